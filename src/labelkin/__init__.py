@@ -1,0 +1,1 @@
+"""Multilabel classification that listens to the other labels."""

@@ -1,0 +1,363 @@
+"""Any kind of ``Y`` → one label matrix with label names; and the way back.
+
+A :class:`LabelMatrix` is what every part of the library learns from and is judged by: a sparse
+0/1 matrix (documents × labels), a second one that marks the unknown cells, and the names of the
+labels. Whatever a user brings is turned into it here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import column_or_1d
+
+Kind = Literal["binary", "multiclass", "multilabel"]
+
+
+@dataclass(frozen=True)
+class LabelMatrix:
+    """Label sets of n documents over p labels.
+
+    Attributes
+    ----------
+    positive
+        1.0 where the document carries the label; CSR ``(n_documents, n_labels)``, sorted indices,
+        no stored zeros.
+    unknown
+        1.0 where nobody knows; same shape, disjoint from ``positive``. ``None``: all is known.
+    names
+        The labels, ``(n_labels,)``, in column order.
+    kind
+        ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per class.
+        ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
+    classes
+        What scikit-learn calls ``classes_``: both classes of a binary ``y``, otherwise ``names``.
+    is_sparse
+        Whether ``Y`` came as a SciPy sparse matrix or array.
+    """
+
+    positive: sparse.csr_array
+    unknown: sparse.csr_array | None
+    names: NDArray[Any]
+    kind: Kind
+    classes: NDArray[Any]
+    is_sparse: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of documents, number of labels."""
+        return self.positive.shape
+
+    @property
+    def known(self) -> sparse.csr_array | None:
+        """1.0 where the cell is known, or ``None`` when all are; never needed for large sparse ``Y``."""
+        if self.unknown is None:
+            return None
+        return sparse.csr_array(1.0 - self.unknown.toarray())
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the matrix as 0.0, 1.0 and NaN for unknown, ``(n_documents, n_labels)``."""
+        values = self.positive.toarray()
+        if self.unknown is not None:
+            values[self.unknown.nonzero()] = np.nan
+        return values
+
+    def rows(self, index: Any) -> LabelMatrix:
+        """Return the documents ``index`` (integers, a slice or a boolean mask)."""
+        unknown = None if self.unknown is None else self.unknown[index]
+        return replace(self, positive=self.positive[index], unknown=unknown)
+
+    def column(self, j: int) -> NDArray[np.float64]:
+        """Return label ``j`` as a dense vector of 0.0, 1.0 and NaN, ``(n_documents,)``."""
+        values = self.positive[:, [j]].toarray().ravel()
+        if self.unknown is not None:
+            values[self.unknown[:, [j]].toarray().ravel() > 0] = np.nan
+        return values
+
+    def counts(
+        self, weight: NDArray[np.float64] | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Count documents with the label, and documents for which it is known, ``(n_labels,)`` each."""
+        w = np.ones(self.shape[0]) if weight is None else weight
+        known = np.full(self.shape[1], w.sum())
+        if self.unknown is not None:
+            known = known - self.unknown.T @ w
+        return self.positive.T @ w, known
+
+    def prior(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
+        positive, known = self.counts(weight)
+        return np.divide(positive, known, out=np.full(len(known), 0.5), where=known > 0)
+
+    def label_sets(self) -> list[tuple[Any, ...]]:
+        """Return the names of each document's labels."""
+        indptr, indices = self.positive.indptr, self.positive.indices
+        names = self.names.tolist()
+        return [
+            tuple(names[j] for j in indices[start:stop])
+            for start, stop in zip(indptr[:-1], indptr[1:], strict=True)
+        ]
+
+
+def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
+    """Turn any kind of ``Y`` into a :class:`LabelMatrix`.
+
+    Parameters
+    ----------
+    Y
+        A 0/1 array (bool, int or float; NaN = unknown, from two columns on); a SciPy sparse matrix or
+        array; a pandas or polars DataFrame with one column per label; a sequence of lists or tuples
+        of strings, or of sets of anything (label sets); a 1-d ``y`` as scikit-learn's one-vs-rest
+        takes it; a :class:`LabelMatrix`.
+    names
+        The labels wanted, in this order. Label sets and DataFrames are arranged by name, and a name
+        that is not among them is an error; for nameless matrices they must be as many as columns.
+
+    Examples
+    --------
+    >>> read_labels([["tea"], ["tea", "sugar"], []]).dense()
+    array([[0., 1.],
+           [1., 1.],
+           [0., 0.]])
+    >>> read_labels([["tea"], ["tea", "sugar"], []]).names.tolist()
+    ['sugar', 'tea']
+    """
+    wanted = None if names is None else _name_array(names)
+    if isinstance(Y, LabelMatrix):
+        return Y if wanted is None else _arrange(Y, wanted)
+    if sparse.issparse(Y):
+        return _name_columns(_read_sparse(Y), wanted)
+    if _is_frame(Y):
+        matrix = _read_dense(Y.to_numpy())
+        columns = _name_array(list(Y.columns))
+        _refuse_repeated(columns, "DataFrame columns")
+        named = replace(matrix, names=columns, classes=columns)
+        return named if wanted is None else _arrange(named, wanted)
+    if _is_label_sets(Y):
+        return _read_label_sets(Y, wanted)
+    array = _as_array(Y)
+    if array.ndim == 2:
+        return _name_columns(_read_dense(array), wanted)
+    return _read_classes(array, wanted)
+
+
+def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the column of every label; unknown labels are listed in the error.
+
+    Examples
+    --------
+    >>> names_to_columns(["tea"], np.array(["sugar", "tea"]))
+    array([1])
+    """
+    place = {name: j for j, name in enumerate(names.tolist())}
+    missing = sorted({str(label) for label in labels if label not in place})
+    if missing:
+        raise ValueError(
+            f"Labels must be among the {len(names)} labels of the model, got {_some(missing)}. "
+            f"It knows {_some([str(name) for name in names.tolist()])}."
+        )
+    return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def _read_sparse(Y: Any) -> LabelMatrix:
+    """0/1 values of a sparse matrix; explicit zeros are dropped, stored NaN is unknown."""
+    if Y.ndim != 2:
+        raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
+    stored = sparse.coo_array(Y)
+    values = stored.data.astype(np.float64)
+    _check_zero_one(values, stored.row, stored.col)
+    is_nan = np.isnan(values)
+    positive = _indicator(stored.row[values == 1], stored.col[values == 1], Y.shape)
+    unknown = _indicator(stored.row[is_nan], stored.col[is_nan], Y.shape) if is_nan.any() else None
+    _check_unknown_columns(unknown)
+    return _nameless(positive, unknown, is_sparse=True)
+
+
+def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
+    try:
+        values = np.asarray(Y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"A matrix Y must hold 0, 1 or NaN, got dtype {Y.dtype} with values like {Y.flat[0]!r}. "
+            "Label names go into lists or sets, one per document."
+        ) from None
+    row, column = np.nonzero(values)
+    stored = values[row, column]
+    _check_zero_one(stored, row, column)
+    is_nan = np.isnan(stored)
+    positive = _indicator(row[~is_nan], column[~is_nan], values.shape)
+    unknown = _indicator(row[is_nan], column[is_nan], values.shape) if is_nan.any() else None
+    _check_unknown_columns(unknown)
+    return _nameless(positive, unknown)
+
+
+def _check_zero_one(values: NDArray[np.float64], row: Any, column: Any) -> None:
+    wrong = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
+    if len(wrong):
+        first = wrong[0]
+        raise ValueError(
+            f"A label matrix Y must hold 0, 1 or NaN (unknown), got {values[first]!r} at document "
+            f"{row[first]}, label {column[first]} ({len(wrong)} such cells). "
+            "Scores are turned into labels by a threshold first."
+        )
+
+
+def _check_unknown_columns(unknown: sparse.csr_array | None) -> None:
+    if unknown is not None and unknown.shape[1] < 2:
+        raise ValueError(
+            "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got one "
+            "column. Leave those documents out."
+        )
+
+
+def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
+    """Sequences of label sets; names are sorted (by text where they do not compare)."""
+    sets = list(Y)
+    if wanted is None:
+        distinct = {label for labels in sets for label in labels}
+        try:
+            wanted = _name_array(sorted(distinct))
+        except TypeError:
+            wanted = _name_array(sorted(distinct, key=str))
+    columns = [np.unique(names_to_columns(labels, wanted)) for labels in sets]
+    row = np.repeat(np.arange(len(sets)), [len(c) for c in columns])
+    column = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+    positive = _indicator(row, column, (len(sets), len(wanted)))
+    return LabelMatrix(positive, None, wanted, "multilabel", wanted)
+
+
+def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
+    """A 1-d ``y``: one label per class, a single one when there are two classes."""
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise ValueError(
+            "Input y contains NaN: unknown labels are allowed in matrices of two or more columns only. "
+            "Leave those documents out."
+        )
+    check_classification_targets(y)
+    if type_of_target(y) not in ("binary", "multiclass"):
+        raise ValueError(f"y must hold classes, got {type_of_target(y)} values.")
+    classes = np.unique(y) if wanted is None else wanted
+    place = np.searchsorted(classes, y) if wanted is None else names_to_columns(y.tolist(), classes)
+    one_hot = _indicator(np.arange(len(y)), place, (len(y), len(classes)))
+    if len(classes) > 2:
+        return LabelMatrix(one_hot, None, classes, "multiclass", classes)
+    return LabelMatrix(one_hot[:, [-1]], None, classes[-1:], "binary", classes)
+
+
+def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_array:
+    matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
+    matrix.data[:] = 1.0  # the same cell stored twice is still one label
+    matrix.sort_indices()
+    return matrix
+
+
+def _nameless(
+    positive: sparse.csr_array, unknown: sparse.csr_array | None, is_sparse: bool = False
+) -> LabelMatrix:
+    names = np.arange(positive.shape[1])
+    return LabelMatrix(positive, unknown, names, "multilabel", names, is_sparse)
+
+
+def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any] | None) -> LabelMatrix:
+    if wanted is None:
+        return matrix
+    if len(wanted) != matrix.shape[1]:
+        raise ValueError(
+            f"Y must have one column per label: {len(wanted)} labels, got shape {matrix.shape}."
+        )
+    return replace(matrix, names=wanted, classes=wanted)
+
+
+def _arrange(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
+    """Columns in the wanted order; labels the matrix lacks have no document."""
+    if matrix.kind != "multilabel" or np.array_equal(matrix.names, wanted):
+        return matrix
+    place = names_to_columns(matrix.names.tolist(), wanted)
+    shape = (matrix.shape[0], len(wanted))
+
+    def move(values: sparse.csr_array) -> sparse.csr_array:
+        stored = sparse.coo_array(values)
+        return _indicator(stored.row, place[stored.col], shape)
+
+    unknown = None if matrix.unknown is None else move(matrix.unknown)
+    return replace(
+        matrix, positive=move(matrix.positive), unknown=unknown, names=wanted, classes=wanted
+    )
+
+
+def _is_frame(Y: Any) -> bool:
+    """Pandas and polars frames alike: two dimensions, named columns."""
+    return hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2
+
+
+def _is_label_sets(Y: Any) -> bool:
+    """A sequence (or object array, or Series) of sets, or of lists/tuples of strings."""
+    if hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1:
+        Y = Y.to_list()
+    if isinstance(Y, np.ndarray):
+        if Y.dtype != object or Y.ndim != 1:
+            return False
+    elif not isinstance(Y, list | tuple):
+        return False
+    rows = [row for row in Y if not isinstance(row, list | tuple) or len(row)]
+    if len(rows) < len(Y) and not rows:
+        return True  # documents without labels only
+    if not rows or not all(isinstance(row, list | tuple | Set) for row in rows):
+        return False
+    return all(isinstance(row, Set) or all(isinstance(x, str) for x in row) for row in rows)
+
+
+def _as_array(Y: Any) -> NDArray[Any]:
+    if isinstance(Y, Mapping):
+        raise ValueError("Y must be a matrix, label sets or classes, got a mapping; use its values.")
+    try:
+        array = np.asarray(Y)
+    except ValueError:
+        array = np.empty(0, dtype=object)
+        ragged = True
+    else:
+        ragged = array.dtype == object and array.ndim == 1 and any(
+            isinstance(row, list | tuple | np.ndarray) for row in array
+        )
+    if ragged:
+        raise ValueError(
+            "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and lists "
+            "are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."
+        )
+    if array.ndim not in (1, 2):
+        raise ValueError(
+            f"Y must be a label matrix (n_documents, n_labels), label sets, or a 1-d y, got "
+            f"{array.ndim} dimensions."
+        )
+    return array
+
+
+def _name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Names as an array: text and integers keep their type, anything else is an object."""
+    if isinstance(names, np.ndarray):
+        return names
+    kinds = {type(name) for name in names}
+    if kinds <= {str} or kinds <= {int}:
+        return np.array(names, dtype=str if kinds == {str} else None)
+    array = np.empty(len(names), dtype=object)
+    array[:] = list(names)
+    return array
+
+
+def _refuse_repeated(names: NDArray[Any], what: str) -> None:
+    seen: set[Any] = set()
+    repeated = {name for name in names.tolist() if name in seen or seen.add(name)}
+    if repeated:
+        raise ValueError(f"{what} must be distinct labels, got {_some(sorted(map(str, repeated)))} twice.")
+
+
+def _some(items: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(repr(item) for item in items[:most])
+    return shown if len(items) <= most else f"{shown} … ({len(items)} in all)"
