@@ -54,13 +54,6 @@ class LabelMatrix:
         """Number of documents, number of labels."""
         return self.positive.shape
 
-    @property
-    def known(self) -> sparse.csr_array | None:
-        """1.0 where the cell is known, or ``None`` when all are; never needed for large sparse ``Y``."""
-        if self.unknown is None:
-            return None
-        return sparse.csr_array(1.0 - self.unknown.toarray())
-
     def dense(self) -> NDArray[np.float64]:
         """Return the matrix as 0.0, 1.0 and NaN for unknown, ``(n_documents, n_labels)``."""
         values = self.positive.toarray()
@@ -68,10 +61,26 @@ class LabelMatrix:
             values[self.unknown.nonzero()] = np.nan
         return values
 
+    def plain(self) -> Any:
+        """Return what any estimator takes as ``Y``: a 0/1 array, NaN where unknown, or CSR if it was."""
+        if not self.is_sparse:
+            return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
+        if self.unknown is None:
+            return self.positive
+        return sparse.csr_array(self.positive + self.unknown * np.nan)
+
     def rows(self, index: Any) -> LabelMatrix:
         """Return the documents ``index`` (integers, a slice or a boolean mask)."""
         unknown = None if self.unknown is None else self.unknown[index]
         return replace(self, positive=self.positive[index], unknown=unknown)
+
+    def columns(self, index: NDArray[np.integer[Any]]) -> LabelMatrix:
+        """Return some labels only, as a label matrix."""
+        unknown = None if self.unknown is None else self.unknown[:, index]
+        names = self.names[index]
+        return LabelMatrix(
+            self.positive[:, index], unknown, names, "multilabel", names, self.is_sparse
+        )
 
     def column(self, j: int) -> NDArray[np.float64]:
         """Return label ``j`` as a dense vector of 0.0, 1.0 and NaN, ``(n_documents,)``."""
@@ -142,7 +151,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if _is_label_sets(Y):
         return _read_label_sets(Y, wanted)
     array = _as_array(Y)
-    if array.ndim == 2:
+    if array.ndim == 2 and not _is_class_column(array):
         return _name_columns(_read_dense(array), wanted)
     return _read_classes(array, wanted)
 
@@ -202,7 +211,7 @@ def _check_zero_one(values: NDArray[np.float64], row: Any, column: Any) -> None:
     if len(wrong):
         first = wrong[0]
         raise ValueError(
-            f"A label matrix Y must hold 0, 1 or NaN (unknown), got {values[first]!r} at document "
+            f"A label matrix Y must hold 0, 1 or NaN (unknown), got {values[first]:g} at document "
             f"{row[first]}, label {column[first]} ({len(wrong)} such cells). "
             "Scores are turned into labels by a threshold first."
         )
@@ -230,6 +239,13 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     column = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
     positive = _indicator(row, column, (len(sets), len(wanted)))
     return LabelMatrix(positive, None, wanted, "multilabel", wanted)
+
+
+def _is_class_column(Y: NDArray[Any]) -> bool:
+    """One column that holds anything but 0 and 1 is a 1-d ``y`` set upright, as scikit-learn has it."""
+    if Y.shape[1] != 1:
+        return False
+    return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
 
 
 def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:

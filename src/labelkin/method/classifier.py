@@ -1,0 +1,242 @@
+"""The paper's classifier: content evidence, label evidence and the prior, combined."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import parallel_config
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils._metadata_requests import _raise_for_params
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.all_labels import as_content
+from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.method.known import read_known
+from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
+from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.method.progress import stage
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.odds import probability_of
+
+
+class Suggestion(NamedTuple):
+    """One label suggested for a document."""
+
+    label: Any
+    probability: float
+    log_odds: float
+
+
+class LabelDependenceClassifier(LogOddsClassifier):
+    """A multilabel classifier that listens to the other labels.
+
+    Any probabilistic classifier gives content evidence, p(label | document). A label classifier, learnt
+    from the training label sets, gives label evidence, p(label | other labels). The posterior is
+    content odds × label odds ÷ prior odds (Romero & de Campos, equation 2).
+
+    Parameters
+    ----------
+    content
+        The content classifier: :class:`PlattSVM` (default), :class:`NaiveBayes`,
+        :class:`NearestNeighbours`, :class:`PerLabel`, or any scikit-learn classifier with
+        ``predict_proba``, multilabel or binary.
+    labels
+        The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any scikit-learn
+        classifier with ``predict_proba``, fitted per label on the other labels.
+    variant
+        How the other labels of a new document are filled in: ``"soft"``, with their probabilities (the
+        paper's M2), or ``"hard"``, with the content's decisions (M1).
+    evidence_weight
+        How much label evidence from guessed labels counts; 1 is the paper, 0 the content alone.
+    n_jobs
+        Number of jobs of all parts that do not name their own.
+    random_state
+        Of the default content classifier; others have their own.
+    verbose
+        1 tells on stderr what is being fitted and how long it took.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+        The labels; ``arange`` for a nameless matrix. (Both classes of a 1-d ``y`` of two.)
+    content_ : the fitted content classifier
+    rescorer_ : LabelRescorer
+        The fitted label evidence and combination.
+    prior_, label_weights_, evidence_weight_
+        Those of ``rescorer_``.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn exports", "gold mine"]
+    >>> topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain", "wheat"], ["gold"]]
+    >>> X = CountVectorizer().fit_transform(texts)
+    >>> model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, topics)
+    >>> model.label_sets(model.predict(X[:1]))
+    [('grain', 'wheat')]
+
+    A person refuses wheat, and grain becomes less likely:
+
+    >>> before = model.predict_proba(X[:1])[0, 2]
+    >>> bool(model.predict_proba(X[:1], known={"refused": ["wheat"]})[0, 2] < before)
+    True
+    """
+
+    def __init__(
+        self,
+        content: Any = None,
+        labels: Any = None,
+        variant: str = "soft",
+        evidence_weight: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.content = content
+        self.labels = labels
+        self.variant = variant
+        self.evidence_weight = evidence_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Take what the content classifier takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._content()).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Hand metadata such as ``sample_weight`` to the parts that ask for it."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(
+            content=self._content(), labels=self._labels(), method_mapping=mapping
+        )
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit content and label evidence.
+
+        Parameters
+        ----------
+        X
+            Whatever the content classifier takes, sparse included.
+        y
+            The labels, any kind of ``Y``; NaN = unknown.
+        **fit_params
+            Metadata such as ``sample_weight``, routed to the parts that request it.
+        """
+        routed = self._route(fit_params)
+        X, labels = self._read(X, y)
+        with self._jobs():
+            with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
+                content = self._content()
+                ours = isinstance(content, LogOddsClassifier)
+                content.fit(X, labels if ours else labels.plain(), **routed["content"])
+            with stage("label evidence", self.verbose):
+                self.rescorer_ = self._rescorer().fit(labels, **routed["labels"])
+        self.content_ = content
+        return self
+
+    def log_odds(self, X: Any, known: Any = None) -> NDArray[np.float64]:
+        """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
+
+        ``known`` tells which labels a person has accepted or refused (matrix of 1, 0 and NaN, sparse
+        matrix of +1 and −1, or a mapping with "accepted" and "refused" per document). A known label
+        has ±inf, and the others respond.
+        """
+        check_is_fitted(self)
+        X = self._read_documents(X, reset=False)
+        with self._jobs():
+            return self.rescorer_.rescore(self.content_.log_odds(X), known)
+
+    def predict_proba(self, X: Any, known: Any = None) -> NDArray[np.float64]:
+        """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
+
+        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+        """
+        return self._probabilities(self.log_odds(X, known))
+
+    def decision_function(self, X: Any, known: Any = None) -> NDArray[np.float64]:
+        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes."""
+        return self._decision_values(self.log_odds(X, known))
+
+    def predict(self, X: Any, known: Any = None) -> Any:
+        """Decide: a label is given where its posterior exceeds ½. Known labels stay known.
+
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse; for
+        a 1-d ``y`` the class of each document.
+        """
+        return self._decide(self.log_odds(X, known))
+
+    def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
+        """Return each document's ``top`` open labels, most probable first."""
+        posterior = self.log_odds(X, known)
+        open_labels = np.isnan(read_known(known, len(posterior), self.label_names_))
+        return [
+            _ranked(row, is_open, self.label_names_, top)
+            for row, is_open in zip(posterior, open_labels, strict=True)
+        ]
+
+    @property
+    def prior_(self) -> NDArray[np.float64]:
+        """p(label), ``(n_labels,)``."""
+        check_is_fitted(self)
+        return self.rescorer_.prior_
+
+    @property
+    def label_weights_(self) -> NDArray[np.float64] | None:
+        """What label k says of label j, ``[k, j]``; ``None`` where label evidence is not linear."""
+        check_is_fitted(self)
+        return self.rescorer_.label_weights_
+
+    @property
+    def evidence_weight_(self) -> float:
+        """How much label evidence from guessed labels counts."""
+        check_is_fitted(self)
+        return self.rescorer_.evidence_weight_
+
+    def _jobs(self) -> AbstractContextManager[Any]:
+        return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
+
+    def _content(self) -> Any:
+        if self.content is None:
+            return PlattSVM(random_state=self.random_state)
+        return as_content(clone(self.content))
+
+    def _labels(self) -> Any:
+        return LogisticLabels() if self.labels is None else as_label_classifier(clone(self.labels))
+
+    def _rescorer(self) -> LabelRescorer:
+        return LabelRescorer(self._labels(), self.variant, self.evidence_weight, scale="log_odds")
+
+    def _route(self, fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        if not fit_params:
+            return {"content": {}, "labels": {}}
+        _raise_for_params(fit_params, self, "fit")
+        routed = process_routing(self, "fit", **fit_params)
+        return {part: dict(routed[part].fit) for part in ("content", "labels")}
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self.fit(X, labels)
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        return X
+
+
+def _ranked(
+    log_odds: NDArray[np.float64], is_open: NDArray[np.bool_], names: NDArray[Any], top: int
+) -> list[Suggestion]:
+    columns = np.flatnonzero(is_open)
+    columns = columns[np.argsort(-log_odds[columns], kind="stable")][:top]
+    probability = probability_of(log_odds[columns])
+    return [
+        Suggestion(names[j], float(p), float(log_odds[j]))
+        for j, p in zip(columns, probability, strict=True)
+    ]

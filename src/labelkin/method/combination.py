@@ -1,0 +1,131 @@
+"""Content odds × label odds ÷ prior odds: the paper's equation 2, added up in log-odds.
+
+Label evidence learnt from true labels is asked about guessed ones when a document is new. How the
+guesses are made is the *variant*; how much they count is the *evidence weight*; a label that a person
+has stated is no guess, and counts in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.odds import probability_of
+
+Matrix = NDArray[np.float64]
+
+
+def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
+    """Weigh what the text says against what the other labels say; everything in log-odds.
+
+    Equation 2 of the paper is ``weight = 1``; 0 is the content alone.
+
+    Examples
+    --------
+    Two independent hints of 0.9 on a label that half the documents have:
+
+    >>> from scipy.special import expit, logit
+    >>> round(float(expit(combine(logit(0.9), logit(0.9), logit(0.5)))), 3)
+    0.988
+    """
+    return content + weight * (label - prior)
+
+
+def decided_labels(content: Matrix) -> Matrix:
+    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes."""
+    return (content >= 0).astype(np.float64)
+
+
+def probable_labels(content: Matrix) -> Matrix:
+    """Fill in the other labels with their probabilities (M2, equation 4)."""
+    return probability_of(content)
+
+
+VARIANTS: dict[str, Callable[[Matrix], Matrix]] = {
+    "hard": decided_labels,
+    "soft": probable_labels,
+}
+
+
+class LabelClassifier(Protocol):
+    """p(label | other labels), all labels at once; column j of ``L`` is ignored for label j."""
+
+    def fit(self, Y: Any) -> Any:
+        """Learn from true labels, ``(n_documents, n_labels)``."""
+
+    def log_odds(self, L: Any) -> Matrix:
+        """Return the log-odds given filled-in labels in [0, 1], ``(n_documents, n_labels)``."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The fitted rule that turns content log-odds into the posterior's.
+
+    Attributes
+    ----------
+    labels
+        The label classifier. One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k says
+        of label j) and ``bias_`` is linear, and then each known label counts for itself.
+    prior
+        p(label), ``(n_labels,)``.
+    prior_log_odds
+        Its log-odds, finite.
+    variant
+        How guessed labels are filled in.
+    weight
+        How much they count.
+    """
+
+    labels: LabelClassifier
+    prior: Matrix
+    prior_log_odds: Matrix
+    variant: Callable[[Matrix], Matrix]
+    weight: float
+
+    def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
+        """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where ``known`` tells."""
+        filled = self.variant(content)
+        if known is None or np.isnan(known).all():
+            return content + self.weight * self._evidence(filled)
+        is_known = ~np.isnan(known)
+        filled = np.where(is_known, known, filled)
+        posterior = content + self._evidence_with_facts(filled, is_known)
+        posterior[is_known] = np.where(known[is_known] == 1, np.inf, -np.inf)
+        return posterior
+
+    def _evidence(self, filled: Matrix) -> Matrix:
+        """What the other labels add to the prior."""
+        evidence = self.labels.log_odds(filled) - self.prior_log_odds
+        evidence[:, self._mute] = 0.0
+        return evidence
+
+    def _evidence_with_facts(self, filled: Matrix, is_known: NDArray[np.bool_]) -> Matrix:
+        """Evidence in which guesses count with the weight and facts in full.
+
+        A linear classifier's evidence is a sum over labels: each share has its own weight, and the
+        constant has the mean of the others' weights. Otherwise the whole has that mean.
+        """
+        weights = np.where(is_known, 1.0, self.weight)
+        others = max(weights.shape[1] - 1, 1)
+        mean_weight = (weights.sum(axis=1, keepdims=True) - weights) / others
+        if not hasattr(self.labels, "weights_"):
+            return mean_weight * self._evidence(filled)
+        shares = (weights * (filled - self.prior)) @ self.labels.weights_
+        evidence = shares + mean_weight * self._constant
+        evidence[:, self._mute] = 0.0
+        return evidence
+
+    @property
+    def _constant(self) -> Matrix:
+        """Evidence of a document whose labels are all at their priors."""
+        labels: Any = self.labels
+        return labels.bias_ + self.prior @ labels.weights_ - self.prior_log_odds
+
+    @property
+    def _mute(self) -> NDArray[np.bool_]:
+        """Labels of which the others say nothing: nobody or everybody has them, or there are none."""
+        return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)

@@ -1,0 +1,1 @@
+"""Content evidence, p(label | document): one module for each way to get it."""

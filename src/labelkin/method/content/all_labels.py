@@ -1,0 +1,89 @@
+"""Content evidence by a classifier that learns all labels at once; and the choice for any classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.per_label import (
+    PerLabel,
+    keep_inside,
+    n_rows,
+    needs_probabilities,
+    spread,
+)
+from labelkin.odds import count_log_odds, log_odds_of
+
+
+class AllLabels(PerLabel):
+    """One multilabel classifier, such as a random forest, for the whole label matrix.
+
+    Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``; it
+    has seen the columns ``fitted_labels_``, those with documents on both sides.
+    """
+
+    def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
+        if labels.unknown is not None:
+            raise ValueError(
+                f"{type(self.estimator).__name__} learns all labels at once and cannot leave out "
+                f"unknown cells, got {labels.unknown.nnz} of them. Use PerLabel for one per label."
+            )
+        positive, known = labels.counts()
+        self.prior_log_odds_ = count_log_odds(positive, known)
+        self.fitted_labels_ = np.flatnonzero((positive > 0) & (positive < known))
+        targets = labels.positive[:, self.fitted_labels_].toarray().astype(np.int64)
+        self.estimator_ = clone(self.estimator)
+        if len(self.fitted_labels_) == 1:  # one column is a 1-d y everywhere in scikit-learn
+            self.estimator_.fit(X, targets.ravel(), **(params or {}))
+        elif len(self.fitted_labels_) > 1:
+            self.estimator_.fit(X, targets, **(params or {}))
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        columns: list[NDArray[np.float64]] = []
+        if len(self.fitted_labels_):
+            columns = list(self._fitted_log_odds(X).T)
+        return spread(columns, self.fitted_labels_, self.prior_log_odds_, n_rows(X))
+
+    def _fitted_log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds of the fitted labels, whatever shape the estimator's probabilities have."""
+        if isinstance(self.estimator_, Pipeline) and hasattr(self.estimator_[-1], "log_odds"):
+            return self.estimator_[-1].log_odds(self.estimator_[:-1].transform(X))
+        probability = self.estimator_.predict_proba(X)
+        if isinstance(probability, list):  # forests and neighbours: one (n, 2) for every label
+            probability = np.column_stack([label[:, 1] for label in probability])
+        elif len(self.fitted_labels_) == 1:
+            probability = probability[:, 1:]
+        return keep_inside(log_odds_of(probability, clip=0), self.clip)
+
+
+def as_content(estimator: Any) -> Any:
+    """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
+
+    An estimator that has them is returned as it is. One that takes label matrices (a forest, a neural
+    network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
+    """
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(
+            f"content must be an estimator instance such as PlattSVM(), got {estimator!r}."
+        )
+    if hasattr(estimator, "log_odds"):
+        return estimator
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(needs_probabilities(estimator))
+    return AllLabels(estimator) if _takes_label_matrices(estimator) else PerLabel(estimator)
+
+
+def _takes_label_matrices(estimator: Any) -> bool:
+    if isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    if isinstance(estimator, OneVsRestClassifier):
+        return True  # its tags do not say so
+    tags = get_tags(estimator)
+    return bool(tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False))

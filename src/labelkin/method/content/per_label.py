@@ -1,0 +1,179 @@
+"""Content evidence by any probabilistic classifier, one clone per label.
+
+Labels that nobody (or everybody) has are kept away from the estimator, its probabilities become
+log-odds, and out-of-fold evidence is cross-validated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils._metadata_requests import _raise_for_params
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, validate_data
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.method.out_of_fold import out_of_fold_log_odds, rows_of
+from labelkin.odds import count_log_odds, log_odds_of
+
+
+class PerLabel(LogOddsClassifier):
+    """One clone of a probabilistic classifier for every label.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
+    cv
+        Folds for out-of-fold evidence, stratified over all labels.
+    clip
+        Probabilities of exactly 0 and 1 count as ``clip`` and ``1 - clip``. Other values are kept.
+    n_jobs
+        Labels fitted at a time, as joblib has it.
+    random_state
+        Of the folds. The estimator has its own.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The fitted clones; ``None`` for a label that no document, or every document, carries.
+    prior_log_odds_ : array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = PerLabel(LogisticRegression()).fit([[0.0], [1.0], [2.0], [3.0]], [[0, 1]] * 2 + [[1, 1]] * 2)
+    >>> model.predict([[3.0]])
+    array([[1, 1]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: int = 5,
+        clip: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.clip = clip
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Take what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Hand metadata such as ``sample_weight`` to the estimator where it asks for it."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit one clone per label; further parameters are routed to the estimator's ``fit``."""
+        params = routed(self, "estimator", fit_params)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, params)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
+        """Fit, and return cross-validated log-odds of the training documents."""
+        params = routed(self, "estimator", fit_params)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, params)
+        return out_of_fold_log_odds(self, X, labels, self.cv, self.random_state, fit_params)
+
+    def _learn(
+        self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None
+    ) -> None:
+        self._check_estimator()
+        self.prior_log_odds_ = count_log_odds(*labels.counts())
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_one)(self.estimator, X, labels.column(j), params or {})
+            for j in range(labels.shape[1])
+        )
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(_positive_log_odds)(estimator, X, self.clip)
+            for estimator in self.estimators_
+            if estimator is not None
+        )
+        fitted = [j for j, estimator in enumerate(self.estimators_) if estimator is not None]
+        return spread(columns, fitted, self.prior_log_odds_, n_rows(X))
+
+    def _check_estimator(self) -> None:
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(needs_probabilities(self.estimator))
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        validate_data(self, X, skip_check_array=True, reset=reset)
+        return X
+
+
+def needs_probabilities(estimator: Any) -> str:
+    """Say what to do with a classifier that gives no probabilities."""
+    name = type(estimator).__name__
+    return (
+        f"A content classifier must give probabilities, and {name} has no predict_proba. "
+        f"Calibrate it, PerLabel(CalibratedClassifierCV({name}(...))), or use PlattSVM()."
+    )
+
+
+def routed(owner: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the fit parameters that scikit-learn's metadata routing sends to one sub-estimator."""
+    if not params:
+        return {}
+    _raise_for_params(params, owner, "fit")
+    return dict(process_routing(owner, "fit", **params)[name].fit)
+
+
+def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any]) -> Any:
+    """Fit a clone for one label on the documents for which it is known; ``None`` if they all agree."""
+    rows = np.flatnonzero(~np.isnan(target))
+    classes = target[rows].astype(np.int64)
+    if len(np.unique(classes)) < 2:
+        return None
+    if len(rows) < len(target):
+        X, params = rows_of(X, rows), _check_method_params(X, params, rows)
+    return clone(estimator).fit(X, classes, **params)
+
+
+def _positive_log_odds(estimator: Any, X: Any, clip: float) -> NDArray[np.float64]:
+    """Log-odds of "yes" from one binary classifier, as exact as the estimator tells them."""
+    if hasattr(estimator, "predict_log_proba"):
+        with np.errstate(divide="ignore"):
+            log_probability = estimator.predict_log_proba(X)
+        return keep_inside(log_probability[:, 1] - log_probability[:, 0], clip)
+    return keep_inside(log_odds_of(estimator.predict_proba(X)[:, 1], clip=0), clip)
+
+
+def keep_inside(log_odds: NDArray[np.float64], clip: float) -> NDArray[np.float64]:
+    """Replace the log-odds of exactly 0 and 1 by those of ``clip`` and ``1 - clip``."""
+    bound = float(-log_odds_of(clip, clip=0))
+    return np.where(np.isinf(log_odds), np.sign(log_odds) * bound, log_odds)
+
+
+def spread(
+    columns: list[NDArray[np.float64]], places: Any, prior: NDArray[np.float64], n_documents: int
+) -> NDArray[np.float64]:
+    """The prior everywhere, the fitted columns in their places."""
+    result = np.tile(prior, (n_documents, 1))
+    for j, column in zip(places, columns, strict=True):
+        result[:, j] = column
+    return result
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of documents, also of a list of texts."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -1,0 +1,138 @@
+"""Content evidence by a linear SVM whose decision values a sigmoid turns into log-odds."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.lockstep_svm import LinearSVMs, solve_svms
+from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.method.sigmoid import fit_sigmoid
+from labelkin.odds import count_log_odds
+
+#: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
+_RECENTRE = 2
+
+
+class PlattSVM(LogOddsClassifier):
+    """Linear SVM with Platt's probabilities, as LibSVM makes them, for all labels.
+
+    The decision values of documents left out of training (``cv`` folds, not stratified) are pooled, and
+    a sigmoid fitted to the pool gives log-odds; the final SVM sees all documents. With numba (extra
+    ``fast``) the folds' SVMs and the final one are solved in lockstep; without it by scikit-learn.
+
+    Parameters
+    ----------
+    C
+        Penalty of a margin violation (hinge loss).
+    cv
+        Number of folds.
+    free_bias
+        Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the bias
+        is one more weight, as in LIBLINEAR.
+    tol
+        Largest violation of the optimality conditions when the solver stops.
+    n_jobs
+        Threads over labels (with numba).
+    random_state
+        Of the folds and the order in which documents are visited.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_labels, n_features)
+        Weights of the log-odds: the SVM's, times the sigmoid's slope.
+    intercept_ : array of shape (n_labels,)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        cv: int = 5,
+        free_bias: bool = False,
+        tol: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.cv = cv
+        self.free_bias = free_bias
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Weights are not repetition here (copies of a document can meet in one fold), so they are no
+    # named argument of ``fit``, which would promise that; metadata routing knows them all the same.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
+
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+        """Fit the SVMs and their sigmoids.
+
+        Parameters
+        ----------
+        X
+            Documents × features, dense or sparse; tf-idf with rows of length 1 works well.
+        y
+            The labels, any kind of ``Y``.
+        **metadata
+            ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
+            sigmoid.
+        """
+        self.fit_out_of_fold(X, y, **metadata)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
+        """Fit, and return the log-odds of the left-out documents, which the sigmoid is fitted to."""
+        self._check_parameters(metadata)
+        X, labels = self._read(X, y)
+        weight = self._read_weight(X, metadata.get("sample_weight"))
+        positive, known = labels.counts(weight)
+        self.intercept_ = count_log_odds(positive, known)
+        self.coef_ = np.zeros((labels.shape[1], X.shape[1]))
+        out_of_fold = np.tile(self.intercept_, (labels.shape[0], 1))
+        two_sided = np.flatnonzero((positive > 0) & (positive < known))
+        if len(two_sided):
+            svms = self._solve(sparse.csr_array(X), labels.columns(two_sided), weight)
+            sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(two_sided), weight)
+            self.coef_[two_sided] = -sigmoid.slope[:, None] * svms.weights
+            self.intercept_[two_sided] = -(sigmoid.slope * svms.bias + sigmoid.intercept)
+            out_of_fold[:, two_sided] = -(sigmoid.slope * svms.out_of_fold + sigmoid.intercept)
+        return out_of_fold
+
+    def _solve(
+        self, X: sparse.csr_array, labels: LabelMatrix, weight: NDArray[np.float64] | None
+    ) -> LinearSVMs:
+        """Cut the documents, in random order, into folds of equal size, and solve."""
+        random = check_random_state(self.random_state)
+        n_documents = labels.shape[0]
+        fold = np.empty(n_documents, dtype=np.int64)
+        n_folds = min(self.cv, n_documents)
+        fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
+        return solve_svms(
+            X,
+            labels,
+            fold,
+            C=self.C,
+            tol=self.tol,
+            recentre=_RECENTRE if self.free_bias else 0,
+            seed=int(random.randint(2**31 - 1)),
+            cost=weight,
+            n_jobs=self.n_jobs,
+        )
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def _check_parameters(self, metadata: dict[str, Any]) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C must be positive, got {self.C!r}.")
+        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
+            raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
+        strange = sorted(set(metadata) - {"sample_weight"})
+        if strange:
+            raise TypeError(f"PlattSVM.fit takes sample_weight as metadata, got {strange}.")

@@ -1,0 +1,275 @@
+"""Label evidence, p(label | other labels): one classifier per label, learnt from true label sets."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.svm import SVC
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.label_matrix import read_labels
+from labelkin.method.label_sets import LabelSets, count_label_sets
+from labelkin.method.map_logistic import fit_map_logistic
+from labelkin.method.sigmoid import fit_sigmoid
+from labelkin.method.weka_logistic import fit_weka_logistic
+from labelkin.odds import count_log_odds, log_odds_of, probability_of
+
+#: SVM outputs that differ by less than this over all training sets are solver noise, not a rule.
+_NO_SPREAD = 1e-3
+
+
+class LabelEvidence(BaseEstimator):
+    """Count label sets, learn from them, answer for filled-in labels; how is the subclass's part."""
+
+    def fit(self, Y: Any, sample_weight: Any = None) -> Self:
+        """Learn from true labels.
+
+        Parameters
+        ----------
+        Y
+            The labels, any kind. An unknown cell (NaN) is left out as target and counts the label's
+            prior as input.
+        sample_weight
+            How many times each document counts, ``(n_documents,)``.
+        """
+        labels = read_labels(Y)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        label_sets = count_label_sets(labels, weight)
+        self.label_names_ = labels.names
+        self.prior_ = label_sets.prior()
+        self._learn(label_sets)
+        return self
+
+    def log_odds(self, L: Any) -> NDArray[np.float64]:
+        """Return the log-odds of every label given the others, ``(n_documents, n_labels)``.
+
+        ``L`` holds labels as 0 and 1, or their probabilities; NaN counts as the label's prior. Column
+        j is ignored for label j.
+        """
+        check_is_fitted(self)
+        return self._log_odds(self._read_inputs(L))
+
+    def predict_proba(self, L: Any) -> NDArray[np.float64]:
+        """Return p(label | other labels), ``(n_documents, n_labels)``."""
+        return probability_of(self.log_odds(L))
+
+    def _learn(self, label_sets: LabelSets) -> None:
+        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+
+    def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise TypeError(f"{type(self).__name__} does not say what its log-odds are.")
+
+    def _read_inputs(self, L: Any) -> NDArray[np.float64]:
+        values = L.toarray() if sparse.issparse(L) else np.asarray(L, dtype=np.float64)
+        n_labels = len(self.prior_)
+        if values.ndim != 2 or values.shape[1] != n_labels:
+            raise ValueError(
+                f"L must be documents × labels, (n, {n_labels}), got shape {values.shape}. It holds "
+                "all labels; each label ignores its own column."
+            )
+        values = np.where(np.isnan(values), self.prior_, values)
+        if values.size and not (values.min() >= 0 and values.max() <= 1):
+            i, j = np.argwhere((values < 0) | (values > 1))[0]
+            raise ValueError(
+                f"L must hold labels (0, 1) or probabilities, got {values[i, j]:g} at document {i}, "
+                f"label {j}."
+            )
+        return values
+
+
+class LinearLabelEvidence(LabelEvidence):
+    """Log-odds that are a bias plus a sum over the other labels."""
+
+    weights_: NDArray[np.float64]
+    bias_: NDArray[np.float64]
+
+    def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
+        return L @ self.weights_ + self.bias_
+
+
+class LogisticLabels(LinearLabelEvidence):
+    """Logistic regression with a Gaussian prior (the paper's BLR), all labels together.
+
+    The prior's variance is the one of Weka's ``BayesianLogisticRegression``, which the paper used.
+
+    Parameters
+    ----------
+    solver
+        ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its early
+        stop, to compare with numbers made by it.
+    tol
+        Share of the objective at which the exact solver stops.
+    n_jobs
+        Threads, over blocks of labels.
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_labels, n_labels)
+        ``[k, j]``: what label k adds to the log-odds of label j; the diagonal is 0.
+    bias_ : array of shape (n_labels,)
+    prior_ : array of shape (n_labels,)
+    label_names_ : array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> layer = LogisticLabels().fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
+    >>> layer.label_names_.tolist()
+    ['milk', 'sugar', 'tea']
+    >>> layer.predict_proba([[1, 0, 0], [0, 1, 0]])[:, 2].round(2).tolist()
+    [0.11, 0.91]
+    """
+
+    def __init__(self, solver: str = "exact", tol: float = 1e-9, n_jobs: int | None = None) -> None:
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    def _learn(self, label_sets: LabelSets) -> None:
+        if self.solver == "exact":
+            learnt = fit_map_logistic(label_sets, tol=self.tol, n_jobs=self.n_jobs)
+        elif self.solver == "weka":
+            learnt = fit_weka_logistic(label_sets)
+        else:
+            raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
+        self.weights_, self.bias_ = learnt.weights, learnt.bias
+
+
+class SVMLabels(LinearLabelEvidence):
+    """Linear SVM with a logistic output (the paper's "SMO").
+
+    As Weka's ``SMO -M``: inputs scaled to [0, 1], soft margin with unpenalised bias, then a logistic
+    fit of the label on the outputs of the training documents. Where the best SVM says "no" (or "yes")
+    to every label set, as is common for rare labels, the evidence is the prior.
+
+    Parameters
+    ----------
+    C
+        Penalty of a margin violation.
+    n_jobs
+        Labels fitted at a time.
+
+    Attributes
+    ----------
+    weights_, bias_, prior_, label_names_
+        As in :class:`LogisticLabels`.
+    """
+
+    def __init__(self, C: float = 1.0, n_jobs: int | None = None) -> None:
+        self.C = C
+        self.n_jobs = n_jobs
+
+    def _learn(self, label_sets: LabelSets) -> None:
+        n_labels = label_sets.n_labels
+        inputs = label_sets.inputs().toarray()
+        low = inputs.min(axis=0, initial=np.inf) if len(inputs) else np.zeros(n_labels)
+        spread = (inputs.max(axis=0, initial=-np.inf) if len(inputs) else low) - low
+        scale = np.divide(1.0, spread, out=np.zeros(n_labels), where=spread > 0)
+        scaled = (inputs - low) * scale
+        columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_svm_column)(scaled, label_sets, j, self.C) for j in range(n_labels)
+        )
+        on_scaled = np.array([weights for weights, _ in columns]).reshape(n_labels, n_labels).T
+        self.weights_ = on_scaled * scale[:, None]
+        self.bias_ = np.array([bias for _, bias in columns]) - low @ self.weights_
+
+
+class OtherLabels(LabelEvidence):
+    """Any scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
+
+    Parameters
+    ----------
+    estimator
+        The classifier. It sees every distinct label set once, with its count as ``sample_weight`` if it
+        takes that, and otherwise as often as documents have it.
+    clip
+        Probabilities of exactly 0 and 1 count as ``clip`` and ``1 - clip``.
+    n_jobs
+        Labels fitted at a time.
+    """
+
+    def __init__(self, estimator: Any, clip: float = 1e-6, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.clip = clip
+        self.n_jobs = n_jobs
+
+    def fit(self, Y: Any, sample_weight: Any = None) -> Self:
+        """Learn from true labels; see :class:`LogisticLabels`."""
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"A label classifier must give probabilities, and {type(self.estimator).__name__} has "
+                "no predict_proba. Use LogisticLabels(), SVMLabels() or a calibrated classifier."
+            )
+        if sample_weight is not None:
+            raise ValueError(
+                f"OtherLabels({type(self.estimator).__name__}) does not take sample_weight; "
+                "LogisticLabels does."
+            )
+        labels = read_labels(Y)
+        self.label_names_ = labels.names
+        self.prior_ = labels.prior()
+        self.prior_log_odds_ = count_log_odds(*labels.counts())
+        known = labels.dense()
+        inputs = np.where(np.isnan(known), self.prior_, known)
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_on_others)(self.estimator, inputs, known[:, j], j)
+            for j in range(labels.shape[1])
+        )
+        return self
+
+    def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
+        result = np.tile(self.prior_log_odds_, (len(L), 1))
+        for j, estimator in enumerate(self.estimators_):
+            if estimator is not None:
+                probability = estimator.predict_proba(np.delete(L, j, axis=1))[:, 1]
+                result[:, j] = log_odds_of(probability, clip=self.clip)
+        return result
+
+
+def as_label_classifier(labels: Any) -> Any:
+    """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``."""
+    if isinstance(labels, type) or not hasattr(labels, "fit"):
+        raise TypeError(
+            f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn classifier "
+            f"with predict_proba, got {labels!r}."
+        )
+    return labels if hasattr(labels, "log_odds") else OtherLabels(labels)
+
+
+def _svm_column(
+    inputs: NDArray[np.float64], label_sets: LabelSets, j: int, C: float
+) -> tuple[NDArray[np.float64], float]:
+    """Weights (own place 0) and bias of label j's log-odds on the scaled inputs."""
+    target = label_sets.positive[:, [j]].toarray().ravel()
+    count = label_sets.count
+    if label_sets.unknown is not None:
+        count = count * (1 - label_sets.unknown[:, [j]].toarray().ravel())
+    rows = np.flatnonzero(count > 0)
+    others = inputs[rows].copy()
+    others[:, j] = 0.0
+    target, count = target[rows], count[rows]
+    nothing = np.zeros(inputs.shape[1]), float(count_log_odds(target @ count, count.sum()))
+    if len(np.unique(target)) < 2:
+        return nothing
+    svm = SVC(kernel="linear", C=C, tol=1e-6).fit(others, target, sample_weight=count)
+    output = svm.decision_function(others)
+    if np.ptp(output) < _NO_SPREAD:
+        return nothing
+    sigmoid = fit_sigmoid(output[:, None], target[:, None], count, smooth=False, ridge=1e-8)
+    slope, intercept = -float(sigmoid.slope[0]), -float(sigmoid.intercept[0])
+    return slope * svm.coef_.ravel(), slope * float(svm.intercept_[0]) + intercept
+
+
+def _fit_on_others(
+    estimator: Any, inputs: NDArray[np.float64], target: NDArray[np.float64], j: int
+) -> Any:
+    """Fit a clone on the other columns; ``None`` for a label without two sides or without others."""
+    rows = np.flatnonzero(~np.isnan(target))
+    if len(np.unique(target[rows])) < 2 or inputs.shape[1] < 2:
+        return None
+    others = np.delete(inputs[rows], j, axis=1)
+    return clone(estimator).fit(others, target[rows].astype(np.int64))

@@ -1,0 +1,235 @@
+"""Counted label sets: all that label evidence learns from.
+
+Documents with the same labels teach the same, so a corpus is a list of distinct label sets and how
+often each occurs. Blocks of documents are counted apart and added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.label_matrix import LabelMatrix
+
+HASH_SEED = 20_130_515
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """The distinct label sets of a corpus and how many documents have each.
+
+    The order of the sets depends on nothing but their content, so blocks of documents, merged, give
+    the same arrays as the whole: to the last bit when the weights are whole numbers.
+
+    Attributes
+    ----------
+    positive
+        1.0 where the set has the label; CSR ``(n_sets, n_labels)``, no row twice.
+    unknown
+        1.0 where nobody knows whether it has; same shape. ``None``: all is known.
+    count
+        Documents with this set, or the sum of their weights, ``(n_sets,)``, all above 0.
+    """
+
+    positive: sparse.csr_array
+    unknown: sparse.csr_array | None
+    count: NDArray[np.float64]
+
+    @property
+    def n_sets(self) -> int:
+        """Number of distinct label sets."""
+        return int(self.positive.shape[0])
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return int(self.positive.shape[1])
+
+    @property
+    def n_documents(self) -> float:
+        """Number of documents, or the sum of their weights."""
+        return float(self.count.sum())
+
+    def positives(self) -> NDArray[np.float64]:
+        """Count the documents that have each label, ``(n_labels,)``."""
+        return np.asarray(self.positive.T @ self.count)
+
+    def known(self) -> NDArray[np.float64]:
+        """Count the documents for which each label is known, ``(n_labels,)``."""
+        total = np.full(self.n_labels, self.n_documents)
+        if self.unknown is None:
+            return total
+        known = np.maximum(total - self.unknown.T @ self.count, self.positives())
+        # Nothing known is exactly 0, not what rounding leaves of a sum of fractional weights.
+        known[self.unknown.sum(axis=0) == self.n_sets] = 0.0
+        return known
+
+    def prior(self) -> NDArray[np.float64]:
+        """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
+        known = self.known()
+        half = np.full(self.n_labels, 0.5)
+        return np.divide(self.positives(), known, out=half, where=known > 0)
+
+    def inputs(self) -> sparse.csr_array:
+        """Return the sets as inputs, ``(n_sets, n_labels)``: an unknown cell counts its prior."""
+        if self.unknown is None:
+            return self.positive
+        filled = self.positive + self.unknown.multiply(self.prior()[None, :])
+        return sparse.csr_array(filled)
+
+    def merge(self, *others: LabelSets) -> LabelSets:
+        """Add up label sets counted on several blocks of documents.
+
+        Examples
+        --------
+        >>> from labelkin.label_matrix import read_labels
+        >>> first = count_label_sets(read_labels([[0, 1], [1, 1]]))
+        >>> second = count_label_sets(read_labels([[1, 1], [0, 1], [0, 1]]))
+        >>> sorted(first.merge(second).count.tolist())
+        [2.0, 3.0]
+        """
+        blocks = [self, *others]
+        _check_same_labels(blocks)
+        unknown = None
+        if any(block.unknown is not None for block in blocks):
+            unknown = sparse.vstack([_marked(block) for block in blocks], format="csr")
+        positive = sparse.vstack([block.positive for block in blocks], format="csr")
+        return _count_rows(positive, unknown, np.concatenate([block.count for block in blocks]))
+
+    def __add__(self, other: LabelSets) -> LabelSets:
+        return self.merge(other)
+
+
+def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = None) -> LabelSets:
+    """Count the distinct label sets of documents.
+
+    Parameters
+    ----------
+    labels
+        The label sets of the documents, from :func:`labelkin.label_matrix.read_labels`.
+    weight
+        What each document counts, ``(n_documents,)``, 0 or more; a document of weight 0 counts as if
+        it were not there. ``None``: one each.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> sets = count_label_sets(read_labels([["tea"], ["tea", "sugar"], ["tea"]]))
+    >>> sets.n_sets, sets.n_documents, sets.prior().round(2).tolist()
+    (2, 3.0, [0.33, 1.0])
+    """
+    weights = _check_weight(weight, labels.shape[0])
+    counted = np.flatnonzero(weights)
+    if len(counted) < len(weights):
+        labels, weights = labels.rows(counted), weights[counted]
+    return _count_rows(labels.positive, labels.unknown, weights)
+
+
+def _check_weight(weight: NDArray[np.float64] | None, n_documents: int) -> NDArray[np.float64]:
+    if weight is None:
+        return np.ones(n_documents)
+    weights = np.asarray(weight, dtype=np.float64)
+    if weights.shape != (n_documents,):
+        raise ValueError(
+            f"weight must hold one number per document, ({n_documents},), got shape {weights.shape}."
+        )
+    wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+    if len(wrong):
+        raise ValueError(
+            f"A document's weight must be finite and 0 or more, got {weights[wrong[0]]} at document "
+            f"{wrong[0]} ({len(wrong)} such weights). Give documents that should not count a 0."
+        )
+    return weights
+
+
+def _check_same_labels(blocks: Sequence[LabelSets]) -> None:
+    sizes = [block.n_labels for block in blocks]
+    if len(set(sizes)) > 1:
+        raise ValueError(
+            f"Label sets can be merged when they have the same labels, got {sizes} labels. "
+            "Read every block with the same `names`."
+        )
+
+
+def _marked(block: LabelSets) -> sparse.csr_array:
+    """Unknown cells as a matrix, also when there are none."""
+    return sparse.csr_array(block.positive.shape) if block.unknown is None else block.unknown
+
+
+def _count_rows(
+    positive: sparse.csr_array, unknown: sparse.csr_array | None, weight: NDArray[np.float64]
+) -> LabelSets:
+    """Equal rows become one; its count is the sum of their weights."""
+    if unknown is not None and unknown.nnz == 0:
+        unknown = None
+    parts = [positive] if unknown is None else [positive, unknown]
+    order, group = _group_by_hash(parts)
+    if not all(_rows_equal_their_first(part, order, group) for part in parts):
+        order, group = _group_by_content(parts)
+    first = _first_of_group(order, group)
+    return LabelSets(
+        positive[first],
+        None if unknown is None else unknown[first],
+        np.bincount(group, weights=weight, minlength=len(first)),
+    )
+
+
+Groups = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows in group order, group of each row
+
+
+def _group_by_hash(parts: Sequence[sparse.csr_array]) -> Groups:
+    """Sort rows by a 128-bit key: the wrapping sum of two random numbers per stored cell."""
+    n_labels = parts[0].shape[1]
+    numbers = _hash_numbers(len(parts) * n_labels)
+    one, two = (
+        sum(_row_sums(part, numbers[i * n_labels :, side]) for i, part in enumerate(parts))
+        for side in (0, 1)
+    )
+    order = np.lexsort((two, one))
+    is_new = (np.diff(one[order]) != 0) | (np.diff(two[order]) != 0)
+    return order, _number_groups(order, is_new)
+
+
+def _hash_numbers(n: int) -> NDArray[np.uint64]:
+    """Raw bits of a fixed generator: the same on every machine and in every block."""
+    return np.random.PCG64(HASH_SEED).random_raw((n, 2))
+
+
+def _row_sums(part: sparse.csr_array, numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    total = np.zeros(part.nnz + 1, dtype=np.uint64)
+    np.cumsum(numbers[part.indices], out=total[1:])
+    return total[part.indptr[1:]] - total[part.indptr[:-1]]
+
+
+def _number_groups(order: NDArray[np.intp], is_new: NDArray[np.bool_]) -> NDArray[np.intp]:
+    group = np.zeros(len(order), dtype=np.intp)
+    group[order[1:]] = np.cumsum(is_new)
+    return group
+
+
+def _first_of_group(order: NDArray[np.intp], group: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the first row of every group, in the order of the groups."""
+    return order[np.flatnonzero(np.diff(group[order], prepend=-1))]
+
+
+def _rows_equal_their_first(
+    part: sparse.csr_array, order: NDArray[np.intp], group: NDArray[np.intp]
+) -> bool:
+    """Check that no two different rows share a key."""
+    twin = part[_first_of_group(order, group)[group]]
+    return np.array_equal(twin.indptr, part.indptr) and np.array_equal(twin.indices, part.indices)
+
+
+def _group_by_content(parts: Sequence[sparse.csr_array]) -> Groups:
+    """Group without hashing, slowly: the answer should two different rows ever share a key."""
+    keys = [
+        tuple(tuple(part.indices[part.indptr[i] : part.indptr[i + 1]].tolist()) for part in parts)
+        for i in range(parts[0].shape[0])
+    ]
+    order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+    is_new = np.array([keys[a] != keys[b] for a, b in zip(order, order[1:], strict=False)], dtype=bool)
+    return order, _number_groups(order, is_new)

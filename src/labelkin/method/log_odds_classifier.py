@@ -1,0 +1,190 @@
+"""From log-odds to everything scikit-learn asks of a classifier.
+
+Each classifier of the library says how it learns from a :class:`~labelkin.label_matrix.LabelMatrix`
+and what its log-odds are, ``(n_documents, n_labels)``. Probabilities, decisions, the score and the
+three kinds of ``y`` (label matrix, two classes, several classes) follow here, once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.odds import probability_of
+
+
+class LogOddsClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
+
+    _fit_attributes = ("classes_", "label_names_", "target_kind_", "sparse_decisions_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what we take: sparse ``X``; classes, two or more, and label matrices."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from documents and their labels.
+
+        Parameters
+        ----------
+        X
+            Documents × features, dense or sparse.
+        y
+            The labels: any kind of ``Y`` that :func:`labelkin.label_matrix.read_labels` takes.
+        """
+        X, labels = self._read(X, y)
+        self._learn(X, labels)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Fit, and return the log-odds of the training documents as if each had been unseen.
+
+        The result, ``(n_documents, n_labels)``, is not kept in the model.
+        """
+        X, labels = self._read(X, y)
+        return self._learn_out_of_fold(X, labels)
+
+    def log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of every label, ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        return self._log_odds(self._read_documents(X, reset=False))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every label, ``(n_documents, n_labels)``, strictly in (0, 1).
+
+        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+        """
+        return self._probabilities(self.log_odds(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds; one column only, ``(n_documents,)``, when ``y`` had two classes."""
+        return self._decision_values(self.log_odds(X))
+
+    def predict(self, X: Any) -> Any:
+        """Decide: 1 where the log-odds are positive.
+
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse; for
+        a 1-d ``y`` the class of each document.
+        """
+        return self._decide(self.log_odds(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of documents whose label set (class) is predicted exactly.
+
+        ``y`` may be of any kind; unknown cells (NaN) count as right.
+        """
+        decisions = self.predict(X)
+        labels = read_labels(y, names=self.classes_)
+        if self.target_kind_ == "multilabel":
+            right = exact_label_sets(labels, decisions)
+        else:
+            right = _class_names(labels) == decisions
+        return float(np.average(right, weights=sample_weight))
+
+    def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
+        """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        return read_labels(decisions, names=self.label_names_).label_sets()
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+
+    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
+        raise TypeError(f"{type(self).__name__} has no out-of-fold evidence of its own.")
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        raise TypeError(f"{type(self).__name__} does not say what its log-odds are.")
+
+    def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
+        """Check documents and labels, and remember the kind of ``y``."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._read_documents(X, reset=True)
+        labels = read_labels(y)
+        n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+        if labels.shape[0] != n_documents:
+            raise ValueError(
+                f"X and y must have the same number of documents, got inconsistent numbers: X has "
+                f"{n_documents}, y has shape {labels.shape}."
+            )
+        if labels.shape[1] == 0:
+            raise ValueError(
+                f"y must name at least one label, got shape {labels.shape}: no document has a label. "
+                "Pass a 0/1 matrix with a column per label to train with labels nobody has."
+            )
+        self.remember(labels)
+        return X, labels
+
+    def remember(self, labels: LabelMatrix) -> None:
+        """Keep what predictions need to come back in the form of the training ``y``."""
+        self.classes_ = labels.classes
+        self.label_names_ = labels.names
+        self.target_kind_ = labels.kind
+        self.sparse_decisions_ = labels.is_sparse
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+    def _read_weight(self, X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.target_kind_ == "multilabel":
+            return probability_of(log_odds)
+        if self.target_kind_ == "multiclass":
+            return softmax(log_expit(log_odds), axis=1)  # one-vs-rest, made to sum to 1
+        if len(self.classes_) == 1:
+            return np.ones_like(log_odds)
+        yes = probability_of(log_odds)
+        return np.hstack([1 - yes, yes])
+
+    def _decision_values(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds.ravel() if self.target_kind_ == "binary" else log_odds
+
+    def _decide(self, log_odds: NDArray[np.float64]) -> Any:
+        if self.target_kind_ == "multiclass":
+            return self.classes_[log_odds.argmax(axis=1)]
+        decisions = log_odds > 0
+        if self.target_kind_ == "binary":
+            last = len(self.classes_) - 1
+            return self.classes_[np.where(decisions.ravel(), last, 0)]
+        if self.sparse_decisions_:
+            return sparse.csr_matrix(decisions, dtype=np.int64)
+        return decisions.astype(np.int64)
+
+
+def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
+    """Tell which documents have all their known cells right, ``(n_documents,)``."""
+    decided = sparse.csr_array(decisions, dtype=np.float64)
+    if decided.shape != labels.shape:
+        raise ValueError(
+            f"Decisions and y must have one shape, got {decided.shape} and {labels.shape}."
+        )
+    wrong = abs(decided - labels.positive)
+    if labels.unknown is not None:
+        wrong = wrong - wrong.multiply(labels.unknown)
+    return np.asarray(wrong.sum(axis=1)).ravel() == 0
+
+
+def _class_names(labels: LabelMatrix) -> NDArray[Any]:
+    if labels.kind == "binary":
+        last = len(labels.classes) - 1
+        return labels.classes[np.where(labels.positive.toarray().ravel() > 0, last, 0)]
+    return labels.classes[labels.positive.indices]

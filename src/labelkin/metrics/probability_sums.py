@@ -1,0 +1,134 @@
+"""Probabilities judged cell by cell: squared error, log loss, and a table of reliability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.metrics.judged import Block
+from labelkin.metrics.sums import Floats, Sums, ratio
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What probabilities promise and what happens, bin by bin, ``(n_bins,)`` each.
+
+    Attributes
+    ----------
+    lower, upper
+        Edges of the bins: lower ≤ probability < upper; the last bin holds 1 too.
+    count
+        Weighted number of cells.
+    mean_probability, share_positive
+        Mean probability of those cells and the share that carries the label; empty bins: NaN.
+    """
+
+    lower: Floats
+    upper: Floats
+    count: Floats
+    mean_probability: Floats
+    share_positive: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilitySums(Sums):
+    """Weighted sums over the known cells, by label ``(n_labels,)`` or by bin ``(n_bins,)``.
+
+    Attributes
+    ----------
+    n_documents
+        Sum of the weights of the documents.
+    known, squared_error, log_loss
+        By label: number of known cells, Σ (P − Y)², and Σ −log of the probability of what is true.
+    bin_count, bin_probability, bin_positive
+        By bin of probability: number of cells, Σ P, number of cells that carry their label.
+    """
+
+    n_documents: float
+    known: Floats
+    squared_error: Floats
+    log_loss: Floats
+    bin_count: Floats
+    bin_probability: Floats
+    bin_positive: Floats
+
+    @property
+    def brier_score(self) -> float:
+        """Mean over the known cells of (P − Y)²; without known cells NaN."""
+        return float(ratio(self.squared_error.sum(), self.known.sum(), nothing=np.nan))
+
+    @property
+    def brier_score_per_label(self) -> Floats:
+        """Mean of (P − Y)² over the documents whose label is known; NaN when none is."""
+        scores: Floats = ratio(self.squared_error, self.known, nothing=np.nan)
+        return scores
+
+    @property
+    def mean_log_loss(self) -> float:
+        """Mean over documents of the sum over their known labels; without known cells NaN."""
+        documents = self.n_documents if self.known.sum() > 0 else 0.0
+        return float(ratio(self.log_loss.sum(), documents, nothing=np.nan))
+
+    @property
+    def log_loss_per_label(self) -> Floats:
+        """Mean log loss over the documents whose label is known; NaN when none is."""
+        scores: Floats = ratio(self.log_loss, self.known, nothing=np.nan)
+        return scores
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean over cells of |mean probability − share positive| of the cell's bin; or NaN."""
+        gap = np.abs(self.bin_probability - self.bin_positive).sum()
+        return float(ratio(gap, self.bin_count.sum(), nothing=np.nan))
+
+    def scores(self) -> dict[str, float]:
+        """Return Brier score, log loss and calibration error by name."""
+        return {
+            "brier_score": self.brier_score,
+            "log_loss": self.mean_log_loss,
+            "expected_calibration_error": self.expected_calibration_error,
+        }
+
+    @property
+    def reliability(self) -> Reliability:
+        """The table behind the calibration error, for plots."""
+        edges = np.linspace(0, 1, len(self.bin_count) + 1)
+        mean_probability = ratio(self.bin_probability, self.bin_count, nothing=np.nan)
+        share_positive = ratio(self.bin_positive, self.bin_count, nothing=np.nan)
+        return Reliability(edges[:-1], edges[1:], self.bin_count, mean_probability, share_positive)
+
+
+def sum_probabilities(block: Block, n_bins: int) -> ProbabilitySums:
+    """Judge the probabilities of a block: sigmoids of its log-odds, losses from the log-odds."""
+    positive = block.positive.toarray() > 0
+    cell_weight = np.repeat(block.weight[:, None], positive.shape[1], axis=1)
+    log_odds = block.log_odds
+    if block.unknown is not None:
+        unknown = block.unknown.toarray() > 0
+        cell_weight[unknown] = 0.0
+        log_odds = np.where(unknown, 0.0, log_odds)  # infinite ones would make 0 · inf
+    probability, loss = _probability_and_loss(log_odds, positive)
+    place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
+
+    def by_bin(cells: Floats) -> Floats:
+        return np.bincount(place.ravel(), cells.ravel(), n_bins).astype(np.float64, copy=False)
+
+    return ProbabilitySums(
+        float(block.weight.sum()),
+        cell_weight.sum(axis=0),
+        (cell_weight * (probability - positive) ** 2).sum(axis=0),
+        (cell_weight * loss).sum(axis=0),
+        by_bin(cell_weight),
+        by_bin(cell_weight * probability),
+        by_bin(cell_weight * positive),
+    )
+
+
+def _probability_and_loss(log_odds: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Sigmoid and log loss of every cell; stable for log-odds of any size, ±inf included."""
+    small = np.exp(-np.abs(log_odds))
+    probability = np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
+    on_wrong_side = np.maximum(np.where(positive, -log_odds, log_odds), 0.0)
+    return probability, np.log1p(small) + on_wrong_side

@@ -1,0 +1,79 @@
+"""The two doors between probabilities, which people read, and log-odds, which the library adds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+
+#: The largest float64 below 1; a probability never leaves the library as exactly 0 or 1 …
+ALMOST_ONE = float(np.nextafter(1.0, 0.0))
+#: … unless the label is known.
+ALMOST_ZERO = float(np.finfo(np.float64).tiny)
+
+
+def log_odds_of(probability: ArrayLike, *, clip: float = 1e-6) -> NDArray[np.float64]:
+    """Turn probabilities from outside into log-odds: the one entrance, and the one place to clip.
+
+    Parameters
+    ----------
+    probability
+        Values in [0, 1], any shape; anything else is an error that names the first wrong place.
+    clip
+        Exact 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
+        0 keeps every value: 0 and 1 become ∓inf.
+
+    Examples
+    --------
+    >>> log_odds_of([0.5, 0.9]).round(3).tolist()
+    [0.0, 2.197]
+    >>> log_odds_of([0.0, 1.0], clip=0.01).round(3).tolist()
+    [-4.595, 4.595]
+    """
+    if not 0 <= clip < 0.5:
+        raise ValueError(f"clip must lie in [0, 0.5), got {clip!r}.")
+    values = np.asarray(probability, dtype=np.float64)
+    wrong = ~((values >= 0) & (values <= 1))  # also true for NaN
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"Probabilities must lie in [0, 1], got {float(values[place])!r} at {place} "
+            f"({int(wrong.sum())} such values of {values.size}). "
+            'Log-odds and other unbounded scores go in with scale="log_odds".'
+        )
+    inside = np.clip(values, clip, 1 - clip) if clip else values
+    return np.asarray(logit(inside), dtype=np.float64)
+
+
+def probability_of(log_odds: ArrayLike) -> NDArray[np.float64]:
+    """Turn log-odds into probabilities, strictly inside (0, 1); ±inf, a known label, is 1 or 0.
+
+    Examples
+    --------
+    >>> probability_of([0.0, np.inf, -np.inf]).tolist()
+    [0.5, 1.0, 0.0]
+    >>> bool(probability_of(1000.0) < 1)
+    True
+    """
+    values = np.asarray(log_odds, dtype=np.float64)
+    inside = np.clip(expit(values), ALMOST_ZERO, ALMOST_ONE)
+    return np.where(np.isinf(values), values > 0, inside)
+
+
+def count_log_odds(positive: Any, total: Any) -> NDArray[np.float64]:
+    """Return the log-odds of ``positive`` out of ``total``, finite also for none and for all.
+
+    logit(positive / total); where that is infinite, logit((positive + ½) / (total + 1)).
+
+    Examples
+    --------
+    >>> count_log_odds([5, 0], [10, 10]).round(3).tolist()
+    [0.0, -3.045]
+    """
+    positive = np.asarray(positive, dtype=np.float64)
+    total = np.asarray(total, dtype=np.float64)
+    one_sided = (positive <= 0) | (positive >= total)
+    smoothing = np.where(one_sided, 0.5, 0.0)
+    return np.log(positive + smoothing) - np.log(total - positive + smoothing)

@@ -1,0 +1,269 @@
+"""Splits in which every label is spread evenly: iterative stratification.
+
+The algorithm is that of Sechidis, Tsoumakas & Vlahavas (2011), *On the stratification of
+multi-label data*: take the label with the fewest documents left, hand each of them to the part
+that wants this label most, and go on. Three things differ from the paper:
+
+- a part is never filled beyond its size, so sizes are exact;
+- among parts that want the label equally, the one that wants all labels of the document most comes
+  first, which keeps the frequent labels even as well;
+- what a part wants is its share of the documents handed out so far, not of all, and wishes less
+  than one document apart are equal. Equal folds are not changed by this; in unequal ones the
+  larger part is no longer served first.
+
+An unknown cell of ``Y`` (NaN) speaks neither for nor against its label. Documents without labels
+fill what is left.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import check_random_state
+
+from labelkin.label_matrix import LabelMatrix, read_labels
+
+Indices = NDArray[np.int64]
+
+
+def stratified_folds(Y: Any, n_folds: int = 5, random_state: Any = None) -> Indices:
+    """Return the fold of each document, 0 … n_folds − 1, shape ``(n_documents,)``.
+
+    Fold sizes differ by at most one, the larger folds come first. A label's documents are spread as
+    evenly as the other labels allow: exactly evenly (counts differ by at most one) where label sets
+    do not overlap, nearly so otherwise; no bound is promised.
+
+    Parameters
+    ----------
+    Y
+        Anything :func:`labelkin.label_matrix.read_labels` takes.
+    n_folds
+        From 2 to the number of documents.
+    random_state
+        As in scikit-learn: a seed gives the same folds again, ``None`` others at each call.
+
+    Examples
+    --------
+    >>> fold = stratified_folds([["tea"], ["tea"], ["milk"], ["milk"]], 2, random_state=0)
+    >>> bool(fold[0] != fold[1]), bool(fold[2] != fold[3])
+    (True, True)
+    """
+    return _folds(read_labels(Y), n_folds, check_random_state(random_state))
+
+
+def stratified_split(
+    Y: Any, test_size: float = 0.25, random_state: Any = None
+) -> tuple[Indices, Indices]:
+    """Return the indices of training and test documents, each in ascending order.
+
+    Parameters
+    ----------
+    Y
+        Anything :func:`labelkin.label_matrix.read_labels` takes.
+    test_size
+        A share between 0 and 1: exactly ``round(test_size * n_documents)`` documents are test
+        documents. Or, as an integer, their number.
+    random_state
+        As in scikit-learn: a seed gives the same split again, ``None`` another at each call.
+
+    Examples
+    --------
+    >>> Y = [["tea"], ["tea"], ["milk"], ["milk"], []]
+    >>> train, test = stratified_split(Y, test_size=0.4, random_state=0)
+    >>> sorted(Y[i] for i in test)
+    [['milk'], ['tea']]
+    """
+    matrix = read_labels(Y)
+    n_test = _test_documents(matrix.shape[0], test_size)
+    sizes = np.array([matrix.shape[0] - n_test, n_test])
+    part = _stratify(matrix, sizes, sizes, check_random_state(random_state))
+    return np.flatnonzero(part == 0), np.flatnonzero(part == 1)
+
+
+class MultilabelStratifiedKFold(BaseCrossValidator):
+    """K folds by iterative stratification, as a scikit-learn splitter (``cv=``).
+
+    Parameters
+    ----------
+    n_splits
+        Number of folds, at least 2.
+    shuffle
+        ``False`` takes the documents in the given order and draws nothing at random: equal choices
+        go to the first fold.
+    random_state
+        A seed makes every call of ``split`` return the same folds. Only with ``shuffle=True``.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+    >>> for train, test in MultilabelStratifiedKFold(2, shuffle=False).split(None, Y):
+    ...     print(Y[test].sum(axis=0))
+    [1 1]
+    [1 1]
+    """
+
+    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
+        if not shuffle and random_state is not None:
+            raise ValueError(
+                "random_state has an effect only with shuffle=True, got shuffle=False and "
+                f"random_state={random_state!r}. Leave random_state out, or shuffle."
+            )
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Yield training and test indices; ``X`` (may be ``None``) and ``groups`` are not looked at."""
+        rng = check_random_state(self.random_state) if self.shuffle else None
+        fold = _folds(read_labels(y), self.n_splits, rng)
+        for k in range(self.n_splits):
+            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+
+class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
+    """Repeated :func:`stratified_split`, as a scikit-learn splitter (``cv=``).
+
+    Parameters
+    ----------
+    n_splits
+        Number of splits, each drawn anew.
+    test_size
+        Share or number of test documents, as in :func:`stratified_split`.
+    random_state
+        A seed makes every call of ``split`` return the same splits.
+    """
+
+    def __init__(self, n_splits: int = 1, *, test_size: float = 0.2, random_state: Any = None):
+        self.n_splits = n_splits
+        self.test_size = test_size
+        self.random_state = random_state
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Yield training and test indices; ``X`` (may be ``None``) and ``groups`` are not looked at."""
+        matrix = read_labels(y)
+        rng = check_random_state(self.random_state)
+        for _ in range(self.n_splits):
+            yield stratified_split(matrix, self.test_size, rng)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of splits."""
+        return self.n_splits
+
+
+def _folds(matrix: LabelMatrix, n_folds: int, rng: np.random.RandomState | None) -> Indices:
+    n = matrix.shape[0]
+    if not isinstance(n_folds, Integral) or not 2 <= n_folds <= n:
+        raise ValueError(
+            "The number of folds must be an integer from 2 to the number of documents, got "
+            f"{n_folds!r} folds and n_samples={n}. Use fewer folds or more documents."
+        )
+    sizes = np.full(n_folds, n // n_folds)
+    sizes[: n % n_folds] += 1
+    # Every fold wants the same share: were the larger ones to want more, all labels of a single
+    # document would end up there.
+    return _stratify(matrix, sizes, np.ones(n_folds, dtype=np.int64), rng)
+
+
+def _test_documents(n: int, test_size: float) -> int:
+    is_count = isinstance(test_size, Integral)
+    n_test = int(test_size) if is_count else round(test_size * n)
+    if not 0 < n_test < n:
+        raise ValueError(
+            "Training and test part need at least one document each, got "
+            f"test_size={test_size!r} and n_samples={n}: {n_test} test documents. Choose a share "
+            "between 0 and 1, or an integer number of documents."
+        )
+    return n_test
+
+
+def _stratify(
+    matrix: LabelMatrix, sizes: Indices, share: Indices, rng: np.random.RandomState | None
+) -> Indices:
+    """Part of each document; part k takes ``sizes[k]``, and of each label ``share[k]`` parts."""
+    n = matrix.shape[0]
+    order = np.arange(n) if rng is None else rng.permutation(n)
+    luck = np.zeros(n) if rng is None else rng.random_sample(n)
+    part = np.empty(n, dtype=np.int64)
+    part[order] = _distribute(matrix.positive[order], sizes, share, luck)
+    return part
+
+
+def _distribute(
+    Y: sparse.csr_array, sizes: Indices, share: Indices, luck: NDArray[np.float64]
+) -> Indices:
+    """Hand out the documents in row order, those of the rarest label first."""
+    by_label = Y.tocsc()
+    by_label.sort_indices()
+    part = np.full(Y.shape[0], -1, dtype=np.int64)
+    left = np.diff(by_label.indptr).astype(np.int64)
+    wishes = _Wishes(Y.shape[1], sizes, share)
+    queue = [(count, label) for label, count in enumerate(left.tolist())]
+    heapq.heapify(queue)
+    while queue:
+        count, label = heapq.heappop(queue)
+        if count != left[label] or count == 0:
+            continue  # an entry from before some of its documents went elsewhere
+        documents = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]
+        documents = documents[part[documents] < 0]
+        for i in documents.tolist():
+            labels = Y.indices[Y.indptr[i] : Y.indptr[i + 1]]
+            part[i] = wishes.grant(label, labels, luck[i])
+        others, gone = np.unique(Y[documents].indices, return_counts=True)
+        left[others] -= gone
+        for other in others.tolist():
+            heapq.heappush(queue, (int(left[other]), other))
+    part[part < 0] = np.repeat(np.arange(len(sizes)), wishes.free)
+    return part
+
+
+class _Wishes:
+    """What each part wants: room for documents (``free``), and its share of each label.
+
+    ``wanted[label, part]`` is the number of documents with the label that the part should have by
+    the next one, less those it has, times ``share.sum()``: integers, so that ties are exact.
+    """
+
+    def __init__(self, n_labels: int, sizes: Indices, share: Indices):
+        self.sizes = sizes
+        self.free = sizes.copy()
+        self.share = share
+        self.one_document = int(share.sum())
+        self.wanted = np.tile(share, (n_labels, 1))
+
+    def grant(self, label: int, labels: Indices, luck: float) -> int:
+        """Give a document with ``labels`` to the part that wants ``label`` most; return the part.
+
+        Ties go to the part that wants all its labels most, then to the one with the largest share
+        of its room left, then to luck in [0, 1); 0 is the first.
+        """
+        best = np.flatnonzero(self.free)
+        best = _largest(best, self.wanted[label, best], self.one_document)
+        if len(best) > 1 and len(labels) > 1:
+            best = _largest(best, self.wanted[labels[:, np.newaxis], best].sum(axis=0))
+        if len(best) > 1:
+            best = _largest(best, self.free[best] / self.sizes[best])
+        winner = int(best[int(luck * len(best))])
+        self._hand_over(labels, winner)
+        return winner
+
+    def _hand_over(self, labels: Indices, winner: int) -> None:
+        self.wanted[labels] += self.share
+        self.wanted[labels, winner] -= self.one_document
+        self.free[winner] -= 1
+
+
+def _largest(parts: Indices, value: NDArray[Any], margin: int = 0) -> Indices:
+    """Return the parts whose value is the largest, or less than ``margin`` below it."""
+    top = value.max()
+    return parts[(value == top) | (value > top - margin)]

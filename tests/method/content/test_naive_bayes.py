@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.naive_bayes import MultinomialNB
+
+from labelkin.label_matrix import read_labels
+from labelkin.method.content.naive_bayes import NaiveBayes, count_terms
+
+
+def world(seed, n=50, terms=30, p=6):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.4, (n, terms)).astype(float)
+    Y = (rng.random((n, p)) < rng.uniform(0.1, 0.6, p)).astype(float)
+    X[3] = 0
+    Y[:, -1] = 0
+    Y[2, -1] = 1  # a label with one document
+    return X, Y
+
+
+def scikit_learn_log_odds(X, y, queries, alpha=1.0):
+    joint = MultinomialNB(alpha=alpha).fit(X, y).predict_joint_log_proba(queries)
+    return joint[:, 1] - joint[:, 0]
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.1])
+def test_log_odds_equal_scikit_learns_for_every_label(alpha):
+    X, Y = world(0)
+    ours = NaiveBayes(alpha).fit(sparse.csr_array(X), Y).log_odds(X)
+    theirs = [scikit_learn_log_odds(X, y, X, alpha) for y in Y.T]
+    np.testing.assert_allclose(ours, np.transpose(theirs), atol=1e-11)
+
+
+def test_unknown_cells_leave_the_document_out_for_that_label():
+    X, Y = world(1)
+    Y[np.random.default_rng(5).random(Y.shape) < 0.2] = np.nan
+    Y[0, -1], Y[2, -1] = 0, 1
+    ours = NaiveBayes().fit(X, Y).log_odds(X)
+    for j, y in enumerate(Y.T):
+        rows = ~np.isnan(y)
+        np.testing.assert_allclose(ours[:, j], scikit_learn_log_odds(X[rows], y[rows], X), atol=1e-11)
+
+
+@pytest.mark.parametrize("values", ["counts", "real"])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_leave_one_out_equals_fitting_without_the_document(values, unknown):
+    X, Y = world(2)
+    rng = np.random.default_rng(0)
+    if values == "real":
+        X *= rng.uniform(0.5, 1.5, X.shape)
+        X = np.tile(X, (1, 9))  # more distinct values than the counts' way takes
+    if unknown:
+        Y[rng.random(Y.shape) < 0.2] = np.nan
+        Y[2, -1] = 1
+    ours = NaiveBayes().fit_out_of_fold(X, Y)
+    for i in range(len(X)):
+        rest = np.arange(len(X)) != i
+        refitted = NaiveBayes().fit(X[rest], Y[rest]).log_odds(X[[i]])
+        np.testing.assert_allclose(ours[[i]], refitted, atol=1e-10)
+
+
+def test_labels_without_two_sides_and_documents_without_words_have_the_prior():
+    X, Y = world(3)
+    Y[:, 0], Y[:, 1] = 0, 1
+    log_odds = NaiveBayes().fit(X, Y).log_odds(X)
+    np.testing.assert_allclose(log_odds[:, 0], np.log(0.5 / 50.5))
+    np.testing.assert_allclose(log_odds[:, 1], np.log(50.5 / 0.5))
+    n = Y[:, 2].sum()
+    np.testing.assert_allclose(log_odds[3, 2], np.log(n / (50 - n)))
+
+
+@given(st.lists(st.integers(0, 3), min_size=20, max_size=20).filter(any), st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_weights_equal_repetition_exactly(weights, seed):
+    X, Y = world(seed, n=20)
+    weighted = NaiveBayes().fit(X, Y, sample_weight=weights).log_odds(X)
+    repeated = NaiveBayes().fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    np.testing.assert_allclose(weighted, repeated.log_odds(X), atol=1e-10)
+
+
+@given(st.integers(0, 20), st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_counts_of_blocks_add_up_to_the_counts_of_the_whole(cut, seed):
+    X, Y = world(seed, n=20)
+    Y[5, 1] = np.nan
+    X, labels = sparse.csr_array(X), read_labels(Y)
+    first, second = np.arange(cut), np.arange(cut, 20)
+    added = count_terms(X[first], labels.rows(first)) + count_terms(X[second], labels.rows(second))
+    whole = count_terms(X, labels)
+    np.testing.assert_array_equal(added.inside.toarray(), whole.inside.toarray())
+    np.testing.assert_array_equal(added.unknown.toarray(), whole.unknown.toarray())
+    np.testing.assert_array_equal(added.total, whole.total)
+    np.testing.assert_array_equal(added.known, whole.known)
+
+
+def test_log_odds_are_not_clipped_where_probabilities_are():
+    X = np.array([[400.0, 0], [300, 0], [0, 500]])
+    model = NaiveBayes().fit(X, [[1, 0], [1, 0], [0, 1]])
+    log_odds = model.log_odds([[300, 0], [400, 0]])[:, 0]
+    assert log_odds[1] > log_odds[0] > 1000
+    assert (model.predict_proba([[300, 0]]) < 1).all()
+
+
+def test_labels_are_worked_on_in_blocks_with_the_same_result(monkeypatch):
+    X, Y = world(4)
+    whole = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
+    monkeypatch.setattr("labelkin.method.content.naive_bayes._DENSE_CELLS", 60)
+    blocks = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
+    np.testing.assert_allclose(blocks, whole, atol=1e-12)
+
+
+def test_negative_counts_and_no_smoothing_are_refused():
+    with pytest.raises(ValueError, match=r"must be at least 0, got .*-1.*PerLabel\(GaussianNB\(\)\)"):
+        NaiveBayes().fit([[-1.0]], [["a"]])
+    with pytest.raises(ValueError, match="alpha must be positive, got 0"):
+        NaiveBayes(alpha=0).fit([[1.0]], [["a"]])

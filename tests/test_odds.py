@@ -1,0 +1,41 @@
+import numpy as np
+import pytest
+from scipy.special import logit
+
+from labelkin.odds import count_log_odds, log_odds_of, probability_of
+
+
+def test_the_two_doors_are_inverse():
+    p = np.array([[1e-5, 0.3], [0.5, 0.999]])
+    np.testing.assert_allclose(probability_of(log_odds_of(p)), p, rtol=1e-12)
+
+
+def test_only_what_is_too_close_to_0_or_1_is_clipped():
+    np.testing.assert_allclose(log_odds_of([0, 1e-9, 1e-3, 1]), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6]))
+    np.testing.assert_array_equal(log_odds_of([0, 1], clip=0), [-np.inf, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("p", "message"),
+    [
+        ([[0.2, 1.5], [-1, 0]], r"in \[0, 1\], got 1.5 at \(0, 1\) \(2 such values of 4\)"),
+        ([np.nan], r"got nan at \(0,\) \(1 such"),
+        ([np.inf], "got inf at"),
+    ],
+)
+def test_values_outside_the_scale_are_named(p, message):
+    with pytest.raises(ValueError, match=message):
+        log_odds_of(p)
+
+
+def test_probabilities_leave_strictly_inside_unless_the_label_is_known():
+    p = probability_of([-1e4, -800.0, 0.0, 40.0, 1e4])
+    assert (p > 0).all()
+    assert (p < 1).all()
+    assert probability_of([np.inf, -np.inf]).tolist() == [1.0, 0.0]
+
+
+def test_counts_without_a_second_side_have_finite_log_odds():
+    np.testing.assert_allclose(
+        count_log_odds([3, 0, 10, 0], [10, 10, 10, 0]), logit([0.3, 0.5 / 11, 10.5 / 11, 0.5])
+    )
