@@ -36,9 +36,9 @@ Indices = NDArray[np.int64]
 def stratified_folds(Y: Any, n_folds: int = 5, random_state: Any = None) -> Indices:
     """Return the fold of each document, 0 … n_folds − 1, shape ``(n_documents,)``.
 
-    Fold sizes differ by at most one, the larger folds come first. A label's documents are spread as
-    evenly as the other labels allow: exactly evenly (counts differ by at most one) where label sets
-    do not overlap, nearly so otherwise; no bound is promised.
+    Fold sizes differ by at most one, the larger folds come first. Documents of a label that shares
+    none with other labels are spread evenly (counts differ by at most one); otherwise nearly so,
+    and no bound is promised: a label may even miss a fold although it has documents enough.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Yield training and test indices; ``X`` (may be ``None``) and ``groups`` are not looked at."""
+        """Yield training and test indices; ``X`` (also ``None``) and ``groups`` are not used."""
         rng = check_random_state(self.random_state) if self.shuffle else None
         fold = _folds(read_labels(y), self.n_splits, rng)
         for k in range(self.n_splits):
@@ -150,7 +150,7 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
         self.random_state = random_state
 
     def split(self, X: Any, y: Any, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
-        """Yield training and test indices; ``X`` (may be ``None``) and ``groups`` are not looked at."""
+        """Yield training and test indices; ``X`` (also ``None``) and ``groups`` are not used."""
         matrix = read_labels(y)
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
@@ -161,9 +161,9 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
         return self.n_splits
 
 
-def _folds(matrix: LabelMatrix, n_folds: int, rng: np.random.RandomState | None) -> Indices:
+def _folds(matrix: LabelMatrix, n_folds: Any, rng: np.random.RandomState | None) -> Indices:
     n = matrix.shape[0]
-    if not isinstance(n_folds, Integral) or not 2 <= n_folds <= n:
+    if not isinstance(n_folds, Integral) or not 2 <= int(n_folds) <= n:
         raise ValueError(
             "The number of folds must be an integer from 2 to the number of documents, got "
             f"{n_folds!r} folds and n_samples={n}. Use fewer folds or more documents."
@@ -175,9 +175,8 @@ def _folds(matrix: LabelMatrix, n_folds: int, rng: np.random.RandomState | None)
     return _stratify(matrix, sizes, np.ones(n_folds, dtype=np.int64), rng)
 
 
-def _test_documents(n: int, test_size: float) -> int:
-    is_count = isinstance(test_size, Integral)
-    n_test = int(test_size) if is_count else round(test_size * n)
+def _test_documents(n: int, test_size: Any) -> int:
+    n_test = int(test_size) if isinstance(test_size, Integral) else round(test_size * n)
     if not 0 < n_test < n:
         raise ValueError(
             "Training and test part need at least one document each, got "
@@ -228,42 +227,45 @@ def _distribute(
 
 
 class _Wishes:
-    """What each part wants: room for documents (``free``), and its share of each label.
+    """What each part wants: its share of each label (``wanted``) and of all documents (``behind``).
 
-    ``wanted[label, part]`` is the number of documents with the label that the part should have by
-    the next one, less those it has, times ``share.sum()``: integers, so that ties are exact.
+    A wish is the number of documents the part should have once the next one is handed out, less
+    those it has; in integers (times the sum of the shares), so that ties are exact.
     """
 
     def __init__(self, n_labels: int, sizes: Indices, share: Indices):
         self.sizes = sizes
-        self.free = sizes.copy()
         self.share = share
-        self.one_document = int(share.sum())
+        self.n_shares = int(share.sum())
+        self.n_documents = int(sizes.sum())
+        self.free = sizes.copy()
+        self.behind = sizes.copy()
         self.wanted = np.tile(share, (n_labels, 1))
 
     def grant(self, label: int, labels: Indices, luck: float) -> int:
         """Give a document with ``labels`` to the part that wants ``label`` most; return the part.
 
-        Ties go to the part that wants all its labels most, then to the one with the largest share
-        of its room left, then to luck in [0, 1); 0 is the first.
+        Ties go to the part that wants all its labels most, then to the one that is furthest behind
+        its size, then to luck in [0, 1); 0 is the first.
         """
         best = np.flatnonzero(self.free)
-        best = _largest(best, self.wanted[label, best], self.one_document)
+        best = _largest(best, self.wanted[label, best], less_than=self.n_shares)
         if len(best) > 1 and len(labels) > 1:
             best = _largest(best, self.wanted[labels[:, np.newaxis], best].sum(axis=0))
         if len(best) > 1:
-            best = _largest(best, self.free[best] / self.sizes[best])
+            best = _largest(best, self.behind[best])
         winner = int(best[int(luck * len(best))])
         self._hand_over(labels, winner)
         return winner
 
     def _hand_over(self, labels: Indices, winner: int) -> None:
         self.wanted[labels] += self.share
-        self.wanted[labels, winner] -= self.one_document
+        self.wanted[labels, winner] -= self.n_shares
+        self.behind += self.sizes
+        self.behind[winner] -= self.n_documents
         self.free[winner] -= 1
 
 
-def _largest(parts: Indices, value: NDArray[Any], margin: int = 0) -> Indices:
-    """Return the parts whose value is the largest, or less than ``margin`` below it."""
-    top = value.max()
-    return parts[(value == top) | (value > top - margin)]
+def _largest(parts: Indices, wish: Indices, less_than: int = 1) -> Indices:
+    """Return the parts whose wish is less than ``less_than`` below the largest."""
+    return parts[wish > wish.max() - less_than]

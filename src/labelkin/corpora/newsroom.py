@@ -13,38 +13,46 @@ from labelkin.label_matrix import read_labels
 
 
 def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
-    """Write a news corpus with 38 labels, where labels depend on one another on purpose.
+    r"""Write a news corpus with 38 labels that depend on one another on purpose.
 
-    Label sets are drawn from the distribution that :func:`newsroom_truth` returns, texts are written
-    from the label sets. All three reasons for several labels that the paper gives are built in:
+    Label sets are drawn from the distribution that :func:`newsroom_truth` returns; each text is
+    written from its label set alone. The three reasons for several labels that the paper gives
+    (section "The semantic of assigning multiple labels") are built in:
 
-    - *Mixture of topics*: a document on two topics, say trade and shipping, has sentences on both.
+    - *Mixture of topics*: a document on two topics, say software and telecoms, has sentences on
+      both.
     - *Contextualisation*: grain goes with wheat or corn, markets with two of interest-rates,
       inflation and money-market, disaster-relief with floods or earthquakes. These labels follow
       from the others and have hardly a word of their own.
-    - *Labels that exclude each other*: domestic and foreign, victory and defeat, football and tennis.
+    - *Labels that exclude each other*: domestic and foreign, victory and defeat, football and
+      tennis.
 
     Label frequencies fall from about a quarter of the documents to half a per cent. Labels share
-    words with their neighbours, often go unmentioned, and are mentioned where they do not belong.
+    words with others, often go unmentioned, and are mentioned where they do not belong. How often
+    is set so that what the other labels add is of the size seen on real corpora: the corpus shows
+    how the method works, it is no evidence for how well.
 
     Parameters
     ----------
     n_documents
-        At least 2. Fewer documents with the same seed are the beginning of more of them.
+        At least 2. With the same seed, fewer documents are the beginning of more.
     seed
         Same seed, same bytes, on every machine.
 
     Returns
     -------
-    The corpus; two thirds of it are training documents, drawn by the seed. From 60 documents on,
-    every label that occurs has a training document.
+    The corpus; two thirds of the documents, drawn by the seed, are for training. From 60 documents
+    on, every label that occurs has a training document.
 
     Examples
     --------
     >>> corpus = newsroom(100)
-    >>> corpus.Y.label_sets()[4]
-    ('domestic', 'weather')
-    >>> print(corpus.documents[4])
+    >>> corpus.Y.label_sets()[35]
+    ('software', 'telecoms')
+    >>> print(corpus.documents[35].replace(". ", ".\n"))
+    Broadband lines back in the spotlight
+    In the old town, the software update drew fresh attention.
+    Questions about the mobile network dominated a meeting of phone companies in the capital.
     """
     if n_documents < 2:
         raise ValueError(

@@ -1,7 +1,7 @@
 """The desks, beats and stories of the made newsroom: which labels go together, and how often.
 
-Data only. A **beat** is a small group of labels; its **stories** are label sets (labels separated by
-spaces) with their weights. A **desk** takes a share of all documents; how it works is told in
+Data only. A **beat** is a small group of labels; its **stories** are label sets (labels separated
+by spaces) with their weights. A **desk** takes a share of all documents; how it works is told in
 :mod:`labelkin.corpora.newsroom_truth`.
 """
 
@@ -17,8 +17,8 @@ BEATS: dict[str, dict[str, float]] = {
     },
     "energy": {"crude-oil": 30, "gas": 11, "crude-oil gas": 8, "gold": 4, "crude-oil gold": 0.5},
     "transport": {
-        "shipping": 19, "ports": 4, "shipping ports": 12, "aviation": 8, "fishing": 4,
-        "ports fishing": 1,
+        "shipping": 19, "ports": 1.5, "shipping ports": 12, "aviation": 8, "fishing": 1.5,
+        "ports fishing": 3,
     },
     "economy": {
         "interest-rates": 13, "inflation": 9, "money-market": 5, "unemployment": 5, "trade": 12,
@@ -32,7 +32,7 @@ BEATS: dict[str, dict[str, float]] = {
         "football victory": 22, "football defeat": 18, "football": 14,
         "tennis victory": 6, "tennis defeat": 4, "tennis": 3,
     },
-    "medicine": {"health": 20, "vaccines": 2, "health vaccines": 5},
+    "medicine": {"health": 20, "vaccines": 0.7, "health vaccines": 6},
     "politics": {
         "elections": 11, "parliament": 11, "elections parliament": 6, "courts": 6,
         "parliament courts": 2,
@@ -44,7 +44,7 @@ BEATS: dict[str, dict[str, float]] = {
     },
     "arts": {"film": 10, "music": 8, "museums": 2.5, "film music": 4, "music museums": 0.5},
     "technology": {
-        "software": 11, "telecoms": 7, "software telecoms": 4, "space": 3, "space telecoms": 1,
+        "software": 11, "telecoms": 7, "software telecoms": 4, "space": 2, "space telecoms": 2,
     },
     "region": {"domestic": 14, "foreign": 8},
 }  # fmt: skip
@@ -62,8 +62,8 @@ class Desk:
     share
         The part of all documents it takes.
     beats
-        The chance that a beat is open, where it is not the usual small one. A beat with chance 1 sees
-        to it that no document is without a label.
+        The chance that a beat is open, where it is not the usual small one. A beat with chance 1
+        sees to it that no document is without a label.
     leans
         Factors on the weight of every story that holds the label.
     """

@@ -1,4 +1,4 @@
-"""How the made newsroom hands out labels: an explicit probability model, sampled and solved exactly.
+"""How the made newsroom hands out labels: an explicit model, sampled and solved exactly.
 
 A **desk** takes the document (drawn by its share), and every **beat**, a small group of labels, is
 open or closed at that desk with a known chance, independently of the other beats. An open beat
@@ -7,14 +7,15 @@ towards some labels, or now and then an odd one. So
 
     p(label set) = Σ_desk share(desk) · Π_beat p(labels of the beat | desk)
 
-and p(label | all other labels) takes two such sums: one with the label, one without. Every label set
-is possible but the empty one and those with labels that exclude each other.
+and p(label | all other labels) takes two such sums: one with the label, one without. Every label
+set is possible but those with labels that exclude each other and those without a topic: every desk
+has a beat that is always open, and it is never the region.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +25,9 @@ from numpy.typing import NDArray
 from labelkin.corpora.newsroom_desks import BEATS, DESKS, EXCLUSIVE, Desk
 from labelkin.label_matrix import LabelMatrix, read_labels
 
-RARELY_OPEN = 0.008
+RARELY_OPEN = 0.005
 """Chance of a beat that the desk does not name."""
-ODD_STORIES = 0.02
+ODD_STORIES = 0.01
 """Part of an open beat's stories that are not listed ones but any labels that may go together, …"""
 ODD_LABEL = 0.2
 """… each further label making them five times rarer."""
@@ -66,7 +67,7 @@ class NewsroomTruth:
         """Return the exact log-odds of p(label | all other labels), ``(n_documents, n_labels)``.
 
         ``-inf``: the label cannot join the others (victory beside defeat). ``inf``: they cannot be
-        without it (no document is without a label). NaN: 0/0, the others never occur together.
+        without it (a first topic). NaN: 0/0, the others never occur, with it or without.
 
         Parameters
         ----------
@@ -111,12 +112,12 @@ def newsroom_truth() -> NewsroomTruth:
 
     Examples
     --------
-    What do two labels say about a third?
+    What wheat says about grain, and what weather does:
 
     >>> truth = newsroom_truth()
     >>> grain = truth.names.tolist().index("grain")
     >>> truth.log_odds([["wheat"], ["weather"]])[:, grain].round(1).tolist()
-    [2.9, -5.0]
+    [2.8, -3.2]
     """
     return make_truth(BEATS, DESKS, EXCLUSIVE)
 
@@ -124,7 +125,7 @@ def newsroom_truth() -> NewsroomTruth:
 def make_truth(
     beats: Mapping[str, Mapping[str, float]],
     desks: Mapping[str, Desk],
-    exclusive: Iterable[tuple[str, str]],
+    exclusive: Sequence[tuple[str, str]],
 ) -> NewsroomTruth:
     """Turn stories, desks and the labels that exclude each other into probability tables."""
     labels = {beat: _labels_of(stories) for beat, stories in beats.items()}
@@ -162,7 +163,7 @@ def _table(
 def _listed_stories(
     stories: Mapping[str, float], labels: list[str], desk: Desk
 ) -> NDArray[np.float64]:
-    """p(label set of the beat | desk, open) by the weights of the stories and the desk's leanings."""
+    """p(label set of the beat | desk, open): weights of the stories times leanings of the desk."""
     weights = np.zeros(2 ** len(labels))
     for story, weight in stories.items():
         members = story.split()
@@ -171,8 +172,8 @@ def _listed_stories(
     return weights / weights.sum()
 
 
-def _odd_stories(labels: list[str], exclusive: Iterable[tuple[str, str]]) -> NDArray[np.float64]:
-    """p(label set of the beat | odd): the larger the rarer, none with labels that exclude each other."""
+def _odd_stories(labels: list[str], exclusive: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """p(label set of the beat | odd): the larger the rarer, never two that exclude each other."""
     bits = _bits(len(labels))
     weights = ODD_LABEL ** bits.sum(axis=1)
     weights[0] = 0.0
@@ -185,19 +186,19 @@ def _odd_stories(labels: list[str], exclusive: Iterable[tuple[str, str]]) -> NDA
 def _complete(labels: LabelMatrix) -> NDArray[np.int64]:
     if labels.unknown is not None:
         raise ValueError(
-            "L must hold complete label sets: the truth is exact only when all other labels are known, "
+            "L must hold complete label sets, as p(label | all other labels) needs all of them, "
             f"got {labels.unknown.nnz} unknown cells (NaN). Fill them in with 0 or 1."
         )
     return labels.positive.toarray().astype(np.int64)
 
 
 def _bits(n_labels: int) -> NDArray[np.int64]:
-    """The label sets in table order, 0/1, ``(2 ** n_labels, n_labels)``."""
+    """Return the label sets in table order, 0/1, ``(2 ** n_labels, n_labels)``."""
     return np.arange(2**n_labels)[:, None] >> np.arange(n_labels) & 1
 
 
 def _code(L: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each row in table order."""
+    """Return the place of each row in table order."""
     return L @ (1 << np.arange(L.shape[1]))
 
 

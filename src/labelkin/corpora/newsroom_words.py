@@ -1,9 +1,9 @@
 """The words of the made newsroom: what each label, each beat and nobody in particular writes about.
 
-Data only. Every list is one string, its items separated by commas, the most frequent first. *Actors*
-are plural noun phrases, *things* noun phrases of either number, *moves* what things did and *deeds*
-what actors did to a thing, both in the past tense, so that any combination is a correct sentence.
-All places are invented.
+Data only. Every list is one string, its items separated by commas, the most frequent first.
+*Actors* are plural noun phrases, *things* noun phrases of either number, *moves* what things did
+and *deeds* what actors did to a thing, both in the past tense, so that any combination is a correct
+sentence. All places are invented.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class BeatWords(NamedTuple):
 LABEL_WORDS = {
     "aviation": LabelWords(
         "airlines, pilots, airport managers, aircraft engineers, cabin crews, charter operators",
-        "the flight schedule, new aircraft, jet fuel, the second runway, landing fees, seat prices, "
-        "the airport terminal, long-haul routes, engine inspections, cargo flights, air safety rules",
+        "the flight schedule, new aircraft, jet fuel, the second runway, landing fees, "
+        "seat prices, the airport terminal, long-haul routes, engine inspections, cargo flights, "
+        "air safety rules",
     ),
     "coffee": LabelWords(
         "coffee growers, roasters, coffee exporters, café owners, pickers, tasters",
@@ -40,7 +41,8 @@ LABEL_WORDS = {
     "corn": LabelWords(
         "corn growers, feed makers, starch mills, maize traders, cattle farmers, silo operators",
         "the corn harvest, maize prices, animal feed, corn exports, ethanol plants, sweetcorn, "
-        "the planting season, feed stocks, hybrid seed, silo capacity, the maize crop, starch output",
+        "the planting season, feed stocks, hybrid seed, silo capacity, the maize crop, "
+        "starch output",
     ),
     "courts": LabelWords(
         "judges, lawyers, prosecutors, jurors, legal scholars, appeal judges",
@@ -49,8 +51,9 @@ LABEL_WORDS = {
     ),
     "crude-oil": LabelWords(
         "oil producers, refiners, drilling crews, oil traders, pipeline operators, tanker brokers",
-        "crude oil, oil prices, the output ceiling, refinery margins, crude exports, the barrel price, "
-        "offshore fields, fuel stocks, the pipeline, drilling permits, heavy crude, petrol demand",
+        "crude oil, oil prices, the output ceiling, refinery margins, crude exports, "
+        "the barrel price, offshore fields, fuel stocks, the pipeline, drilling permits, "
+        "heavy crude, petrol demand",
     ),
     "defeat": LabelWords(
         "disappointed supporters, beaten finalists, critics of the coach, the losers",
@@ -73,13 +76,15 @@ LABEL_WORDS = {
     ),
     "elections": LabelWords(
         "voters, candidates, pollsters, party leaders, election officials, campaign managers",
-        "the election, the ballot, opinion polls, the campaign, voter turnout, the party manifesto, "
-        "postal votes, the coalition talks, a second round, the polling stations, the vote count",
+        "the election, the ballot, opinion polls, the campaign, voter turnout, "
+        "the party manifesto, postal votes, the coalition talks, a second round, "
+        "the polling stations, the vote count",
     ),
     "film": LabelWords(
         "film directors, actors, cinema owners, screenwriters, critics, film students",
-        "the film festival, a new drama, the screenplay, ticket sales, the leading role, the premiere, "
-        "a silent film, the film studio, the documentary, box office figures, the closing scene",
+        "the film festival, a new drama, the screenplay, ticket sales, the leading role, "
+        "the premiere, a silent film, the film studio, the documentary, box office figures, "
+        "the closing scene",
     ),
     "fishing": LabelWords(
         "trawler crews, fishermen, fish traders, net makers, marine biologists",
@@ -93,8 +98,9 @@ LABEL_WORDS = {
     ),
     "football": LabelWords(
         "football clubs, strikers, goalkeepers, referees, team managers, defenders, club owners",
-        "the league match, the second half, a late goal, the cup tie, the penalty, the transfer window, "
-        "the football season, the home ground, the midfield, a free kick, the away game, the new coach",
+        "the league match, the second half, a late goal, the cup tie, the penalty, "
+        "the transfer window, the football season, the home ground, the midfield, a free kick, "
+        "the away game, the new coach",
     ),
     "foreign": LabelWords(
         "diplomats, foreign ministers, overseas buyers, envoys",
@@ -102,8 +108,9 @@ LABEL_WORDS = {
     ),
     "gas": LabelWords(
         "gas suppliers, utilities, network operators, drilling crews, gas traders",
-        "natural gas, gas prices, the gas pipeline, storage levels, liquefied gas, the winter supply, "
-        "gas exports, heating demand, the offshore wells, household bills, spot contracts",
+        "natural gas, gas prices, the gas pipeline, storage levels, liquefied gas, "
+        "the winter supply, gas exports, heating demand, the offshore wells, household bills, "
+        "spot contracts",
     ),
     "gold": LabelWords(
         "gold miners, bullion dealers, jewellers, refiners, assayers",
@@ -121,13 +128,15 @@ LABEL_WORDS = {
     ),
     "inflation": LabelWords(
         "shopkeepers, economists, consumer groups, wage negotiators, statisticians",
-        "inflation, consumer prices, the price index, wage demands, food prices, the cost of living, "
-        "rents, the annual rate, producer prices, price controls, energy bills, the shopping basket",
+        "inflation, consumer prices, the price index, wage demands, food prices, "
+        "the cost of living, rents, the annual rate, producer prices, price controls, "
+        "energy bills, the shopping basket",
     ),
     "interest-rates": LabelWords(
         "central bankers, lenders, mortgage brokers, savers, borrowers, economists",
-        "interest rates, the rate decision, borrowing costs, the discount rate, mortgage lending, "
-        "the base rate, credit growth, savings rates, the rate rise, loan demand, monetary policy",
+        "interest rates, the rate decision, borrowing costs, the discount rate, "
+        "mortgage lending, the base rate, credit growth, savings rates, the rate rise, "
+        "loan demand, monetary policy",
     ),
     "markets": LabelWords(
         "investors, fund managers, brokers, analysts",
@@ -135,18 +144,21 @@ LABEL_WORDS = {
     ),
     "money-market": LabelWords(
         "money dealers, treasury managers, discount houses, central bankers",
-        "the money market, overnight funds, treasury bills, the cash shortage, repurchase agreements, "
-        "short-term paper, liquidity, the bank reserves, the day's fixing, certificates of deposit",
+        "the money market, overnight funds, treasury bills, the cash shortage, "
+        "repurchase agreements, short-term paper, liquidity, the bank reserves, "
+        "the day's fixing, certificates of deposit",
     ),
     "museums": LabelWords(
         "curators, museum visitors, collectors, restorers, archaeologists",
         "the museum, an exhibition, the old masters, the sculpture hall, museum tickets, "
-        "a lost painting, the permanent collection, ancient coins, the new wing, the loan of a portrait",
+        "a lost painting, the permanent collection, ancient coins, the new wing, "
+        "the loan of a portrait",
     ),
     "music": LabelWords(
         "musicians, conductors, choirs, composers, orchestras, concert promoters, singers",
-        "the concert, a new album, the string quartet, the opera season, the concert hall, ticket sales, "
-        "the song contest, a folk tune, the symphony, the recording studio, the piano competition",
+        "the concert, a new album, the string quartet, the opera season, the concert hall, "
+        "ticket sales, the song contest, a folk tune, the symphony, the recording studio, "
+        "the piano competition",
     ),
     "parliament": LabelWords(
         "members of parliament, ministers, opposition speakers, committee chairs, party leaders",
@@ -160,13 +172,15 @@ LABEL_WORDS = {
     ),
     "shipping": LabelWords(
         "shipowners, ship brokers, crews, freight agents, shipyards, tanker brokers, insurers",
-        "freight rates, container ships, the tanker fleet, cargo space, the shipping lane, bulk cargo, "
-        "the voyage, charter contracts, vessel orders, the canal passage, ballast water, crew wages",
+        "freight rates, container ships, the tanker fleet, cargo space, the shipping lane, "
+        "bulk cargo, the voyage, charter contracts, vessel orders, the canal passage, "
+        "ballast water, crew wages",
     ),
     "software": LabelWords(
         "programmers, software firms, computer users, security researchers, system administrators",
-        "the software update, a programming error, the new version, computer networks, data storage, "
-        "the operating system, open source code, password rules, the database, licence fees",
+        "the software update, a programming error, the new version, computer networks, "
+        "data storage, the operating system, open source code, password rules, the database, "
+        "licence fees",
     ),
     "space": LabelWords(
         "astronomers, space engineers, mission controllers, astronauts, rocket builders",
@@ -181,12 +195,14 @@ LABEL_WORDS = {
     "tennis": LabelWords(
         "tennis players, umpires, seeded players, doubles partners, ball boys and girls",
         "the tennis tournament, the first set, a double fault, the tie-break, the grass court, "
-        "the women's singles, the doubles final, the second serve, a long rally, the baseline game",
+        "the women's singles, the doubles final, the second serve, a long rally, "
+        "the baseline game",
     ),
     "trade": LabelWords(
         "exporters, importers, trade negotiators, customs officers, manufacturers",
-        "the trade surplus, import tariffs, exports, the trade agreement, customs duties, the trade gap, "
-        "export licences, anti-dumping duties, the import quota, the tariff schedule, trade talks",
+        "the trade surplus, import tariffs, exports, the trade agreement, customs duties, "
+        "the trade gap, export licences, anti-dumping duties, the import quota, "
+        "the tariff schedule, trade talks",
     ),
     "unemployment": LabelWords(
         "job seekers, trade unions, employers, labour offices, apprentices",
@@ -200,8 +216,8 @@ LABEL_WORDS = {
     ),
     "victory": LabelWords(
         "jubilant supporters, the winners, proud parents, trophy engravers",
-        "the clear victory, a late winner, the winning streak, the trophy, the championship title, "
-        "the celebrations, a comeback, the lap of honour",
+        "the clear victory, a late winner, the winning streak, the trophy, "
+        "the championship title, the celebrations, a comeback, the lap of honour",
     ),
     "weather": LabelWords(
         "forecasters, meteorologists, gardeners, road crews, ski resorts",
@@ -210,22 +226,25 @@ LABEL_WORDS = {
     ),
     "wheat": LabelWords(
         "wheat growers, flour millers, bakers, wheat traders, seed merchants, combine drivers",
-        "the wheat harvest, winter wheat, flour prices, wheat exports, durum, the milling quality, "
-        "bread prices, the spring sowing, the wheat crop, seed stocks, protein content, mill output",
+        "the wheat harvest, winter wheat, flour prices, wheat exports, durum, "
+        "the milling quality, bread prices, the spring sowing, the wheat crop, seed stocks, "
+        "protein content, mill output",
     ),
 }
 
 BEAT_WORDS = {
     "farm": BeatWords(
         "farmers, exporters, farm unions, market traders, agronomists",
-        "the harvest, crop forecasts, export prices, the planting season, farm subsidies, storage costs",
-        "suffered from the dry spring, fell short of the forecast, recovered, benefited from late rain, "
-        "beat the hopes of the growers, kept the mills busy",
+        "the harvest, crop forecasts, export prices, the planting season, farm subsidies, "
+        "storage costs",
+        "suffered from the dry spring, fell short of the forecast, recovered, "
+        "benefited from late rain, beat the hopes of the growers, kept the mills busy",
     ),
     "energy": BeatWords(
         "producers, traders, mining companies, engineers, analysts",
         "world prices, production costs, exploration, export prices, the new field, reserves",
-        "fell short of the forecast, weighed on the mood, kept traders busy, recovered, lost appeal",
+        "fell short of the forecast, weighed on the mood, kept traders busy, recovered, "
+        "lost appeal",
     ),
     "transport": BeatWords(
         "operators, passengers, freight agents, safety inspectors, insurers",
@@ -234,13 +253,15 @@ BEAT_WORDS = {
     ),
     "economy": BeatWords(
         "economists, bankers, analysts, finance ministers, business leaders, investors",
-        "growth, the currency, the budget deficit, the quarterly figures, demand, the economic outlook",
-        "surprised analysts, weighed on confidence, lifted the mood, worried investors, improved, "
-        "kept dealers busy, fell short of the forecast",
+        "growth, the currency, the budget deficit, the quarterly figures, demand, "
+        "the economic outlook",
+        "surprised analysts, weighed on confidence, lifted the mood, worried investors, "
+        "improved, kept dealers busy, fell short of the forecast",
     ),
     "sport": BeatWords(
         "players, supporters, coaches, organisers, reporters, finalists",
-        "the final, the season, the tournament, the crowd, the training camp, the ranking, an injury",
+        "the final, the season, the tournament, the crowd, the training camp, the ranking, "
+        "an injury",
         "delighted the crowd, silenced the stadium, kept the coaches busy, thrilled the stands, "
         "decided the evening, ended in tears",
     ),
@@ -257,7 +278,8 @@ BEAT_WORDS = {
     "nature": BeatWords(
         "residents, local authorities, engineers, road crews, insurers",
         "the damage, the warning, power cuts, closed roads, the evacuation, repair costs",
-        "worried several villages, kept crews busy, slowed the traffic, left a mark on the landscape",
+        "worried several villages, kept crews busy, slowed the traffic, "
+        "left a mark on the landscape",
     ),
     "arts": BeatWords(
         "artists, visitors, organisers, reviewers, patrons",
@@ -277,8 +299,9 @@ BEAT_WORDS = {
 }
 
 MOVES = (
-    "changed little, drew fresh attention, came under scrutiny, gave cause for concern, held steady, "
-    "turned out better than feared, disappointed, went according to plan, surprised observers"
+    "changed little, drew fresh attention, came under scrutiny, gave cause for concern, "
+    "held steady, turned out better than feared, disappointed, went according to plan, "
+    "surprised observers"
 )
 DEEDS = (
     "discussed, raised doubts about, kept a close eye on, warned about, welcomed news of, "
@@ -337,20 +360,23 @@ ASIDES = (
     "Comparisons with {thing} were dismissed by {actors}.",
 )
 TIMES = (
-    "on Monday, on Tuesday, on Wednesday, on Thursday, on Friday, at the weekend, this week, last week, "
-    "this month, last month, late in the evening, early in the morning"
+    "on Monday, on Tuesday, on Wednesday, on Thursday, on Friday, at the weekend, this week, "
+    "last week, this month, last month, late in the evening, early in the morning"
 )
 FUTURES = "next week, next month, later this week, in the autumn, in the spring, before the summer"
 AMOUNTS = (
-    "a tenth, a fifth, a quarter, a third, 2 per cent, 3 per cent, 4 per cent, 6 per cent, 8 per cent, "
-    "12 per cent, 15 per cent"
+    "a tenth, a fifth, a quarter, a third, 2 per cent, 3 per cent, 4 per cent, 6 per cent, "
+    "8 per cent, 12 per cent, 15 per cent"
 )
 HOME_PLACES = (
     "Lowmere, Port Calder, Ellenford, Brackwater, the northern counties, Stannick, Thornhay, "
     "the Marden valley, Upper Wexley, Carrow Bay"
 )
 FOREIGN_PLACES = (
-    "Veldania, Korrand, San Teluro, Ostrel, Marvandi, Tarsova, Belkarra, the Isles of Quenn, Nuvalia, "
-    "the Straits of Orrin"
+    "Veldania, Korrand, San Teluro, Ostrel, Marvandi, Tarsova, Belkarra, the Isles of Quenn, "
+    "Nuvalia, the Straits of Orrin"
 )
-PLACES = "the capital, the city, the province, the old town, the suburbs, the countryside, the south, the west"
+PLACES = (
+    "the capital, the city, the province, the old town, the suburbs, the countryside, the south, "
+    "the west"
+)

@@ -12,14 +12,14 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
-from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
 from labelkin.method.progress import stage
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import probability_of
@@ -226,8 +226,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self.fit(X, labels)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        return X
+        return read_any_documents(self, X, reset)
 
 
 def _ranked(

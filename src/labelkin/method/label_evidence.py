@@ -252,7 +252,9 @@ def _svm_column(
     others = inputs[rows].copy()
     others[:, j] = 0.0
     target, count = target[rows], count[rows]
-    nothing = np.zeros(inputs.shape[1]), float(count_log_odds(target @ count, count.sum()))
+    prior = target @ count / count.sum() if len(rows) else 0.5
+    # A label without two sides goes to the end of the scale, as Weka's logistic fit drives it there.
+    nothing = np.zeros(inputs.shape[1]), float(log_odds_of(prior, clip=1e-7))
     if len(np.unique(target)) < 2:
         return nothing
     svm = SVC(kernel="linear", C=C, tol=1e-6).fit(others, target, sample_weight=count)

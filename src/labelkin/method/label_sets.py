@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from scipy import sparse
 from labelkin.label_matrix import LabelMatrix
 
 HASH_SEED = 20_130_515
+Groups = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows in group order, group of each row
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,9 @@ class LabelSets:
         """Return the sets as inputs, ``(n_sets, n_labels)``: an unknown cell counts its prior."""
         if self.unknown is None:
             return self.positive
-        filled = self.positive + self.unknown.multiply(self.prior()[None, :])
-        return sparse.csr_array(filled)
+        filled = sparse.csr_array(self.positive + self.unknown.multiply(self.prior()[None, :]))
+        filled.eliminate_zeros()
+        return filled
 
     def merge(self, *others: LabelSets) -> LabelSets:
         """Add up label sets counted on several blocks of documents.
@@ -112,8 +115,8 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     labels
         The label sets of the documents, from :func:`labelkin.label_matrix.read_labels`.
     weight
-        What each document counts, ``(n_documents,)``, 0 or more; a document of weight 0 counts as if
-        it were not there. ``None``: one each.
+        What each document counts, ``(n_documents,)``, 0 or more; a document of weight 0 is as good
+        as absent. ``None``: one each.
 
     Examples
     --------
@@ -135,12 +138,12 @@ def _check_weight(weight: NDArray[np.float64] | None, n_documents: int) -> NDArr
     weights = np.asarray(weight, dtype=np.float64)
     if weights.shape != (n_documents,):
         raise ValueError(
-            f"weight must hold one number per document, ({n_documents},), got shape {weights.shape}."
+            f"weight must have shape ({n_documents},), one per document, got {weights.shape}."
         )
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
         raise ValueError(
-            f"A document's weight must be finite and 0 or more, got {weights[wrong[0]]} at document "
+            f"Every weight must be finite and 0 or more, got {weights[wrong[0]]} at document "
             f"{wrong[0]} ({len(wrong)} such weights). Give documents that should not count a 0."
         )
     return weights
@@ -171,26 +174,20 @@ def _count_rows(
     if not all(_rows_equal_their_first(part, order, group) for part in parts):
         order, group = _group_by_content(parts)
     first = _first_of_group(order, group)
-    return LabelSets(
-        positive[first],
-        None if unknown is None else unknown[first],
-        np.bincount(group, weights=weight, minlength=len(first)),
-    )
-
-
-Groups = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows in group order, group of each row
+    count = np.bincount(group, weights=weight, minlength=len(first)).astype(np.float64)
+    return LabelSets(positive[first], None if unknown is None else unknown[first], count)
 
 
 def _group_by_hash(parts: Sequence[sparse.csr_array]) -> Groups:
     """Sort rows by a 128-bit key: the wrapping sum of two random numbers per stored cell."""
     n_labels = parts[0].shape[1]
     numbers = _hash_numbers(len(parts) * n_labels)
-    one, two = (
-        sum(_row_sums(part, numbers[i * n_labels :, side]) for i, part in enumerate(parts))
-        for side in (0, 1)
-    )
-    order = np.lexsort((two, one))
-    is_new = (np.diff(one[order]) != 0) | (np.diff(two[order]) != 0)
+    key = np.zeros((2, parts[0].shape[0]), dtype=np.uint64)
+    for i, part in enumerate(parts):
+        for side in (0, 1):
+            key[side] += _row_sums(part, numbers[i * n_labels :, side])
+    order = np.lexsort(key)
+    is_new = (np.diff(key[:, order], axis=1) != 0).any(axis=0)
     return order, _number_groups(order, is_new)
 
 
@@ -231,5 +228,5 @@ def _group_by_content(parts: Sequence[sparse.csr_array]) -> Groups:
         for i in range(parts[0].shape[0])
     ]
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
-    is_new = np.array([keys[a] != keys[b] for a, b in zip(order, order[1:], strict=False)], dtype=bool)
+    is_new = np.array([keys[a] != keys[b] for a, b in pairwise(order)], dtype=np.bool_)
     return order, _number_groups(order, is_new)

@@ -170,6 +170,29 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
         return decisions.astype(np.int64)
 
 
+def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
+    """Check documents that are handed on to another estimator.
+
+    Numbers become an array or sparse matrix (NaN is that estimator's business); texts and DataFrames
+    stay what they are.
+    """
+    if hasattr(X, "columns") or _is_texts(X):
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return X
+    return validate_data(
+        estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
+    )
+
+
+def _is_texts(X: Any) -> bool:
+    if hasattr(X, "dtype") and getattr(X, "ndim", 0) != 1:
+        return False
+    try:
+        return isinstance(next(iter(X)), str)
+    except (TypeError, StopIteration):
+        return False
+
+
 def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
     """Tell which documents have all their known cells right, ``(n_documents,)``."""
     decided = sparse.csr_array(decisions, dtype=np.float64)

@@ -172,9 +172,9 @@ def _arrange(values: NDArray[Any], columns: list[Any], truth: LabelMatrix) -> ND
 
 
 def _read_decisions(decisions: Any, truth: LabelMatrix) -> LabelMatrix:
-    shape = tuple(getattr(decisions, "shape", ()))
-    if len(shape) == 2:
-        _check_shape("decisions", shape, truth)
+    is_nameless = isinstance(decisions, np.ndarray) or sparse.issparse(decisions)
+    if is_nameless and decisions.ndim == 2:
+        _check_shape("decisions", decisions.shape, truth)
     try:
         matrix = _read_like(decisions, truth)
     except ValueError as error:

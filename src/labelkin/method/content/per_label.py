@@ -15,10 +15,10 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, validate_data
+from sklearn.utils.validation import _check_method_params
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
 from labelkin.method.out_of_fold import out_of_fold_log_odds, rows_of
 from labelkin.odds import count_log_odds, log_odds_of
 
@@ -117,8 +117,7 @@ class PerLabel(LogOddsClassifier):
             raise TypeError(needs_probabilities(self.estimator))
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
-        validate_data(self, X, skip_check_array=True, reset=reset)
-        return X
+        return read_any_documents(self, X, reset)
 
 
 def needs_probabilities(estimator: Any) -> str:

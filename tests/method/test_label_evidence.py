@@ -1,0 +1,171 @@
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from labelkin.method.label_evidence import (
+    LogisticLabels,
+    OtherLabels,
+    SVMLabels,
+    as_label_classifier,
+)
+
+KEYS = [
+    "M1_t0", "M1_t2", "M2_t0", "M2_t1", "M2_t2", "M2_t5",
+    "M3_t0", "M3_t4", "M3_t5", "M4_t0", "M4_t1", "M4_t7",
+]  # fmt: skip
+
+
+class Case:
+    """One case of the Weka oracle."""
+
+    def __init__(self, folder, key):
+        cases = json.loads((folder / "INDEX.json").read_text())["cases"]
+        self.index = next(case for case in cases if case["key"] == key)
+        self.target = self.index["target"]
+        self.train = self.matrix(folder, "train_labels")
+        self.binary = self.matrix(folder, "test_labels")
+        self.soft = self.matrix(folder, "test_cont")
+        self.blr = json.loads((folder / self.index["blr"]).read_text())
+        self.smo = json.loads((folder / self.index["smo"]).read_text())
+
+    def matrix(self, folder, name):
+        return np.loadtxt(folder / self.index[name], delimiter=",")
+
+    def ours(self, classifier, L):
+        return classifier.fit(self.train).predict_proba(L)[:, self.target]
+
+
+@pytest.fixture(params=KEYS)
+def case(request, oracle_folder):
+    return Case(oracle_folder, request.param)
+
+
+def test_the_weka_solver_equals_weka(case):
+    layer = LogisticLabels(solver="weka").fit(case.train)
+    beta = np.array(case.blr["beta"])
+    others = np.delete(layer.weights_[:, case.target], case.target)
+    np.testing.assert_allclose(layer.bias_[case.target], beta[0], atol=1e-9)
+    np.testing.assert_allclose(others, beta[1:], atol=1e-9)
+    for L, name in [(case.binary, "p_test_binary"), (case.soft, "p_test_cont")]:
+        p = layer.predict_proba(L)[:, case.target]
+        np.testing.assert_allclose(p, case.blr[name], atol=1e-9)
+    p = layer.predict_proba(case.train[:100])[:, case.target]
+    np.testing.assert_allclose(p, case.blr["p_train_first100"], atol=1e-9)
+
+
+def test_the_svm_equals_weka_where_weka_can_be_matched(case):
+    kind = case.index["smo_class"]
+    binary, soft = (case.ours(SVMLabels(), L) for L in (case.binary, case.soft))
+    if kind in ("trivial", "one-class"):
+        prior = case.train[:, case.target].mean()
+        np.testing.assert_allclose([*binary, *soft], prior, atol=1e-6)
+    tolerance = {
+        "regular": 3e-3,
+        "trivial": 1e-3,
+        "one-class": 1e-6,
+        "near-degenerate": 0.15,
+        "separable": 1e-6,
+    }[kind]
+    np.testing.assert_allclose(binary, case.smo["p_test_binary"], atol=tolerance)
+    if kind != "separable":
+        np.testing.assert_allclose(soft, case.smo["p_test_cont"], atol=tolerance)
+
+
+def labels(seed=0, n=60, p=5):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.3).astype(float)
+    Y[:, 1] = np.maximum(Y[:, 1], Y[:, 0])
+    return Y
+
+
+CLASSIFIERS = [
+    LogisticLabels(),
+    LogisticLabels(solver="weka"),
+    SVMLabels(),
+    OtherLabels(LogisticRegression()),
+]
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=repr)
+class TestAnyLabelClassifier:
+    def test_a_label_ignores_its_own_column(self, classifier):
+        Y = labels()
+        classifier.fit(Y)
+        for j in range(Y.shape[1]):
+            other = Y.copy()
+            other[:, j] = 1 - other[:, j]
+            np.testing.assert_allclose(classifier.log_odds(other)[:, j], classifier.log_odds(Y)[:, j])
+
+    def test_a_label_that_always_goes_with_another_is_attracted_by_it(self, classifier):
+        p = classifier.fit(labels()).predict_proba([[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])[:, 1]
+        assert p[0] > p[1] + 0.2
+
+    def test_unknown_as_input_counts_the_prior(self, classifier):
+        Y = labels()
+        classifier.fit(Y)
+        L = np.array([[np.nan, 1, 0, 0, 0]])
+        filled = np.array([[Y[:, 0].mean(), 1, 0, 0, 0]])
+        np.testing.assert_allclose(classifier.log_odds(L), classifier.log_odds(filled))
+
+    def test_unknown_as_target_leaves_the_document_out(self, classifier):
+        Y = labels()
+        hidden = Y.copy()
+        hidden[:20, 2] = np.nan
+        before = classifier.fit(hidden).log_odds(Y)[:, 2]
+        swapped = hidden.copy()
+        swapped[:20] = hidden[:20][::-1]  # the same label sets, in another order
+        np.testing.assert_allclose(classifier.fit(swapped).log_odds(Y)[:, 2], before, atol=1e-6)
+        assert np.isfinite(before).all()
+
+    def test_labels_without_two_sides_are_finite(self, classifier):
+        Y = labels()
+        Y[:, 3], Y[:, 4] = 0, 1
+        assert np.isfinite(classifier.fit(Y).log_odds(Y)).all()
+        p = classifier.predict_proba(Y)
+        assert p[:, 3].max() < 0.5 < p[:, 4].min()
+
+    @pytest.mark.parametrize("Y", [[[1]], [[0], [1]], [["a"]], [["a"], []], [{1, 2}]], ids=repr)
+    def test_one_label_or_one_document_is_enough(self, classifier, Y):
+        classifier.fit(Y)
+        assert np.isfinite(classifier.log_odds(np.zeros((2, len(classifier.prior_))))).all()
+
+    def test_sparse_and_dense_inputs_are_the_same(self, classifier):
+        Y = labels()
+        classifier.fit(sparse.csr_matrix(Y))
+        np.testing.assert_array_equal(classifier.log_odds(sparse.csr_array(Y)), classifier.log_odds(Y))
+
+    @pytest.mark.parametrize(
+        ("L", "message"),
+        [
+            ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
+            ([[0, 0, 0, 0, 1.5]], r"labels \(0, 1\) or probabilities, got 1.5 at document 0, label 4"),
+        ],
+    )
+    def test_wrong_inputs_are_named(self, classifier, L, message):
+        classifier.fit(labels())
+        with pytest.raises(ValueError, match=message):
+            classifier.log_odds(L)
+
+
+def test_other_labels_fits_the_estimator_on_the_other_columns():
+    Y = labels()
+    ours = OtherLabels(LogisticRegression()).fit(Y).predict_proba(Y)
+    for j in range(Y.shape[1]):
+        others = np.delete(Y, j, axis=1)
+        theirs = LogisticRegression().fit(others, Y[:, j]).predict_proba(others)[:, 1]
+        np.testing.assert_allclose(ours[:, j], theirs)
+
+
+def test_choices_and_probabilities_are_asked_for():
+    with pytest.raises(ValueError, match="solver must be 'exact' or 'weka', got 'newton'"):
+        LogisticLabels(solver="newton").fit(labels())
+    with pytest.raises(TypeError, match="LinearSVC has no predict_proba. Use LogisticLabels"):
+        as_label_classifier(LinearSVC()).fit(labels())
+    with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
+        as_label_classifier("logistic")
+    with pytest.raises(ValueError, match="does not take sample_weight; LogisticLabels does"):
+        OtherLabels(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))

@@ -1,0 +1,144 @@
+"""Counted label sets: against a plain Counter, and blocks against the whole."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from labelkin.label_matrix import read_labels
+from labelkin.method import label_sets as module
+from labelkin.method.label_sets import LabelSets, count_label_sets
+
+CELLS = st.sampled_from([0.0, 1.0, np.nan])
+MATRICES = st.tuples(st.integers(0, 12), st.integers(2, 4)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=CELLS)
+)
+
+
+def as_counter(sets: LabelSets) -> Counter:
+    unknown = np.zeros(sets.positive.shape) if sets.unknown is None else sets.unknown.toarray()
+    cells = np.where(unknown > 0, -1.0, sets.positive.toarray())
+    counted = [(tuple(row), count) for row, count in zip(cells, sets.count, strict=True)]
+    assert len({row for row, _ in counted}) == len(counted), "a label set is listed twice"
+    return Counter(dict(counted))
+
+
+def plain_counter(Y, weight=None):
+    rows = np.where(np.isnan(Y), -1.0, Y)
+    counter = Counter()
+    for row, w in zip(rows, np.ones(len(Y)) if weight is None else weight, strict=True):
+        counter[tuple(row)] += w
+    return Counter({row: count for row, count in counter.items() if count})
+
+
+def assert_same_arrays(one: LabelSets, two: LabelSets):
+    assert (one.unknown is None) == (two.unknown is None)
+    pairs = [(one.positive, two.positive)]
+    if one.unknown is not None:
+        pairs.append((one.unknown, two.unknown))
+    for a, b in pairs:
+        assert a.shape == b.shape
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
+    np.testing.assert_array_equal(one.count, two.count)
+
+
+@settings(deadline=None, max_examples=100)
+@given(MATRICES)
+def test_label_sets_are_what_a_counter_counts(Y):
+    assert as_counter(count_label_sets(read_labels(Y))) == plain_counter(Y)
+
+
+@settings(deadline=None, max_examples=100)
+@given(MATRICES, st.data())
+def test_blocks_merged_in_any_order_give_the_arrays_of_the_whole(Y, data):
+    weight = data.draw(arrays(np.float64, len(Y), elements=st.integers(0, 3).map(float)))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(Y)), max_size=3)))
+    rows = np.split(np.array(data.draw(st.permutations(range(len(Y)))), dtype=int), cuts)
+    blocks = [count_label_sets(read_labels(Y[part]), weight[part]) for part in rows]
+    whole = count_label_sets(read_labels(Y), weight)
+    assert_same_arrays(blocks[0].merge(*blocks[1:]), whole)
+    assert_same_arrays(sum(blocks[1:], blocks[0]), whole)
+
+
+@settings(deadline=None, max_examples=60)
+@given(MATRICES, st.data())
+def test_whole_number_weights_are_repeated_documents(Y, data):
+    times = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(Y), max_size=len(Y))), int)
+    weighted = count_label_sets(read_labels(Y), times.astype(float))
+    assert_same_arrays(weighted, count_label_sets(read_labels(np.repeat(Y, times, axis=0))))
+
+
+@settings(deadline=None, max_examples=60)
+@given(MATRICES, st.data())
+def test_counts_per_label_are_those_of_the_documents(Y, data):
+    weight = np.array(data.draw(st.lists(st.floats(0.1, 5), min_size=len(Y), max_size=len(Y))))
+    sets = count_label_sets(read_labels(Y), weight)
+    known = np.nansum(weight[:, None] * ~np.isnan(Y), axis=0)
+    positives = np.nansum(weight[:, None] * np.nan_to_num(Y), axis=0)
+    np.testing.assert_allclose(sets.n_documents, weight.sum())
+    np.testing.assert_allclose(sets.positives(), positives)
+    np.testing.assert_allclose(sets.known(), known, atol=1e-12)
+    prior = np.where(known > 0, positives / np.where(known > 0, known, 1), 0.5)
+    np.testing.assert_allclose(sets.prior(), prior)
+
+
+def test_a_label_nobody_knows_has_exactly_no_known_documents_and_prior_one_half():
+    Y = np.array([[np.nan, 0], [np.nan, 1], [np.nan, np.nan]])
+    sets = count_label_sets(read_labels(Y), np.array([0.1, 0.2, 0.3]))
+    assert sets.known()[0] == 0
+    assert sets.prior()[0] == 0.5
+
+
+def test_an_unknown_cell_is_an_input_of_its_prior():
+    Y = np.array([[1, np.nan, 0], [0, 1, 0], [1, 0, np.nan], [1, 1, 0]])
+    sets = count_label_sets(read_labels(Y))
+    inputs = sets.inputs().toarray()
+    filled = np.where(np.isnan(Y), [0.75, 2 / 3, 0.0], Y)
+    np.testing.assert_allclose(sorted(map(tuple, inputs)), sorted(map(tuple, filled)))
+    assert np.all(sets.inputs().data > 0), "a prior of 0 is not stored"
+
+
+def test_label_sets_stay_apart_when_all_keys_collide(monkeypatch):
+    Y = np.random.default_rng(0).choice([0, 1, np.nan], size=(40, 3), p=[0.5, 0.4, 0.1])
+    monkeypatch.setattr(module, "_hash_numbers", lambda n: np.zeros((n, 2), dtype=np.uint64))
+    whole = count_label_sets(read_labels(Y))
+    assert as_counter(whole) == plain_counter(Y)
+    halves = count_label_sets(read_labels(Y[:17])), count_label_sets(read_labels(Y[17:]))
+    assert_same_arrays(halves[1] + halves[0], whole)
+
+
+@pytest.mark.parametrize(("n", "p"), [(0, 3), (4, 0), (0, 0)])
+def test_no_documents_or_no_labels_are_legal(n, p):
+    sets = count_label_sets(read_labels(np.zeros((n, p))))
+    assert sets.positive.shape == (min(n, 1), p)
+    assert sets.n_documents == n
+    np.testing.assert_array_equal(sets.prior(), np.full(p, 0.0 if n else 0.5))
+    assert_same_arrays(sets.merge(), sets)
+
+
+def test_counting_changes_neither_labels_nor_weights():
+    Y = np.array([[0, 1.0], [0, 1], [1, np.nan]])
+    labels, weight = read_labels(Y), np.array([1.0, 0, 2])
+    count_label_sets(labels, weight)
+    np.testing.assert_array_equal(labels.dense(), Y)
+    np.testing.assert_array_equal(weight, [1, 0, 2])
+
+
+def test_weights_of_the_wrong_length_are_refused():
+    with pytest.raises(ValueError, match=r"shape \(3,\), one per document, got \(2,\)"):
+        count_label_sets(read_labels(np.eye(3)), np.ones(2))
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_weights_that_are_no_amounts_are_refused(bad):
+    with pytest.raises(ValueError, match=rf"0 or more, got {bad} at document 1 \(1 such"):
+        count_label_sets(read_labels(np.eye(3)), np.array([1, bad, 1]))
+
+
+def test_blocks_with_different_labels_are_refused():
+    with pytest.raises(ValueError, match=r"same labels, got \[3, 2\] labels"):
+        count_label_sets(read_labels(np.eye(3))) + count_label_sets(read_labels(np.eye(2)))

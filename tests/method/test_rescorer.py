@@ -1,0 +1,105 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.ensemble import RandomForestClassifier
+
+from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.method.rescorer import LabelRescorer
+
+NAMES = ["gold", "grain", "wheat"]
+Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+SCORES = np.array([[0.1, 0.5, 0.9], [0.6, 0.2, 0.0]])
+
+
+def test_the_printed_formula_on_probabilities():
+    labels = LogisticLabels().fit(Y)
+    prior = np.array([7, 12, 8]) / 20
+    P = np.clip(SCORES, 1e-6, 1 - 1e-6)
+    Q = labels.predict_proba(P)
+    expected = P * Q / prior / (P * Q / prior + (1 - P) * (1 - Q) / (1 - prior))
+    np.testing.assert_allclose(LabelRescorer().fit(Y).rescore(SCORES), expected, rtol=1e-9)
+
+
+def test_hard_fills_in_decisions():
+    labels = LogisticLabels().fit(Y)
+    content = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
+    prior = logit(np.array([7, 12, 8]) / 20)
+    expected = expit(content + labels.log_odds((SCORES >= 0.5).astype(float)) - prior)
+    np.testing.assert_allclose(LabelRescorer(variant="hard").fit(Y).rescore(SCORES), expected)
+
+
+def test_both_scales_say_the_same():
+    as_odds = LabelRescorer(scale="log_odds").fit(Y).rescore(logit(np.clip(SCORES, 1e-6, 1)))
+    np.testing.assert_allclose(expit(as_odds), LabelRescorer().fit(Y).rescore(SCORES), rtol=1e-9)
+
+
+def test_accepting_and_refusing_moves_the_others():
+    rescorer = LabelRescorer().fit(Y)
+    open_grain = rescorer.rescore(SCORES[:1])[0, 1]
+    accepted = rescorer.rescore(SCORES[:1], known={"accepted": ["wheat"]})
+    refused = rescorer.rescore(SCORES[:1], known={"refused": ["wheat"]})
+    assert accepted[0, 2] == 1
+    assert refused[0, 2] == 0
+    assert refused[0, 1] < open_grain < accepted[0, 1]
+
+
+def test_scores_that_no_retriever_gave_may_be_minus_infinity():
+    posterior = LabelRescorer(scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
+    assert posterior[0, 0] == -np.inf
+    assert np.isfinite(posterior[0, 1:]).all()
+
+
+@pytest.mark.parametrize("labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr)
+def test_any_label_classifier_goes(labels):
+    rescorer = LabelRescorer(labels=labels).fit(pd.DataFrame(0, index=range(4), columns=NAMES))
+    np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1))  # nobody has any
+    moved = LabelRescorer(labels=labels).fit(Y).rescore(SCORES)
+    assert ((moved > 0) & (moved < 1)).all()
+    assert np.abs(moved - SCORES).max() > 0.01
+    assert (LabelRescorer(labels=labels).fit(Y).label_weights_ is None) == isinstance(
+        labels, RandomForestClassifier
+    )
+
+
+class Frequency:
+    """A label classifier made elsewhere: fit, log_odds, and nothing of ours."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def fit(self, Y):
+        assert isinstance(Y, np.ndarray)
+        self.rate = logit(Y.mean(axis=0))
+        return self
+
+    def log_odds(self, L):
+        return np.tile(self.rate, (len(L), 1))
+
+
+def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
+    rescorer = LabelRescorer(labels=Frequency()).fit(Y)
+    np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "scores", "message"),
+    [
+        ({}, [[0.1, 1.2, 0.3]], r"in \[0, 1\], got 1.2 at \(0, 1\) \(1 such values of 3\).*log_odds"),
+        ({}, [[0.1, 0.2]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
+        ({"scale": "log_odds"}, [[0, np.nan, 1]], "got NaN at document 0, label 1"),
+        ({"variant": "medium"}, SCORES, "variant must be one of 'hard', 'soft', got 'medium'"),
+        ({"scale": "logits"}, SCORES, "scale must be one of 'probability', 'log_odds', got 'logits'"),
+        ({"evidence_weight": -1}, SCORES, "evidence_weight must be a number of at least 0, got -1"),
+        ({"evidence_weight": "all"}, SCORES, "evidence_weight must be a number of at least 0, got 'all'"),
+    ],
+)
+def test_what_is_wrong_is_said(parameters, scores, message):
+    with pytest.raises(ValueError, match=message):
+        LabelRescorer(**parameters).fit(Y).rescore(scores)
+
+
+def test_sparse_scores_are_zero_where_nothing_is_stored():
+    rescorer = LabelRescorer().fit(Y)
+    np.testing.assert_array_equal(rescorer.rescore(sparse.csr_array(SCORES)), rescorer.rescore(SCORES))

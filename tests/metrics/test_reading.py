@@ -1,0 +1,144 @@
+"""How truth, log-odds, decisions and weights enter; what is refused, and what the refusal says."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.special import expit
+
+from labelkin.label_matrix import read_labels
+from labelkin.metrics import evaluate, hamming_loss, log_odds_of, one_error
+
+Y = np.array([[1, 0, 1], [0, 1, 0]])
+LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
+
+
+def test_probabilities_become_log_odds_and_back():
+    P = np.array([[0.1, 0.5], [0.999, 1e-12]])
+    np.testing.assert_allclose(expit(log_odds_of(P)), P, rtol=1e-12)
+    assert log_odds_of([0, 1]).tolist() == [-np.inf, np.inf]
+    np.testing.assert_allclose(expit(log_odds_of([0, 0.3, 1], clip=0.01)), [0.01, 0.3, 0.99])
+
+
+def test_probabilities_outside_0_and_1_are_refused_with_place_and_number():
+    P = np.array([[0.5, 1.2], [np.nan, -0.1]])
+    told = r"probabilities must lie between 0 and 1, got 1\.2 at \(0, 1\) \(3 such values\)"
+    with pytest.raises(ValueError, match=told):
+        log_odds_of(P)
+    with pytest.raises(ValueError, match=r"clip must be at least 0 and below 0\.5, got 0\.5"):
+        log_odds_of([0.5], clip=0.5)
+    with pytest.raises(TypeError, match="probabilities must be a dense array, got a sparse one"):
+        log_odds_of(sparse.csr_array(np.eye(2)))
+
+
+def test_log_odds_that_look_like_probabilities_draw_a_warning():
+    with pytest.warns(UserWarning, match=r"lie between 0\.3 and 0\.9: if they are probabilities"):
+        evaluate([[1, 0]], [[0.9, 0.3]])
+
+
+def test_shapes_that_do_not_fit_are_refused_with_both():
+    both = r"got shape \({}\) and Y of shape \(2, 3\)\. Labels that no document"
+    with pytest.raises(ValueError, match="log_odds must have .*" + both.format("2, 2")):
+        evaluate(Y, LOG_ODDS[:, :2])
+    with pytest.raises(ValueError, match="log_odds must have .*" + both.format("3,")):
+        evaluate(Y, LOG_ODDS[0])
+    for D in (Y[:1], sparse.csr_array(Y[:1])):
+        with pytest.raises(ValueError, match="decisions must have .*" + both.format("1, 3")):
+            evaluate(Y, LOG_ODDS, D)
+    with pytest.raises(ValueError, match="decisions must have .*" + both.format("1, 3")):
+        hamming_loss(Y, [{0}])
+    with pytest.raises(ValueError, match="decisions must have .*" + both.format("2,")):
+        hamming_loss(Y, [0, 1])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.*3 labels, got shape \(2, 2"):
+        hamming_loss(Y, [[0, 1], [1, 0]])
+
+
+def test_log_odds_must_be_dense_numbers():
+    with pytest.raises(ValueError, match=r"log_odds must be numbers, got nan at \(1, 0\) \(1 such"):
+        one_error(Y, np.where(LOG_ODDS == -2, np.nan, LOG_ODDS))
+    with pytest.raises(
+        TypeError, match=r"real numbers, got dtype bool\. Yes/no answers go in as d"
+    ):
+        one_error(Y, LOG_ODDS > 0)
+    with pytest.raises(TypeError, match=r"log_odds must be a dense array, got a sparse one"):
+        one_error(Y, sparse.csr_array(LOG_ODDS))
+
+
+def test_decisions_must_be_yes_or_no():
+    with pytest.raises(
+        ValueError, match=r"NaN at document 1, label 2 \(1 such cells\)\. Only Y may"
+    ):
+        hamming_loss(Y, [[1, 0, 1], [0, 1, np.nan]])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.* got 0\.7 at document 0"):
+        hamming_loss(Y, [[0.7, 0, 1], [0, 1, 0]])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.*got 'rum'"):
+        hamming_loss([["tea"], ["sugar"]], [["tea"], ["rum"]])
+
+
+def test_weights_are_checked():
+    with pytest.raises(ValueError, match=r"per document, shape \(2,\), got shape \(3,\)"):
+        hamming_loss(Y, Y, sample_weight=[1, 1, 1])
+    for bad in (-1.0, np.nan, np.inf):
+        with pytest.raises(ValueError, match=rf"finite and not negative, got {bad} at 1 \(1 such"):
+            hamming_loss(Y, Y, sample_weight=[1, bad])
+
+
+def test_a_1d_y_of_two_classes_is_one_label():
+    y = np.array(["ham", "spam", "spam", "ham"])
+    log_odds = np.array([-1.0, 2.0, -3.0, 4.0])
+    expected = evaluate((y == "spam")[:, None], log_odds[:, None]).scores()
+    said = np.where(log_odds > 0, "spam", "ham")
+    for decisions in (None, said, said.tolist(), log_odds > 0, log_odds[:, None] > 0):
+        result = evaluate(y, log_odds, decisions)
+        assert result.labels.tolist() == ["spam"]
+        assert result.scores() == expected
+    assert evaluate(y, log_odds[:, None]).scores() == expected
+    assert evaluate((y == "spam")[:, None], log_odds, [0, 1, 0, 1]).scores() == expected
+
+
+def test_a_1d_y_of_one_class_must_be_told_the_other():
+    with pytest.raises(ValueError, match=r"which two classes there are, got \[0\] only.*labels="):
+        evaluate([0, 0], [-1.0, 2.0])
+    assert evaluate([0, 0], [-1.0, 2.0], labels=[0, 1])["hamming_loss"] == 0.5
+
+
+def test_a_1d_y_of_three_classes_is_three_labels():
+    result = evaluate([0, 2, 1], np.eye(3)[[0, 2, 0]] * 9 - 4, [0, 2, 0])
+    assert result["one_error"] == result["subset_loss"] == pytest.approx(1 / 3)
+
+
+def test_frames_are_arranged_by_name():
+    names = ["a", "b", "c"]
+    expected = evaluate(Y, LOG_ODDS, Y).scores()
+    for frame in (pd.DataFrame, pl.DataFrame):
+        columns = {name: Y[:, j] for j, name in enumerate(names)}
+        turned = {name: LOG_ODDS[:, names.index(name)] for name in "cab"}
+        D = {name: columns[name] for name in "bca"}
+        assert evaluate(frame(columns), frame(turned), frame(D)).scores() == expected
+        assert evaluate(Y, frame(turned)[names], Y).scores() == expected  # Y has no names
+    foreign = pd.DataFrame(LOG_ODDS, columns=["a", "b", "d"])
+    with pytest.raises(ValueError, match="got 'd'"):
+        evaluate(pd.DataFrame(Y, columns=names), foreign)
+    with pytest.raises(ValueError, match=r"one column per label, got columns \['a', 'b', 'b'\]"):
+        evaluate(pd.DataFrame(Y, columns=names), pd.DataFrame(LOG_ODDS, columns=["a", "b", "b"]))
+
+
+def test_a_frame_of_decisions_may_lack_labels_nobody_was_given():
+    truth = pd.DataFrame(Y, columns=["a", "b", "c"])
+    assert hamming_loss(truth, truth[["c", "b"]]) == pytest.approx(1 / 6)
+
+
+def test_labels_that_no_document_carries_are_named():
+    sets = [["tea"], ["sugar"]]
+    with pytest.raises(ValueError, match=r"got shape \(2, 3\) and Y of shape \(2, 2\)"):
+        evaluate(sets, LOG_ODDS)
+    names = ["sugar", "milk", "tea"]
+    result = evaluate(sets, LOG_ODDS, labels=names)
+    assert result.labels.tolist() == names
+    assert result.scores() == evaluate(read_labels(sets, names=names), LOG_ODDS).scores()
+
+
+def test_float32_log_odds_give_float64_scores():
+    single = LOG_ODDS.astype(np.float32)
+    assert evaluate(Y, single).scores() == evaluate(Y, single.astype(np.float64)).scores()

@@ -1,0 +1,54 @@
+"""Every example of the README, the docs, the examples folder and the docstrings runs."""
+
+import doctest
+import importlib
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labelkin
+
+TOP = Path(__file__).parent.parent
+PAGES = sorted([TOP / "README.md", *(TOP / "docs").rglob("*.md")])
+EXAMPLES = sorted((TOP / "examples").glob("*.py"))
+MODULES = sorted(m.name for m in pkgutil.walk_packages(labelkin.__path__, "labelkin."))
+
+
+def python_blocks(text):
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_the_python_of_a_page_runs_from_top_to_bottom(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = python_blocks(path.read_text(encoding="utf-8"))
+    scope = {"__name__": path.stem}
+    for block in blocks:
+        exec(compile(block, str(path), "exec"), scope)
+
+
+def test_the_readme_has_an_example():
+    assert python_blocks((TOP / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_in_docstrings_are_true(name):
+    module = importlib.import_module(name)
+    found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_script_runs(path, tmp_path):
+    environment = {**os.environ, "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=120, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout

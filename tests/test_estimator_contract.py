@@ -1,0 +1,173 @@
+"""scikit-learn's own checks, and the same promises for estimators it has no checks for."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from labelkin import (
+    AllLabels,
+    LabelDependenceClassifier,
+    LabelRescorer,
+    LogisticLabels,
+    NaiveBayes,
+    NearestNeighbours,
+    OtherLabels,
+    PerLabel,
+    PlattSVM,
+    SVMLabels,
+    metrics,
+)
+
+CLASSIFIERS = [
+    LabelDependenceClassifier(),
+    NaiveBayes(),
+    NearestNeighbours(),
+    PlattSVM(),
+    PerLabel(LogisticRegression()),
+]
+LABEL_ESTIMATORS = [
+    LogisticLabels(),
+    LogisticLabels(solver="weka"),
+    SVMLabels(),
+    OtherLabels(LogisticRegression()),
+    LabelRescorer(),
+    LabelRescorer(labels=SVMLabels(C=2.0), variant="hard", evidence_weight=0.5),
+]
+
+
+@parametrize_with_checks(CLASSIFIERS)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+def correlated(n=120, p=5, d=12, seed=0):
+    """Documents whose features and labels depend on each other."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(1.0, (n, d)).astype(float)
+    Y = (X[:, :p] + rng.normal(0, 0.7, (n, p)) > 1.2).astype(int)
+    Y[:, 1] |= Y[:, 0]
+    return X, Y
+
+
+@pytest.mark.parametrize("estimator", LABEL_ESTIMATORS, ids=repr)
+class TestEstimatorsOfLabelMatrices:
+    def test_clone_repr_and_parameters(self, estimator):
+        copy = clone(estimator)
+        assert copy is not estimator
+        assert repr(copy) == repr(estimator)
+        assert copy.get_params().keys() == estimator.get_params().keys()
+        name, value = next(iter(copy.get_params(deep=False).items()))
+        assert getattr(copy.set_params(**{name: value}), name) is value
+
+    def test_init_does_no_work(self, estimator):
+        strange = {name: object() for name in estimator.get_params(deep=False)}
+        made = type(estimator)(**strange)
+        assert vars(made) == strange
+
+    def test_fit_leaves_parameters_and_input_alone(self, estimator):
+        _, Y = correlated()
+        before, kept = repr(estimator), Y.copy()
+        fitted = clone(estimator).fit(Y)
+        assert repr(fitted) == before
+        np.testing.assert_array_equal(Y, kept)
+
+    def test_pickle_keeps_the_answers(self, estimator):
+        _, Y = correlated()
+        fitted = clone(estimator).fit(Y)
+        again = pickle.loads(pickle.dumps(fitted))
+        answer = "rescore" if isinstance(estimator, LabelRescorer) else "predict_proba"
+        L = np.random.default_rng(0).random(Y.shape)
+        np.testing.assert_array_equal(getattr(fitted, answer)(L), getattr(again, answer)(L))
+
+    def test_unfitted_use_says_so(self, estimator):
+        answer = "rescore" if isinstance(estimator, LabelRescorer) else "predict_proba"
+        with pytest.raises(NotFittedError, match=f"This {type(estimator).__name__} instance is not fitted"):
+            getattr(clone(estimator), answer)([[0.5, 0.5]])
+
+
+MULTILABEL = [
+    *CLASSIFIERS,
+    AllLabels(RandomForestClassifier(n_estimators=10, random_state=0)),
+    LabelDependenceClassifier(content=NaiveBayes(), labels=SVMLabels(), variant="hard"),
+]
+
+
+@pytest.mark.parametrize("estimator", MULTILABEL, ids=repr)
+class TestInsideScikitLearn:
+    def test_pipeline_and_cross_validated_probabilities(self, estimator):
+        X, Y = correlated()
+        model = make_pipeline(StandardScaler(with_mean=False), clone(estimator))
+        for target in (Y, pd.DataFrame(Y, columns=list("abcde"))):
+            probability = cross_val_predict(model, X, target, cv=3, method="predict_proba")
+            assert probability.shape == Y.shape
+            assert metrics.macro_f1(Y, probability > 0.5) > 0.5
+
+    def test_data_frames_of_features_keep_their_names(self, estimator):
+        X, Y = correlated()
+        frame = pd.DataFrame(X, columns=[f"term{k}" for k in range(X.shape[1])])
+        model = clone(estimator).fit(frame, pd.DataFrame(Y, columns=list("abcde")))
+        assert model.classes_.tolist() == list("abcde")
+        assert model.feature_names_in_.tolist() == frame.columns.tolist()
+        assert model.predict(frame).shape == Y.shape
+
+    @pytest.mark.parametrize("flavour", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
+    def test_sparse_labels_come_back_sparse(self, estimator, flavour):
+        X, Y = correlated()
+        model = clone(estimator).fit(sparse.csr_array(X), flavour(Y))
+        decisions = model.predict(X)
+        assert sparse.issparse(decisions)
+        assert 0.1 < model.score(X, flavour(Y)) <= 1
+
+    def test_score_takes_every_kind_of_labels(self, estimator):
+        X, Y = correlated()
+        names = np.array(list("abcde"))
+        sets = [names[row == 1].tolist() for row in Y]
+        model = clone(estimator).fit(X, sets)
+        expected = np.mean((model.predict(X) == Y).all(axis=1))
+        for labels in (sets, pd.DataFrame(Y, columns=names), sparse.csr_array(Y), Y.astype(float)):
+            assert model.score(X, labels) == pytest.approx(expected)
+        half_known = Y.astype(float)
+        half_known[0] = np.nan
+        assert model.score(X, half_known) >= expected
+
+
+def test_grid_search_over_the_methods_parts():
+    X, Y = correlated()
+    grid = {
+        "variant": ["hard", "soft"],
+        "evidence_weight": [0.0, 1.0],
+        "content__alpha": [0.5, 1.0],
+        "labels": [LogisticLabels(), SVMLabels()],
+    }
+    search = GridSearchCV(
+        LabelDependenceClassifier(content=NaiveBayes(), labels=LogisticLabels()), grid, cv=2, scoring="f1_macro"
+    )
+    search.fit(X, Y)
+    assert set(search.best_params_) == set(grid)
+    assert len(search.cv_results_["params"]) == 16
+
+
+@pytest.mark.parametrize("estimator", MULTILABEL, ids=repr)
+def test_answers_survive_pickling(estimator):
+    X, Y = correlated()
+    model = clone(estimator).fit(X, Y)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict_proba(X), model.predict_proba(X)
+    )
+
+
+def test_init_does_no_work_in_classifiers():
+    for estimator in CLASSIFIERS:
+        strange = {name: object() for name in estimator.get_params(deep=False)}
+        assert vars(type(estimator)(**strange)) == strange

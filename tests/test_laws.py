@@ -1,0 +1,170 @@
+"""What must hold for any fitted classifier of the library."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    LogisticLabels,
+    NaiveBayes,
+    NearestNeighbours,
+    PerLabel,
+    PlattSVM,
+    SVMLabels,
+    cross_val_log_odds,
+)
+
+CONTENT = [
+    NaiveBayes(),
+    NearestNeighbours(n_neighbors=7),
+    PlattSVM(random_state=0, tol=1e-6),
+    PerLabel(LogisticRegression(tol=1e-10, max_iter=1000), random_state=0),
+]
+WHOLE = [
+    LabelDependenceClassifier(content=content, labels=labels, variant=variant)
+    for content in CONTENT[:3]
+    for labels, variant in [(LogisticLabels(), "soft"), (SVMLabels(), "hard")]
+]
+laws = settings(max_examples=8, deadline=None)
+seeds = st.integers(0, 10**6)
+
+
+def documents(seed, n=40, p=4, d=8):
+    """Term counts and correlated labels, each label with both sides."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(1.0, (n, d)) + rng.random((n, d)) * 0.01  # no ties
+    Y = (X[:, :p] + rng.normal(0, 0.8, (n, p)) > 1.3).astype(int)
+    Y[:, 1] |= Y[:, 0]
+    Y[:2] = [[0] * p, [1] * p]
+    return X, Y
+
+
+@pytest.mark.parametrize("estimator", [*CONTENT, *WHOLE[::2]], ids=repr)
+@given(seed=seeds)
+@laws
+def test_permuting_the_labels_permutes_the_answer_and_nothing_else(estimator, seed):
+    X, Y = documents(seed)
+    order = np.random.default_rng(seed).permutation(Y.shape[1])
+    plain = clone(estimator).fit(X, Y).log_odds(X)
+    permuted = clone(estimator).fit(X, Y[:, order]).log_odds(X)
+    np.testing.assert_allclose(permuted, plain[:, order], atol=1e-6, rtol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [*CONTENT, *WHOLE], ids=repr)
+@given(seed=seeds)
+@laws
+def test_fit_and_predict_leave_parameters_model_and_inputs_alone(estimator, seed):
+    X, Y = documents(seed)
+    model = clone(estimator)
+    before, X_before, Y_before = repr(model), X.copy(), Y.copy()
+    first = model.fit(X, Y).log_odds(X)
+    model.predict(X), model.predict_proba(X)
+    np.testing.assert_array_equal(model.log_odds(X), first)
+    assert repr(model) == before
+    np.testing.assert_array_equal(X, X_before)
+    np.testing.assert_array_equal(Y, Y_before)
+
+
+@pytest.mark.parametrize("estimator", [*CONTENT, *WHOLE], ids=repr)
+def test_same_seed_same_bytes_whatever_the_number_of_jobs(estimator):
+    X, Y = documents(1, n=300, p=6)
+    answers = []
+    for n_jobs in (1, 2):
+        model = clone(estimator)
+        if "n_jobs" in model.get_params():
+            model.set_params(n_jobs=n_jobs)
+        answers.append(model.fit(X, Y).log_odds(X).tobytes())
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("estimator", CONTENT, ids=repr)
+def test_fitting_out_of_fold_fits_the_same_model(estimator):
+    X, Y = documents(2)
+    plain = clone(estimator).fit(X, Y)
+    model = clone(estimator)
+    out_of_fold = model.fit_out_of_fold(X, Y)
+    assert out_of_fold.shape == Y.shape
+    np.testing.assert_array_equal(model.log_odds(X), plain.log_odds(X))
+    # What was unseen is known less well than what was seen.
+    sign = np.where(Y == 1, 1, -1)
+    assert (sign * out_of_fold).mean() < (sign * model.log_odds(X)).mean()
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=repr)
+@given(seed=seeds)
+@laws
+def test_weight_zero_is_the_content_alone(model, seed):
+    X, Y = documents(seed)
+    fitted = clone(model).set_params(evidence_weight=0).fit(X, Y)
+    np.testing.assert_array_equal(fitted.log_odds(X), fitted.content_.log_odds(X))
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=repr)
+@given(seed=seeds, weight=st.sampled_from([0.3, 1.0]))
+@laws
+def test_all_other_labels_known_is_the_label_classifier_on_true_labels(model, seed, weight):
+    X, Y = documents(seed)
+    fitted = clone(model).set_params(evidence_weight=weight).fit(X, Y)
+    prior = logit(Y.mean(axis=0))
+    expected = fitted.content_.log_odds(X) + fitted.rescorer_.labels_.log_odds(Y) - prior
+    for j in range(Y.shape[1]):
+        known = Y.astype(float)
+        known[:, j] = np.nan
+        np.testing.assert_allclose(fitted.log_odds(X, known)[:, j], expected[:, j], atol=1e-9)
+
+
+@pytest.mark.parametrize("model", WHOLE, ids=repr)
+@given(seed=seeds)
+@laws
+def test_known_labels_stay_known(model, seed):
+    X, Y = documents(seed)
+    rng = np.random.default_rng(seed)
+    known = np.where(rng.random(Y.shape) < 0.4, rng.integers(0, 2, Y.shape), np.nan)
+    stated = ~np.isnan(known)
+    fitted = clone(model).fit(X, Y)
+    np.testing.assert_array_equal(fitted.predict(X, known)[stated], known[stated])
+    np.testing.assert_array_equal(fitted.predict_proba(X, known)[stated], known[stated])
+    for row, suggestions in zip(stated, fitted.suggest(X, known=known), strict=True):
+        assert {s.label for s in suggestions} == set(np.flatnonzero(~row))
+
+
+@given(seed=seeds, weights=st.lists(st.integers(0, 3), min_size=30, max_size=30).filter(any))
+@laws
+def test_duplicated_documents_equal_weights_in_label_evidence(seed, weights):
+    _, Y = documents(seed, n=30)
+    weighted = LogisticLabels().fit(Y, sample_weight=weights)
+    repeated = LogisticLabels().fit(np.repeat(Y, weights, axis=0))
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_, atol=1e-9)
+    np.testing.assert_allclose(weighted.prior_, repeated.prior_)
+    rescored = LabelRescorer().fit(Y, sample_weight=weights).rescore(np.full(Y.shape, 0.3))
+    again = LabelRescorer().fit(np.repeat(Y, weights, axis=0)).rescore(np.full(Y.shape, 0.3))
+    np.testing.assert_allclose(rescored, again, atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [*CONTENT, WHOLE[0]], ids=repr)
+def test_documents_are_judged_one_by_one(estimator):
+    X, Y = documents(3)
+    model = clone(estimator).fit(X, Y)
+    blocks = np.vstack([model.log_odds(X[i : i + 7]) for i in range(0, len(X), 7)])
+    np.testing.assert_allclose(blocks, model.log_odds(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("estimator", [*CONTENT, WHOLE[0]], ids=repr)
+def test_cross_validated_log_odds_come_from_models_that_have_not_seen_the_document(estimator):
+    X, Y = documents(4)
+    named = [[f"label{j}" for j in np.flatnonzero(row)] for row in Y]
+    log_odds = cross_val_log_odds(estimator, X, named, cv=4, random_state=0)
+    flipped = Y.copy()
+    flipped[5] = 1 - flipped[5]
+    from labelkin.splits import stratified_folds
+
+    fold = stratified_folds(Y, 4, random_state=0)
+    train = fold != fold[5]
+    expected = clone(estimator).fit(X[train], Y[train]).log_odds(X[[5]])
+    np.testing.assert_allclose(log_odds[[5]], expected, atol=1e-6)

@@ -1,0 +1,79 @@
+"""Imports point one way, as docs/decisions/0001-layers.md draws it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import labelkin
+
+ROOT = Path(labelkin.__file__).parent
+LAYERS = [
+    {"cli", "demo"},
+    {"service"},
+    {"report"},
+    {"experiment"},
+    {"distributed", "storage"},
+    {"rivals"},
+    {"method", "metrics", "significance", "text", "corpora", "rules"},
+    {"splits"},
+    {"label_matrix", "odds"},
+]
+ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
+
+
+def imported_modules(source):
+    """Yield the dotted names a module imports, wherever in it."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def wrong_imports(here, source):
+    """Yield every import from our own package that points up or sideways."""
+    for name in imported_modules(source):
+        package, _, rest = name.partition(".")
+        there = rest.split(".")[0]
+        if package == "labelkin" and there != here and ROW.get(there, -1) <= ROW[here]:
+            yield f"{here} imports {there or package}"
+
+
+def modules():
+    return sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_import_points_down(path):
+    here = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    assert here in ROW, f"{here} has no place in the layers: give it one"
+    assert list(wrong_imports(here, path.read_text())) == []
+
+
+@pytest.mark.parametrize(
+    ("here", "source"),
+    [
+        ("metrics", "from labelkin.method.classifier import LabelDependenceClassifier"),
+        ("splits", "import labelkin.metrics"),
+        ("method", "def f():\n    from labelkin import report"),
+        ("odds", "import labelkin"),
+    ],
+)
+def test_the_guard_finds_planted_violations(here, source):
+    assert list(wrong_imports(here, source))
+
+
+def test_the_method_needs_nothing_but_the_scientific_core():
+    core = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "numba", "labelkin"}
+    for path in (ROOT / "method").rglob("*.py"):
+        tops = {name.split(".")[0] for name in imported_modules(path.read_text())}
+        outside = {top for top in tops if top not in core and not _is_standard(top)}
+        assert not outside, f"{path.name} imports {outside}"
+
+
+def _is_standard(name):
+    import sys
+
+    return name in sys.stdlib_module_names

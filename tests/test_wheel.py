@@ -1,0 +1,59 @@
+"""The wheel, alone in a clean environment, imports, trains and carries its type marker."""
+
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parent.parent
+PROGRAM = """
+import sys
+import labelkin
+assert "site-packages" in labelkin.__file__, labelkin.__file__
+heavy = {"numba", "matplotlib", "rich", "pandas", "dask", "fastapi"} & set(sys.modules)
+assert not heavy, heavy
+model = labelkin.LabelDependenceClassifier(content=labelkin.NaiveBayes())
+model.fit([[2, 0], [0, 2], [1, 1]], [["a"], ["b"], ["a", "b"]])
+print(model.label_sets(model.predict([[3, 0]])), labelkin.__version__)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(TOP)]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return next(out.glob("*.whl"))
+
+
+def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
+    """Only the core dependencies are there: they are lent by path, extras are out of sight."""
+    venv.create(tmp_path / "env", with_pip=False)
+    python = tmp_path / "env" / "bin" / "python"
+    site = next((tmp_path / "env" / "lib").glob("python*/site-packages"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    _lend_core_dependencies(site)
+    done = subprocess.run(
+        [python, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "('a',)" in done.stdout
+
+
+def test_the_wheel_carries_the_package_and_nothing_else(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "labelkin/py.typed" in names
+    assert not [n for n in names if not n.startswith(("labelkin/", "labelkin-"))]
+
+
+def _lend_core_dependencies(site):
+    """Link numpy, scipy, scikit-learn, joblib and what they need from this environment."""
+    here = Path(__import__("numpy").__file__).parent.parent
+    wanted = ("numpy", "scipy", "sklearn", "scikit", "joblib", "threadpoolctl", "narwhals", "array_api")
+    for path in here.iterdir():
+        if path.name.lower().startswith(wanted):
+            (site / path.name).symlink_to(path)
