@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import logit
 
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
@@ -11,8 +12,8 @@ def test_the_two_doors_are_inverse():
 
 
 def test_only_what_is_too_close_to_0_or_1_is_clipped():
-    np.testing.assert_allclose(log_odds_of([0, 1e-9, 1e-3, 1]), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6]))
-    np.testing.assert_array_equal(log_odds_of([0, 1], clip=0), [-np.inf, np.inf])
+    np.testing.assert_allclose(log_odds_of([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6]))
+    np.testing.assert_array_equal(log_odds_of([0, 1]), [-np.inf, np.inf])
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,13 @@ def test_only_what_is_too_close_to_0_or_1_is_clipped():
 def test_values_outside_the_scale_are_named(p, message):
     with pytest.raises(ValueError, match=message):
         log_odds_of(p)
+
+
+def test_a_clip_of_half_and_sparse_probabilities_are_refused():
+    with pytest.raises(ValueError, match=r"clip must be at least 0 and below 0\.5, got 0\.5"):
+        log_odds_of([0.5], clip=0.5)
+    with pytest.raises(TypeError, match=r"dense array, got a sparse one; use \.toarray\(\)"):
+        log_odds_of(sparse.csr_array(np.eye(2)))
 
 
 def test_probabilities_leave_strictly_inside_unless_the_label_is_known():

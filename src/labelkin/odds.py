@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import expit, logit
 
 #: The largest float64 below 1; a probability never leaves the library as exactly 0 or 1 …
@@ -14,16 +15,18 @@ ALMOST_ONE = float(np.nextafter(1.0, 0.0))
 ALMOST_ZERO = float(np.finfo(np.float64).tiny)
 
 
-def log_odds_of(probability: ArrayLike, *, clip: float = 1e-6) -> NDArray[np.float64]:
+def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.float64]:
     """Turn probabilities from outside into log-odds: the one entrance, and the one place to clip.
+
+    Whoever has log-odds should hand over those: probabilities tie at the top, where float64 ends.
 
     Parameters
     ----------
     probability
         Values in [0, 1], any shape; anything else is an error that names the first wrong place.
     clip
-        Exact 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
-        0 keeps every value: 0 and 1 become ∓inf.
+        Values closer to 0 or 1 count as ``clip`` and ``1 - clip``, ``0 ≤ clip < ½``. With 0 every
+        value is kept, and 0 and 1 become ∓inf: sure, and infinitely wrong in log loss when wrong.
 
     Examples
     --------
@@ -33,7 +36,9 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 1e-6) -> NDArray[np.flo
     [-4.595, 4.595]
     """
     if not 0 <= clip < 0.5:
-        raise ValueError(f"clip must lie in [0, 0.5), got {clip!r}.")
+        raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}.")
+    if sparse.issparse(probability):
+        raise TypeError("Probabilities must be a dense array, got a sparse one; use .toarray().")
     values = np.asarray(probability, dtype=np.float64)
     wrong = ~((values >= 0) & (values <= 1))  # also true for NaN
     if wrong.any():
@@ -41,7 +46,7 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 1e-6) -> NDArray[np.flo
         raise ValueError(
             f"Probabilities must lie in [0, 1], got {float(values[place])!r} at {place} "
             f"({int(wrong.sum())} such values of {values.size}). "
-            'Log-odds and other unbounded scores go in with scale="log_odds".'
+            'Log-odds are handed over as they are (LabelRescorer: scale="log_odds").'
         )
     inside = np.clip(values, clip, 1 - clip) if clip else values
     return np.asarray(logit(inside), dtype=np.float64)

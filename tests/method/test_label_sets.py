@@ -87,10 +87,13 @@ def test_counts_per_label_are_those_of_the_documents(Y, data):
 
 
 def test_a_label_nobody_knows_has_exactly_no_known_documents_and_prior_one_half():
-    Y = np.array([[np.nan, 0], [np.nan, 1], [np.nan, np.nan]])
-    sets = count_label_sets(read_labels(Y), np.array([0.1, 0.2, 0.3]))
-    assert sets.known()[0] == 0
-    assert sets.prior()[0] == 0.5
+    rng = np.random.default_rng(1)
+    Y = (rng.random((60, 7)) < 0.5).astype(float)
+    Y[:, 0] = np.nan
+    for _ in range(5):
+        sets = count_label_sets(read_labels(Y), rng.random(60))
+        assert sets.known()[0] == 0
+        assert sets.prior()[0] == 0.5
 
 
 def test_an_unknown_cell_is_an_input_of_its_prior():
@@ -109,6 +112,16 @@ def test_label_sets_stay_apart_when_all_keys_collide(monkeypatch):
     assert as_counter(whole) == plain_counter(Y)
     halves = count_label_sets(read_labels(Y[:17])), count_label_sets(read_labels(Y[17:]))
     assert_same_arrays(halves[1] + halves[0], whole)
+
+
+def test_keys_tell_label_sets_apart_without_comparing_them(monkeypatch):
+    Y = np.random.default_rng(0).choice([0, 1, np.nan], size=(500, 5))
+
+    def refuse(parts):
+        raise AssertionError("two label sets share a key")
+
+    monkeypatch.setattr(module, "_group_by_content", refuse)
+    assert as_counter(count_label_sets(read_labels(Y))) == plain_counter(Y)
 
 
 @pytest.mark.parametrize(("n", "p"), [(0, 3), (4, 0), (0, 0)])

@@ -5,31 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
-from labelkin.metrics import evaluate, hamming_loss, log_odds_of, one_error
+from labelkin.metrics import evaluate, hamming_loss, one_error
 
 Y = np.array([[1, 0, 1], [0, 1, 0]])
 LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
-
-
-def test_probabilities_become_log_odds_and_back():
-    P = np.array([[0.1, 0.5], [0.999, 1e-12]])
-    np.testing.assert_allclose(expit(log_odds_of(P)), P, rtol=1e-12)
-    assert log_odds_of([0, 1]).tolist() == [-np.inf, np.inf]
-    np.testing.assert_allclose(expit(log_odds_of([0, 0.3, 1], clip=0.01)), [0.01, 0.3, 0.99])
-
-
-def test_probabilities_outside_0_and_1_are_refused_with_place_and_number():
-    P = np.array([[0.5, 1.2], [np.nan, -0.1]])
-    told = r"probabilities must lie between 0 and 1, got 1\.2 at \(0, 1\) \(3 such values\)"
-    with pytest.raises(ValueError, match=told):
-        log_odds_of(P)
-    with pytest.raises(ValueError, match=r"clip must be at least 0 and below 0\.5, got 0\.5"):
-        log_odds_of([0.5], clip=0.5)
-    with pytest.raises(TypeError, match="probabilities must be a dense array, got a sparse one"):
-        log_odds_of(sparse.csr_array(np.eye(2)))
 
 
 def test_log_odds_that_look_like_probabilities_draw_a_warning():

@@ -29,8 +29,8 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
 
     Label frequencies fall from about a quarter of the documents to half a per cent. Labels share
     words with others, often go unmentioned, and are mentioned where they do not belong. How often
-    is set so that what the other labels add is of the size seen on real corpora: the corpus shows
-    how the method works, it is no evidence for how well.
+    was tuned until what the other labels add came near the size seen on real corpora: the corpus
+    shows how the method works, it is no evidence for how well.
 
     Parameters
     ----------

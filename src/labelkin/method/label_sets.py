@@ -80,9 +80,7 @@ class LabelSets:
         """Return the sets as inputs, ``(n_sets, n_labels)``: an unknown cell counts its prior."""
         if self.unknown is None:
             return self.positive
-        filled = sparse.csr_array(self.positive + self.unknown.multiply(self.prior()[None, :]))
-        filled.eliminate_zeros()
-        return filled
+        return sparse.csr_array(self.positive + self.unknown.multiply(self.prior()[None, :]))
 
     def merge(self, *others: LabelSets) -> LabelSets:
         """Add up label sets counted on several blocks of documents.

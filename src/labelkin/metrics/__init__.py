@@ -67,7 +67,7 @@ from labelkin.metrics.ranking_metrics import (
     ranking_loss,
     recall_at_k,
 )
-from labelkin.metrics.reading import log_odds_of
+from labelkin.odds import log_odds_of
 
 __all__ = [
     "Evaluation",

@@ -80,7 +80,11 @@ class Evaluation:
         return scores[name]
 
     def scores(self) -> dict[str, float]:
-        """Return every score by name; each is defined by the function of that name.
+        """Return every score by name.
+
+        Each is what the function of its name defines: ``"macro_recall"`` is ``recall`` with that
+        ``average``, ``"ndcg@5"`` is ``ndcg_at_k``, and ``"psp@5"`` is
+        ``propensity_scored_precision_at_k``.
 
         Scores of log-odds are absent without log-odds, propensity-scored ones without propensities.
         Those that need whole label sets are NaN when a cell is unknown, all are NaN without
@@ -189,7 +193,9 @@ def evaluate(
 
 def _check_alike(one: Evaluation, other: Evaluation) -> None:
     """Only what was evaluated in the same way can be added."""
-    for what, mine, theirs in zip(_SETTINGS, _settings(one), _settings(other), strict=True):
+    others = _settings(other)
+    for what, mine in _settings(one).items():
+        theirs = others[what]
         if not (mine is theirs or np.array_equal(mine, theirs)):
             raise ValueError(
                 f"Evaluations add up only when their {what} agree, got {_short(mine)} and "
@@ -197,14 +203,15 @@ def _check_alike(one: Evaluation, other: Evaluation) -> None:
             )
 
 
-_SETTINGS = ("labels", "ks", "propensity", "use of log_odds", "n_bins")
-
-
-def _settings(evaluation: Evaluation) -> tuple[Any, ...]:
+def _settings(evaluation: Evaluation) -> dict[str, Any]:
     probability = evaluation.probability
-    n_bins = 0 if probability is None else len(probability.bin_count)
-    has_log_odds = evaluation.ranking is not None
-    return evaluation.labels, evaluation.ks, evaluation.propensity, has_log_odds, n_bins
+    return {
+        "labels": evaluation.labels,
+        "ks": evaluation.ks,
+        "propensity": evaluation.propensity,
+        "use of log_odds": probability is not None,
+        "n_bins": None if probability is None else len(probability.bin_count),
+    }
 
 
 def _short(value: Any) -> str:

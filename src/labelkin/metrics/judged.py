@@ -75,7 +75,9 @@ class Judged:
     def _block(self, rows: NDArray[np.intp]) -> Block:
         truth = self.truth.rows(rows)
         unknown = truth.unknown if truth.unknown is not None and truth.unknown.nnz else None
-        log_odds = None if self.log_odds is None else self.log_odds[rows].astype(np.float64)
+        log_odds = (
+            None if self.log_odds is None else self.log_odds[rows].astype(np.float64, copy=False)
+        )
         if self.decisions is not None:
             decided = self.decisions.positive[rows]
         else:

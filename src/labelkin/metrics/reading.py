@@ -1,6 +1,6 @@
 """How truth, log-odds, decisions and weights enter a metric: read and checked once.
 
-Log-odds are what metrics judge; probabilities from elsewhere pass :func:`log_odds_of` first.
+Log-odds are what metrics judge; probabilities pass :func:`labelkin.odds.log_odds_of` first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import logit
 
 from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
 from labelkin.metrics.judged import Judged
@@ -37,38 +36,6 @@ def judge(
     )
 
 
-def log_odds_of(probabilities: ArrayLike, *, clip: float = 0.0) -> Floats:
-    """Turn probabilities from outside into log-odds: the one door by which they enter.
-
-    Probabilities of 0 and 1 become ∓inf: sure, and infinitely wrong in log loss when wrong. Whoever
-    has log-odds should hand over those: probabilities tie at the top, where float64 ends.
-
-    Parameters
-    ----------
-    probabilities
-        Numbers in [0, 1], any shape; anything else is an error.
-    clip
-        Probabilities are moved into [clip, 1 − clip] first, ``0 ≤ clip < ½``. This bounds the log
-        loss, and ties whatever lies beyond.
-
-    Examples
-    --------
-    >>> log_odds_of([0.5, 1.0])
-    array([ 0., inf])
-    >>> log_odds_of([0.5, 1.0], clip=1e-6).round(2)
-    array([ 0.  , 13.82])
-    """
-    if not 0 <= clip < 0.5:
-        raise ValueError(f"clip must be at least 0 and below 0.5, got {clip!r}.")
-    values = _dense_numbers(probabilities, "probabilities").astype(np.float64)
-    wrong = ~((values >= 0) & (values <= 1))  # NaN is wrong too
-    if wrong.any():
-        _refuse_cells(
-            "probabilities must lie between 0 and 1", values, wrong, "Log-odds stay as is."
-        )
-    return logit(np.clip(values, clip, 1 - clip))
-
-
 def read_ks(ks: Sequence[int]) -> tuple[int, ...]:
     """Check the k of metrics at k: whole numbers from 1 on, each once."""
     wrong = [k for k in ks if not isinstance(k, int | np.integer) or k < 1]
@@ -88,7 +55,7 @@ def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | Non
     """Check propensities: one per label, above 0 and at most 1."""
     if propensity is None:
         return None
-    values = np.asarray(propensity, dtype=np.float64)
+    values = np.array(propensity, dtype=np.float64)  # a copy: the record keeps it
     if values.shape != (n_labels,):
         raise ValueError(
             f"propensity must hold one number per label, shape ({n_labels},), got shape "

@@ -2,17 +2,16 @@
 
 The SVM of a label and the SVMs of its folds see nearly the same documents and keep nearly the same
 support vectors. So they walk together, each in its own *lane*: one pass over the terms of a document
-gives its score in every lane. Within a lane the step is that of Hsieh et al. (2008), "A dual
-coordinate descent method for large-scale linear SVM": with dual variable a of document x, label
-y = ±1, constant bias feature 1,
+gives its score in every lane. In a lane the step is that of Hsieh et al. (2008), "A dual coordinate
+descent method for large-scale linear SVM". For a document x of sign y = ±1 with dual variable a,
 
     gradient = y · score(x) − 1,    a ← clip(a − gradient / (|x|² + 1), 0, upper),
 
-and the weights follow by (new a − old a) · y · x. A document rests as soon as every lane holds its a
-at a bound; whenever the others have converged all documents are awakened, and only a sweep over all of
-them that finds no violation above ``tol`` ends the descent.
+and the weights follow by (new a − old a) · y · x, the bias as the weight of a constant term 1. A
+document rests once all lanes hold its a at a bound. When the others have converged all are awakened,
+and only a sweep over all documents that finds no violation above ``tol`` ends the descent.
 
-This module needs numba when it is imported.
+Needs numba (``pip install "labelkin[fast]"``): import this module where it is used, not before.
 """
 
 from __future__ import annotations
@@ -24,8 +23,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LANES = 6  # the final SVM and five folds; more lanes run out of registers and are slower per lane
-_LANES = np.uint64(LANES)  # unsigned offsets spare numba its test for negative indices
+#: The final SVM and five folds. Eight lanes need more registers than there are: slower per lane.
+LANES = 6
+
+_LANES, _1, _2, _3, _4, _5 = (np.uint64(k) for k in (LANES, 1, 2, 3, 4, 5))
+
+Floats = NDArray[np.float64]
 
 
 class Problem(NamedTuple):
@@ -34,108 +37,73 @@ class Problem(NamedTuple):
     Attributes
     ----------
     indptr, indices, data
-        The CSR matrix (n_documents, n_features): int64, int32, float64.
+        CSR ``(n_documents, n_features)``: int64, uint32 (numba then has no negative indices to take
+        care of), float64.
     curvature
         |x|² + 1 of each document.
     upper
-        Largest value of each document's dual variable: C × its cost.
+        Largest value of each document's dual variable: C times its cost.
     sign
-        int8: +1 carries the label, −1 does not, 0 is left out of every lane.
+        +1 carries the label, −1 does not, 0 is left out of every lane.
     left_out
-        int8: the lane that does not learn from this document; −1: all lanes do.
+        The lane that does not learn from this document; −1: all lanes do.
     learns
-        bool (LANES,): whether anything is learnt in the lane.
+        Whether anything is learnt in a lane, ``(LANES,)``.
     """
 
     indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    data: NDArray[np.float64]
-    curvature: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    indices: NDArray[np.uint32]
+    data: Floats
+    curvature: Floats
+    upper: Floats
     sign: NDArray[np.int8]
     left_out: NDArray[np.int8]
     learns: NDArray[np.bool_]
 
 
-class Walk(NamedTuple):
-    """What changes on the way; all float64.
-
-    Attributes
-    ----------
-    W
-        Weights, ((n_features + 1) · LANES,): the lanes of a term lie together, the bias comes last.
-    offset
-        The part of the bias that is not penalised, (LANES,).
-    dual
-        Dual variables, (n_documents · LANES,).
-    score, step
-        Of the document visited, (LANES,).
-    low, high
-        Extremes of the projected gradient in this sweep, (LANES,).
-    """
-
-    W: NDArray[np.float64]
-    offset: NDArray[np.float64]
-    dual: NDArray[np.float64]
-    score: NDArray[np.float64]
-    step: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-
-
-def start(n_documents: int, n_features: int) -> Walk:
-    """Return the walk before its first step: everything zero."""
-    small = np.zeros((5, LANES))
-    W, dual = np.zeros((n_features + 1) * LANES), np.zeros(n_documents * LANES)
-    return Walk(W, small[0], dual, small[1], small[2], small[3], small[4])
-
-
-def _compiled(function: Callable[..., Any]) -> Any:
+def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     try:
         return njit(nogil=True, cache=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder where a cache could be written: compile in every process
+    except RuntimeError:  # no folder a cache could be written to: compile in every process
         return njit(nogil=True, error_model="numpy")(function)
 
 
 @_compiled
-def _read_scores(problem, i, walk):  # type: ignore[no-untyped-def]
-    """Score of document ``i`` in every lane."""
-    W = walk.W
-    s0, s1, s2, s3, s4, s5 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for t in range(np.uint64(problem.indptr[i]), np.uint64(problem.indptr[i + 1])):
-        at, x = _LANES * np.uint64(problem.indices[t]), problem.data[t]
-        s0 += x * W[at]
-        s1 += x * W[at + np.uint64(1)]
-        s2 += x * W[at + np.uint64(2)]
-        s3 += x * W[at + np.uint64(3)]
-        s4 += x * W[at + np.uint64(4)]
-        s5 += x * W[at + np.uint64(5)]
-    bias = W[-LANES:]
-    for k, s in enumerate((s0, s1, s2, s3, s4, s5)):
-        walk.score[k] = s + bias[k] + walk.offset[k]
+def _score(
+    terms: NDArray[np.uint32], x: Floats, W: Floats, bias: Floats, score: Floats
+) -> None:
+    """``score`` of every lane = weights · document + bias; ``W`` is flat, a term's lanes together."""
+    s0, s1, s2, s3, s4, s5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
+    for t in range(len(terms)):
+        at, value = _LANES * np.uint64(terms[t]), x[t]
+        s0 += value * W[at]
+        s1 += value * W[at + _1]
+        s2 += value * W[at + _2]
+        s3 += value * W[at + _3]
+        s4 += value * W[at + _4]
+        s5 += value * W[at + _5]
+    score[0], score[1], score[2], score[3], score[4], score[5] = s0, s1, s2, s3, s4, s5
 
 
 @_compiled
-def _add_document(problem, i, walk):  # type: ignore[no-untyped-def]
-    """Weights of every lane += its step · document ``i``."""
-    W, step = walk.W, walk.step
-    d0, d1, d2, d3, d4, d5 = step[0], step[1], step[2], step[3], step[4], step[5]
-    for t in range(np.uint64(problem.indptr[i]), np.uint64(problem.indptr[i + 1])):
-        at, x = _LANES * np.uint64(problem.indices[t]), problem.data[t]
-        W[at] += x * d0
-        W[at + np.uint64(1)] += x * d1
-        W[at + np.uint64(2)] += x * d2
-        W[at + np.uint64(3)] += x * d3
-        W[at + np.uint64(4)] += x * d4
-        W[at + np.uint64(5)] += x * d5
-    bias = W[-LANES:]
+def _add(terms: NDArray[np.uint32], x: Floats, W: Floats, bias: Floats, step: Floats) -> None:
+    """Weights and bias of every lane += its step · document."""
     for k in range(LANES):
         bias[k] += step[k]
+    d0, d1, d2, d3, d4, d5 = step[0], step[1], step[2], step[3], step[4], step[5]
+    for t in range(len(terms)):
+        at, value = _LANES * np.uint64(terms[t]), x[t]
+        W[at] += value * d0
+        W[at + _1] += value * d1
+        W[at + _2] += value * d2
+        W[at + _3] += value * d3
+        W[at + _4] += value * d4
+        W[at + _5] += value * d5
 
 
 @_compiled
-def _project(gradient, a, upper):  # type: ignore[no-untyped-def]
-    """The part of the gradient that can be followed without leaving [0, upper]."""
+def _project(gradient: float, a: float, upper: float) -> float:
+    """Return the part of the gradient that can be followed without leaving [0, upper]."""
     if a <= 0.0:
         return min(gradient, 0.0)
     if a >= upper:
@@ -144,47 +112,64 @@ def _project(gradient, a, upper):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _step_lane(problem, i, k, walk):  # type: ignore[no-untyped-def]
-    """Move the dual variable of document ``i`` in lane ``k``; tell whether it may rest there."""
-    walk.step[k] = 0.0
-    if k == problem.left_out[i] or not problem.learns[k]:
-        return True
-    y, upper = np.float64(problem.sign[i]), problem.upper[i]
-    at = _LANES * np.uint64(i) + np.uint64(k)
-    a = walk.dual[at]
-    gradient = y * walk.score[k] - 1.0
-    projected = _project(gradient, a, upper)
-    if projected == 0.0:
-        return gradient != 0.0
-    walk.low[k] = min(walk.low[k], projected)
-    walk.high[k] = max(walk.high[k], projected)
-    walk.dual[at] = min(max(a - gradient / problem.curvature[i], 0.0), upper)
-    walk.step[k] = (walk.dual[at] - a) * y
-    return False
+def _step_lanes(
+    document: tuple[float, float, float, int],
+    learns: NDArray[np.bool_],
+    score: Floats,
+    dual: Floats,
+    violation: Floats,
+    step: Floats,
+) -> tuple[bool, bool]:
+    """Move one document's dual variables; tell whether any moved, and whether it may rest.
 
-
-@_compiled
-def _visit(problem, i, walk):  # type: ignore[no-untyped-def]
-    """One document, all lanes; tell whether it may rest in all of them."""
-    _read_scores(problem, i, walk)
-    may_rest, moves = True, False
+    ``document`` is its sign, curvature, upper bound and the lane it is left out of. ``violation``
+    collects the smallest and the largest projected gradient of every lane, ``(2, LANES)``.
+    """
+    sign, curvature, upper, left_out = document
+    moves, may_rest = False, True
     for k in range(LANES):
-        may_rest &= _step_lane(problem, i, k, walk)
-        moves |= walk.step[k] != 0.0
-    if moves:
-        _add_document(problem, i, walk)
-    return may_rest
+        step[k] = 0.0
+        if k == left_out or not learns[k]:
+            continue
+        gradient, a = sign * score[k] - 1.0, dual[k]
+        projected = _project(gradient, a, upper)
+        if projected == 0.0:
+            may_rest = may_rest and gradient != 0.0
+            continue
+        violation[0, k] = min(violation[0, k], projected)
+        violation[1, k] = max(violation[1, k], projected)
+        dual[k] = min(max(a - gradient / curvature, 0.0), upper)
+        step[k] = (dual[k] - a) * sign
+        moves, may_rest = True, False
+    return moves, may_rest
 
 
 @_compiled
-def _sweep(problem, walk, order, n_awake):  # type: ignore[no-untyped-def]
-    """Visit the documents ``order[:n_awake]``; those that rest are moved behind the others."""
-    walk.low[:] = 0.0
-    walk.high[:] = 0.0
+def _sweep(
+    problem: Problem,
+    W: Floats,
+    bias: Floats,
+    dual: Floats,
+    order: NDArray[np.int64],
+    n_awake: int,
+    violation: Floats,
+) -> int:
+    """Visit the documents ``order[:n_awake]``; move those that may rest behind the others.
+
+    Return how many are awake then.
+    """
+    indptr, indices, data, curvature, upper, sign, left_out, learns = problem
+    score, step = np.zeros(LANES), np.zeros(LANES)
     place = 0
     while place < n_awake:
         i = order[place]
-        if _visit(problem, i, walk):
+        terms, x = indices[indptr[i] : indptr[i + 1]], data[indptr[i] : indptr[i + 1]]
+        _score(terms, x, W, bias, score)
+        document = np.float64(sign[i]), curvature[i], upper[i], left_out[i]
+        moves, may_rest = _step_lanes(document, learns, score, dual[i], violation, step)
+        if moves:
+            _add(terms, x, W, bias, step)
+        if may_rest:
             n_awake -= 1
             order[place], order[n_awake] = order[n_awake], i
         else:
@@ -193,7 +178,7 @@ def _sweep(problem, walk, order, n_awake):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _shuffle(order, n, state):  # type: ignore[no-untyped-def]
+def _shuffle(order: NDArray[np.int64], n: int, state: np.uint64) -> np.uint64:
     """Fisher and Yates on ``order[:n]`` with Marsaglia's xorshift; return the generator's state."""
     for i in range(n):
         state ^= state << np.uint64(13)
@@ -205,38 +190,57 @@ def _shuffle(order, n, state):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def descend(problem, walk, tol, recentre, max_sweeps, state):  # type: ignore[no-untyped-def]
-    """Walk until no lane violates its optimum by more than ``tol``; tell whether that was reached.
+def _recentre(bias: Floats, free: Floats) -> None:
+    """Free the whole bias of its penalty; its penalised part, Σ dual · sign, comes on top anew."""
+    for k in range(LANES):
+        penalised = bias[k] - free[k]
+        free[k] = bias[k]
+        bias[k] += penalised
 
-    ``recentre`` times, what the bias has reached becomes free of penalty and the walk goes on: each
-    time is a proximal step towards LibSVM's unpenalised bias. ``state``: uint64, not 0.
+
+@_compiled
+def descend(
+    problem: Problem,
+    W: Floats,
+    bias: Floats,
+    tol: float,
+    recentre: int,
+    max_sweeps: int,
+    state: np.uint64,
+) -> bool:
+    """Solve every lane to a violation of at most ``tol``; tell whether that was reached.
+
+    ``W``, flat (n_features · LANES,), and ``bias``, (LANES,), come as zeros and leave as the
+    solution. ``recentre`` times the bias reached is freed of its penalty and the descent goes on:
+    proximal steps towards LibSVM's unpenalised bias. ``state`` is the generator's, not 0.
     """
     order = np.flatnonzero(problem.sign)
+    dual, violation, free = np.zeros((len(problem.sign), LANES)), np.zeros((2, LANES)), np.zeros(LANES)
     n_awake = len(order)
     for _ in range(max_sweeps):
         everyone = n_awake == len(order)
         state = _shuffle(order, n_awake, state)
-        n_awake = _sweep(problem, walk, order, n_awake)
-        if np.max(walk.high - walk.low) > tol:
+        violation[:] = 0.0
+        n_awake = _sweep(problem, W, bias, dual, order, n_awake, violation)
+        if (violation[1] - violation[0]).max() > tol:
             continue
         if everyone and recentre == 0:
             return True
         if everyone:
+            _recentre(bias, free)
             recentre -= 1
-            walk.offset[:] += walk.W[-LANES:]
         n_awake = len(order)
     return False
 
 
 @_compiled
-def score_left_out(problem, walk, decision_values):  # type: ignore[no-untyped-def]
+def score_left_out(problem: Problem, W: Floats, bias: Floats, decision_values: Floats) -> None:
     """Write the score of every document in the lane that did not learn from it."""
-    W = walk.W
-    for i in range(len(problem.left_out)):
+    for i in range(len(decision_values)):
         k = problem.left_out[i]
         if k < 0:
             continue
-        s = W[len(W) - LANES + k] + walk.offset[k]
-        for t in range(np.uint64(problem.indptr[i]), np.uint64(problem.indptr[i + 1])):
-            s += problem.data[t] * W[_LANES * np.uint64(problem.indices[t]) + np.uint64(k)]
-        decision_values[i] = s
+        score = bias[k]
+        for t in range(problem.indptr[i], problem.indptr[i + 1]):
+            score += problem.data[t] * W[_LANES * np.uint64(problem.indices[t]) + np.uint64(k)]
+        decision_values[i] = score

@@ -58,24 +58,30 @@ class NearestNeighbours(LogOddsClassifier):
         positive, known = labels.counts()
         own = labels.positive.toarray()
         own_known = 1.0 if labels.unknown is None else 1.0 - labels.unknown.toarray()
-        return self._shares(similar, count_log_odds(positive - own, known - own_known))
+        return self._shares(similar, positive - own, known - own_known)
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         queries = unit_rows(X)
         similar = similar_documents(
             self.documents_, queries, self.n_neighbors, n_jobs=self.n_jobs
         )
-        return self._shares(similar, count_log_odds(*self.labels_.counts()))
+        return self._shares(similar, *self.labels_.counts())
 
     def _shares(
-        self, similar: sparse.csr_array, prior: NDArray[np.float64]
+        self,
+        similar: sparse.csr_array,
+        positive: NDArray[np.float64],
+        known: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Log-odds of the similarity-weighted share of neighbours; the prior where nobody votes."""
+        """Log-odds of the similarity-weighted share of neighbours that carry the label.
+
+        The prior where nobody votes, and for labels that none or all of the documents carry.
+        """
         votes = (similar @ self.labels_.positive).toarray()
         voters = np.broadcast_to(np.asarray(similar.sum(axis=1)).reshape(-1, 1), votes.shape)
         if self.labels_.unknown is not None:
             voters = voters - (similar @ self.labels_.unknown).toarray()
-        somebody = voters > 0
-        share = np.divide(votes, voters, out=np.zeros_like(votes), where=somebody)
+        counted = (voters > 0) & (positive > 0) & (positive < known)
+        share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
         log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
-        return np.where(somebody, log_odds, prior)
+        return np.where(counted, log_odds, count_log_odds(positive, known))

@@ -1,0 +1,191 @@
+"""Which labels attract or repel each other most, and where to draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import shortest_path
+
+from labelkin.label_matrix import LabelMatrix
+
+Floats = NDArray[np.float64]
+
+#: Lengths at which the springs of the layout rest: kin close, labels that shun each other apart, …
+_ATTRACTION, _REPULSION = 1.0, 1.7
+#: … and how much farther than the longest path labels are that no path joins.
+_NO_PATH = 0.6
+
+
+@dataclass(frozen=True)
+class Bond:
+    """How two labels speak for or against each other, and the counts behind it.
+
+    Attributes
+    ----------
+    first, second
+        The labels.
+    to_second, to_first
+        What the first label adds to the log-odds of the second, and the other way round.
+    n_first, n_second, n_both
+        Training documents with the first, with the second, with both.
+    n_expected
+        Documents with both, were the labels independent.
+    """
+
+    first: str
+    second: str
+    to_second: float
+    to_first: float
+    n_first: int
+    n_second: int
+    n_both: int
+    n_expected: float
+
+    @property
+    def strength(self) -> float:
+        """Mean of both directions, in log-odds; above 0 the labels attract each other."""
+        return (self.to_second + self.to_first) / 2
+
+
+def strongest_bonds(
+    weights: Floats, labels: LabelMatrix, n_attractions: int = 14, n_repulsions: int = 14
+) -> list[Bond]:
+    """Return the strongest attractions, strongest first, then the strongest repulsions.
+
+    Parameters
+    ----------
+    weights
+        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
+    labels
+        The training label sets the weights were learnt from.
+    n_attractions, n_repulsions
+        How many of each to return, where there are as many.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> Y = read_labels([["tea", "sugar"], ["tea", "sugar"], ["milk"], ["tea"]])
+    >>> W = np.array([[0, -1.5, -1.0], [-1.5, 0, 2.0], [-1.0, 1.0, 0]])
+    >>> for bond in strongest_bonds(W, Y, 1, 1):
+    ...     print(bond.first, bond.second, bond.strength, bond.n_both, bond.n_expected)
+    sugar tea 1.5 2 1.5
+    milk sugar -1.5 0 0.5
+    """
+    first, second = np.triu_indices(len(weights), k=1)
+    strength = (weights[first, second] + weights[second, first]) / 2
+    order = np.argsort(-strength, kind="stable")
+    attractions = [i for i in order[:n_attractions] if strength[i] > 0]
+    backwards = np.argsort(strength, kind="stable")
+    repulsions = [i for i in backwards[:n_repulsions] if strength[i] < 0]
+    together = (labels.positive.T @ labels.positive).toarray()
+    return [
+        _bond(int(first[i]), int(second[i]), weights, together, labels)
+        for i in attractions + repulsions
+    ]
+
+
+def _bond(k: int, j: int, weights: Floats, together: Floats, labels: LabelMatrix) -> Bond:
+    n_documents = max(labels.shape[0], 1)
+    return Bond(
+        first=str(labels.names[k]),
+        second=str(labels.names[j]),
+        to_second=float(weights[k, j]),
+        to_first=float(weights[j, k]),
+        n_first=int(together[k, k]),
+        n_second=int(together[j, j]),
+        n_both=int(together[k, j]),
+        n_expected=float(together[k, k] * together[j, j] / n_documents),
+    )
+
+
+def bonded_labels(bonds: Sequence[Bond]) -> list[str]:
+    """Return the labels that have a bond, in alphabetical order."""
+    return sorted({name for bond in bonds for name in (bond.first, bond.second)})
+
+
+def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
+    """Place the bonded labels so that kin stand together and no two names overlap.
+
+    Parameters
+    ----------
+    bonds
+        What holds the labels together.
+    half_sizes
+        Half the width and half the height of every label's name, ``(n_names, 2)``, in the order of
+        :func:`bonded_labels`, in units of the canvas: its height is 1, its width ``aspect``.
+    aspect
+        Width of the canvas over its height.
+    seed
+        Of the places the labels start from.
+
+    Returns
+    -------
+    The middle of every name, ``(n_names, 2)``, inside the canvas where the names find room in it.
+    """
+    names = bonded_labels(bonds)
+    if not names:
+        return np.zeros((0, 2))
+    start = np.random.default_rng(seed).standard_normal((len(names), 2))
+    places = _relax(start, _distances(bonds, names))
+    canvas = np.array([aspect, 1.0])
+    places = _fill(places, half_sizes, canvas)
+    for _ in range(200):
+        if not _push_apart(places, half_sizes):
+            break
+        np.clip(places, half_sizes, canvas - half_sizes, out=places)
+    return places
+
+
+def _distances(bonds: Sequence[Bond], names: Sequence[str]) -> Floats:
+    """How far apart labels should be: along the shortest path of bonds."""
+    place = {name: i for i, name in enumerate(names)}
+    lengths = np.full((len(names), len(names)), np.inf)
+    for bond in bonds:
+        length = _ATTRACTION if bond.strength > 0 else _REPULSION
+        lengths[place[bond.first], place[bond.second]] = length
+    distances: Floats = shortest_path(np.where(np.isinf(lengths), 0, lengths), directed=False)
+    farthest = distances[np.isfinite(distances)].max(initial=_ATTRACTION)
+    return np.where(np.isinf(distances), farthest + _NO_PATH, distances)
+
+
+def _relax(places: Floats, distances: Floats, n_steps: int = 300) -> Floats:
+    """Move towards the wanted distances, near ones first (stress majorisation, weights 1/d²)."""
+    n_names = len(places)
+    wanted = distances + np.eye(n_names)  # the diagonal must not divide by 0
+    weights = (1 - np.eye(n_names)) / wanted**2
+    inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+    for _ in range(n_steps):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        pull = weights * wanted / np.maximum(apart, 1e-9)
+        places = inverse @ (np.diag(pull.sum(axis=1)) - pull) @ places
+    return places
+
+
+def _fill(places: Floats, half_sizes: Floats, canvas: Floats) -> Floats:
+    """Turn the long side level, and stretch the places over the canvas."""
+    centred = places - places.mean(axis=0)
+    turned = centred @ np.linalg.svd(centred, full_matrices=False)[2].T
+    spread = np.ptp(turned, axis=0)
+    flat = spread <= 1e-9 * spread.max()
+    scaled = (turned - turned.min(axis=0)) / np.where(flat, 1.0, spread)
+    scaled[:, flat] = 0.5
+    return half_sizes + scaled * (canvas - 2 * half_sizes)
+
+
+def _push_apart(places: Floats, half_sizes: Floats) -> bool:
+    """Move overlapping names apart, along the side where less is needed; tell whether any did."""
+    moved = False
+    for i in range(len(places)):
+        for j in range(i):
+            overlap = half_sizes[i] + half_sizes[j] - np.abs(places[i] - places[j])
+            if overlap.min() <= 1e-6:
+                continue
+            side = int(overlap.argmin())
+            step = overlap[side] / 2 * (1 if places[i, side] >= places[j, side] else -1)
+            places[i, side] += step
+            places[j, side] -= step
+            moved = True
+    return moved
