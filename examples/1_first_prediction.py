@@ -11,9 +11,9 @@ from labelkin import LabelDependenceClassifier, corpora, metrics
 news = corpora.newsroom(1500)
 texts = news.documents
 words = TfidfVectorizer()
-X_train = words.fit_transform(texts[i] for i in news.train)
-X_test = words.transform(texts[i] for i in news.test)
-Y_train, Y_test = news.labels.rows(news.train), news.labels.rows(news.test)
+X_train = words.fit_transform(texts[news.train])
+X_test = words.transform(texts[news.test])
+Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
 
 # %% Fit: one model holds both, the content evidence alone is in ``content_``
 model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
@@ -23,7 +23,7 @@ together = metrics.evaluate(Y_test, model.log_odds(X_test))
 # %% Look
 print(f"{'':>12}  micro F1  macro F1")
 for name, result in [("words alone", alone), ("with labels", together)]:
-    print(f"{name:>12}  {result.micro_f1:8.4f}  {result.macro_f1:8.4f}")
+    print(f"{name:>12}  {result['micro_f1']:8.4f}  {result['macro_f1']:8.4f}")
 
 # %% Which labels speak for which?
 weights, names = model.label_weights_, model.classes_

@@ -11,7 +11,7 @@ news = corpora.newsroom(1500)
 words = CountVectorizer()
 X = words.fit_transform(news.documents)
 model = LabelDependenceClassifier(content=NaiveBayes())
-model.fit(X[news.train], news.labels.rows(news.train))
+model.fit(X[news.train], news.Y.rows(news.train))
 
 
 # %% A document the model has not seen

@@ -9,7 +9,7 @@ from labelkin import LabelRescorer, NaiveBayes, corpora, metrics, significance
 
 news = corpora.newsroom(1500)
 X = CountVectorizer().fit_transform(news.documents)
-Y_train, Y_test = news.labels.rows(news.train), news.labels.rows(news.test)
+Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
 
 # %% Content evidence is computed once; both variants start from it
 content = NaiveBayes().fit(X[news.train], Y_train).log_odds(X[news.test])
@@ -21,5 +21,7 @@ for variant in ("hard", "soft"):
     interval = significance.paired_bootstrap(
         Y_test, content > 0, posterior > 0, metrics.macro_f1, n_draws=300, random_state=0
     )
-    print(f"{variant}: s-test {micro.sign} (P = {micro.p_value:.3g}), S-test {macro.sign} (P = {macro.p_value:.3g}),")
+    print(
+        f"{variant}: s-test {micro.sign} (P = {micro.p_value:.3g}), S-test {macro.sign} (P = {macro.p_value:.3g}),"
+    )
     print(f"      macro F1 {interval.difference:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]")

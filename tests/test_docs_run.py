@@ -47,8 +47,13 @@ def test_the_examples_in_docstrings_are_true(name):
 def test_an_example_script_runs(path, tmp_path):
     environment = {**os.environ, "MPLBACKEND": "agg"}
     done = subprocess.run(
-        [sys.executable, str(path)], cwd=tmp_path, env=environment, capture_output=True, text=True,
-        timeout=120, check=False,
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout

@@ -92,7 +92,9 @@ class TestEstimatorsOfLabelMatrices:
 
     def test_unfitted_use_says_so(self, estimator):
         answer = "rescore" if isinstance(estimator, LabelRescorer) else "predict_proba"
-        with pytest.raises(NotFittedError, match=f"This {type(estimator).__name__} instance is not fitted"):
+        with pytest.raises(
+            NotFittedError, match=f"This {type(estimator).__name__} instance is not fitted"
+        ):
             getattr(clone(estimator), answer)([[0.5, 0.5]])
 
 
@@ -151,7 +153,10 @@ def test_grid_search_over_the_methods_parts():
         "labels": [LogisticLabels(), SVMLabels()],
     }
     search = GridSearchCV(
-        LabelDependenceClassifier(content=NaiveBayes(), labels=LogisticLabels()), grid, cv=2, scoring="f1_macro"
+        LabelDependenceClassifier(content=NaiveBayes(), labels=LogisticLabels()),
+        grid,
+        cv=2,
+        scoring="f1_macro",
     )
     search.fit(X, Y)
     assert set(search.best_params_) == set(grid)

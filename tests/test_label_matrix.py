@@ -68,7 +68,11 @@ def test_unknown_cells_survive_every_way_of_writing_them():
 
 def test_one_dimensional_y_is_read_as_scikit_learn_does():
     two = read_labels(np.array(["no", "yes", "no"]))
-    assert (two.kind, two.names.tolist(), two.classes.tolist()) == ("binary", ["yes"], ["no", "yes"])
+    assert (two.kind, two.names.tolist(), two.classes.tolist()) == (
+        "binary",
+        ["yes"],
+        ["no", "yes"],
+    )
     np.testing.assert_array_equal(two.dense(), [[0], [1], [0]])
     three = read_labels([7, 3, 5])
     assert three.kind == "multiclass"
@@ -100,9 +104,15 @@ def test_documents_without_labels_alone_have_no_labels():
     ("Y", "message"),
     [
         ([[1, 2], [3]], r"rows of different lengths that hold numbers.*Use sets"),
-        ([[0, 2], [1, 0]], r"must hold 0, 1 or NaN \(unknown\), got 2 at document 0, label 1 \(1 such"),
+        (
+            [[0, 2], [1, 0]],
+            r"must hold 0, 1 or NaN \(unknown\), got 2 at document 0, label 1 \(1 such",
+        ),
         (sparse.csr_array([[0.5, 0]]), r"got 0.5 at document 0, label 0"),
-        (np.array([[np.nan], [1]]), "Y contains NaN: unknown labels are allowed in matrices of two or more"),
+        (
+            np.array([[np.nan], [1]]),
+            "Y contains NaN: unknown labels are allowed in matrices of two or more",
+        ),
         (np.array([0.0, np.nan]), "Input y contains NaN"),
         ([0.3, 1.7], "Unknown label type"),
         (np.zeros((2, 2, 2)), "got 3 dimensions"),
@@ -117,11 +127,13 @@ def test_bad_labels_are_refused_with_rule_value_and_way_out(Y, message):
 
 
 def test_unknown_label_names_are_listed():
-    with pytest.raises(ValueError, match=r"among the 2 labels of the model, got 'x', 'y'.*'a', 'b'"):
+    with pytest.raises(
+        ValueError, match=r"among the 2 labels of the model, got 'x', 'y'.*'a', 'b'"
+    ):
         names_to_columns(["y", "a", "x"], np.array(["a", "b"]))
 
 
-@given(st.lists(st.frozensets(st.sampled_from("abcdef"))).filter(lambda rows: any(rows)))
+@given(st.lists(st.frozensets(st.sampled_from("abcdef"))).filter(any))
 @settings(max_examples=50, deadline=None)
 def test_label_sets_come_back_as_they_went_in(rows):
     labels = read_labels(rows)

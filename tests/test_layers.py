@@ -77,3 +77,16 @@ def _is_standard(name):
     import sys
 
     return name in sys.stdlib_module_names
+
+
+def test_importing_the_library_loads_no_extra():
+    import subprocess
+    import sys
+
+    extras = "{'numba', 'matplotlib', 'rich', 'polars', 'dask', 'fastapi'}"
+    core = "import sys, sklearn.svm, sklearn.pipeline, sklearn.multiclass, scipy.sparse, joblib; "
+    program = f"{core}before = set(sys.modules); import labelkin; print(({extras} & set(sys.modules)) - before)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "set()"

@@ -12,7 +12,9 @@ def test_the_two_doors_are_inverse():
 
 
 def test_only_what_is_too_close_to_0_or_1_is_clipped():
-    np.testing.assert_allclose(log_odds_of([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6]))
+    np.testing.assert_allclose(
+        log_odds_of([0, 1e-9, 1e-3, 1], clip=1e-6), logit([1e-6, 1e-6, 1e-3, 1 - 1e-6])
+    )
     np.testing.assert_array_equal(log_odds_of([0, 1]), [-np.inf, np.inf])
 
 

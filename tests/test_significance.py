@@ -135,6 +135,19 @@ def test_a_useless_baseline_gets_the_sign_that_says_it_is_worse(test, n_labels, 
     assert result.p_value == 0.5**n_labels
 
 
+@pytest.mark.parametrize("test", SIGN_TESTS)
+@pytest.mark.parametrize(
+    ("n", "k", "sign"),
+    [(10, 8, "~"), (12, 10, "<"), (13, 10, "<"), (50, 30, "~"), (50, 31, "<"), (90, 60, "≪")],
+)
+def test_signs_change_at_one_and_five_percent(test, n, k, sign):
+    """One document with n labels: the proposal finds k of them, the baseline the others."""
+    Y = np.ones((1, n))
+    proposal = (np.arange(n) < k)[np.newaxis].astype(int)
+    result = SIGN_TESTS[test](Y, 1 - proposal, proposal)
+    assert (result.n, result.k, result.sign) == (n, k, sign)
+
+
 def test_the_better_f1_gives_the_direction_even_where_it_wins_fewer_decisions():
     """The s-test counts true negatives, F1 does not."""
     Y = np.array([[1, 0, 0, 0, 0]] * 4)
@@ -321,7 +334,7 @@ def test_equal_systems_show_nothing():
 
 def test_a_difference_by_rounding_alone_is_none():
     def sum_of_tenths(_, order):
-        return 1000.0 + sum(np.array([0.1, 0.2, 0.3])[order[0]])
+        return sum(np.array([0.1, 0.2, 0.3])[order[0]])
 
     one, other = np.array([[0, 1, 2]]), np.array([[2, 1, 0]])
     assert sum([0.1, 0.2, 0.3]) != sum([0.3, 0.2, 0.1])
@@ -334,6 +347,12 @@ def test_the_same_seed_gives_the_same_record_and_another_seed_another():
     run = partial(paired_bootstrap, Y, *decisions, "micro_f1", n_draws=100)
     assert run(random_state=5) == run(random_state=5)
     assert run(random_state=5) != run(random_state=6)
+
+
+def test_the_interval_of_a_single_draw_is_that_draw():
+    Y, _, decisions = two_systems(80, 4)
+    result = paired_bootstrap(Y, *decisions, "micro_f1", n_draws=1, random_state=0)
+    assert result.low == result.high != result.difference
 
 
 def test_draws_in_blocks_are_the_draws_at_once(monkeypatch):

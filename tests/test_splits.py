@@ -122,9 +122,15 @@ def test_label_counts_are_within_one_of_the_ideal_on_independent_labels(n_folds,
     assert off.mean() < off_at_random.mean() / 4
 
 
-@pytest.mark.parametrize("test_size", [0.1, 0.25, 0.5])
-def test_label_counts_of_a_split_are_within_one_document_of_the_ideal(test_size):
-    Y = skewed_labels(2000, 40, 2.0, seed=0)
+@pytest.mark.parametrize("labels", ["skewed", "uniform", "one each"])
+@pytest.mark.parametrize("test_size", [0.1, 0.25, 0.4, 0.5])
+def test_label_counts_of_a_split_are_within_one_document_of_the_ideal(labels, test_size):
+    rng = np.random.default_rng(0)
+    Y = {
+        "skewed": skewed_labels(2000, 40, 2.0, seed=0),
+        "uniform": (rng.random((2000, 60)) < 0.03).astype(int),
+        "one each": np.eye(60, dtype=int)[rng.integers(0, 60, 2000)],
+    }[labels]
     _, test = stratified_split(Y, test_size, random_state=0)
     assert np.abs(Y[test].sum(axis=0) - test_size * Y.sum(axis=0)).max() <= 1
 

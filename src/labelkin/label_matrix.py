@@ -7,12 +7,14 @@ labels. Whatever a user brings is turned into it here, once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
@@ -34,8 +36,8 @@ class LabelMatrix:
     names
         The labels, ``(n_labels,)``, in column order.
     kind
-        ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per class.
-        ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
+        ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per
+        class. ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
     classes
         What scikit-learn calls ``classes_``: both classes of a binary ``y``, otherwise ``names``.
     is_sparse
@@ -62,7 +64,7 @@ class LabelMatrix:
         return values
 
     def plain(self) -> Any:
-        """Return what any estimator takes as ``Y``: a 0/1 array, NaN where unknown, or CSR if it was."""
+        """Return a ``Y`` for any estimator: 0/1, NaN where unknown; CSR if it came sparse."""
         if not self.is_sparse:
             return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
         if self.unknown is None:
@@ -92,7 +94,7 @@ class LabelMatrix:
     def counts(
         self, weight: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Count documents with the label, and documents for which it is known, ``(n_labels,)`` each."""
+        """Count documents with the label, and those for which it is known, ``(n_labels,)``."""
         w = np.ones(self.shape[0]) if weight is None else weight
         known = np.full(self.shape[1], w.sum())
         if self.unknown is not None:
@@ -108,10 +110,7 @@ class LabelMatrix:
         """Return the names of each document's labels."""
         indptr, indices = self.positive.indptr, self.positive.indices
         names = self.names.tolist()
-        return [
-            tuple(names[j] for j in indices[start:stop])
-            for start, stop in zip(indptr[:-1], indptr[1:], strict=True)
-        ]
+        return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -120,10 +119,10 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     Parameters
     ----------
     Y
-        A 0/1 array (bool, int or float; NaN = unknown, from two columns on); a SciPy sparse matrix or
-        array; a pandas or polars DataFrame with one column per label; a sequence of lists or tuples
-        of strings, or of sets of anything (label sets); a 1-d ``y`` as scikit-learn's one-vs-rest
-        takes it; a :class:`LabelMatrix`.
+        A 0/1 array (bool, int or float; NaN = unknown, from two columns on); a SciPy sparse matrix
+        or array; a pandas or polars DataFrame with one column per label; a sequence of lists or
+        tuples of strings, or of sets of anything (label sets); a 1-d ``y`` as scikit-learn's
+        one-vs-rest takes it; a :class:`LabelMatrix`.
     names
         The labels wanted, in this order. Label sets and DataFrames are arranged by name, and a name
         that is not among them is an error; for nameless matrices they must be as many as columns.
@@ -193,7 +192,7 @@ def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
         values = np.asarray(Y, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"A matrix Y must hold 0, 1 or NaN, got dtype {Y.dtype} with values like {Y.flat[0]!r}. "
+            f"A matrix Y must hold 0, 1 or NaN, got dtype {Y.dtype} with {Y.flat[0]!r} in it. "
             "Label names go into lists or sets, one per document."
         ) from None
     row, column = np.nonzero(values)
@@ -213,15 +212,16 @@ def _check_zero_one(values: NDArray[np.float64], row: Any, column: Any) -> None:
         raise ValueError(
             f"A label matrix Y must hold 0, 1 or NaN (unknown), got {values[first]:g} at document "
             f"{row[first]}, label {column[first]} ({len(wrong)} such cells). "
-            "Scores are turned into labels by a threshold first."
+            "Scores are turned into labels by a threshold first. If cross_val_predict made this Y "
+            "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead."
         )
 
 
 def _check_unknown_columns(unknown: sparse.csr_array | None) -> None:
     if unknown is not None and unknown.shape[1] < 2:
         raise ValueError(
-            "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got one "
-            "column. Leave those documents out."
+            "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
+            "one column. Leave those documents out."
         )
 
 
@@ -242,19 +242,19 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
 
 
 def _is_class_column(Y: NDArray[Any]) -> bool:
-    """One column that holds anything but 0 and 1 is a 1-d ``y`` set upright, as scikit-learn has it."""
+    """Tell a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
     if Y.shape[1] != 1:
         return False
     return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
 
 
 def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
-    """A 1-d ``y``: one label per class, a single one when there are two classes."""
+    """Read a 1-d ``y``: one label per class, a single one when there are two classes."""
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError(
-            "Input y contains NaN: unknown labels are allowed in matrices of two or more columns only. "
-            "Leave those documents out."
+            "Input y contains NaN: unknown labels are allowed in matrices of two or more columns "
+            "only. Leave those documents out."
         )
     check_classification_targets(y)
     if type_of_target(y) not in ("binary", "multiclass"):
@@ -314,7 +314,7 @@ def _is_frame(Y: Any) -> bool:
 
 
 def _is_label_sets(Y: Any) -> bool:
-    """A sequence (or object array, or Series) of sets, or of lists/tuples of strings."""
+    """Tell sequences (also arrays, Series) of sets, and of lists or tuples of strings."""
     if hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1:
         Y = Y.to_list()
     if isinstance(Y, np.ndarray):
@@ -332,20 +332,24 @@ def _is_label_sets(Y: Any) -> bool:
 
 def _as_array(Y: Any) -> NDArray[Any]:
     if isinstance(Y, Mapping):
-        raise ValueError("Y must be a matrix, label sets or classes, got a mapping; use its values.")
+        raise ValueError(
+            "Y must be a matrix, label sets or classes, got a mapping; use its values."
+        )
     try:
         array = np.asarray(Y)
     except ValueError:
         array = np.empty(0, dtype=object)
         ragged = True
     else:
-        ragged = array.dtype == object and array.ndim == 1 and any(
-            isinstance(row, list | tuple | np.ndarray) for row in array
+        ragged = (
+            array.dtype == object
+            and array.ndim == 1
+            and any(isinstance(row, list | tuple | np.ndarray) for row in array)
         )
     if ragged:
         raise ValueError(
-            "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and lists "
-            "are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."
+            "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and "
+            "lists are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."
         )
     if array.ndim not in (1, 2):
         raise ValueError(
@@ -368,10 +372,11 @@ def _name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 
 def _refuse_repeated(names: NDArray[Any], what: str) -> None:
-    seen: set[Any] = set()
-    repeated = {name for name in names.tolist() if name in seen or seen.add(name)}
+    repeated = [name for name, count in Counter(names.tolist()).items() if count > 1]
     if repeated:
-        raise ValueError(f"{what} must be distinct labels, got {_some(sorted(map(str, repeated)))} twice.")
+        raise ValueError(
+            f"{what} must be distinct labels, got {_some([str(name) for name in repeated])} twice."
+        )
 
 
 def _some(items: Sequence[str], most: int = 8) -> str:

@@ -210,9 +210,9 @@ def _distribute(
     queue = [(count, label) for label, count in enumerate(left.tolist())]
     heapq.heapify(queue)
     while queue:
-        count, label = heapq.heappop(queue)
-        if count != left[label] or count == 0:
-            continue  # an entry from before some of its documents went elsewhere
+        _, label = heapq.heappop(queue)
+        if left[label] == 0:
+            continue  # it had a newer entry, with fewer documents, which came first
         documents = by_label.indices[by_label.indptr[label] : by_label.indptr[label + 1]]
         documents = documents[part[documents] < 0]
         for i in documents.tolist():

@@ -8,7 +8,7 @@ from labelkin.method.combination import Combination, combine, decided_labels, pr
 
 
 class Table:
-    """Label evidence read off an enumerated world: log-odds for each pattern of the other labels."""
+    """Label evidence read off an enumerated world."""
 
     def __init__(self, log_odds):
         self.table = log_odds
@@ -53,8 +53,8 @@ def test_combination_equals_bayes_rule_on_an_enumerated_world(seed):
 def test_the_posterior_departs_where_content_repeats_the_other_labels():
     """Break the assumption: the content is a copy of the other labels. Then it is counted twice.
 
-    The exact posterior is the label evidence alone; the combination adds the same evidence again, so
-    its log-odds are off by exactly that evidence, (logit Q − logit prior).
+    The exact posterior is the label evidence alone; the combination adds the same evidence again,
+    so its log-odds are off by exactly that evidence, (logit Q − logit prior).
     """
     rng = np.random.default_rng(0)
     joint = np.zeros((2, 4, 4))

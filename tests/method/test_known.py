@@ -30,12 +30,18 @@ def test_nothing_stated_is_all_open():
 @pytest.mark.parametrize(
     ("known", "message"),
     [
-        ([{"accepted": ["a"], "refused": ["b", "a"]}, {}], "contradicts itself: document 0 has a both"),
+        (
+            [{"accepted": ["a"], "refused": ["b", "a"]}, {}],
+            "contradicts itself: document 0 has a both",
+        ),
         (
             sparse.coo_array(([1, -1], ([1, 1], [2, 2])), shape=(2, 3)),
             "contradicts itself: document 1, label 2 is both accepted and refused",
         ),
-        (sparse.csr_array([[2, 0, 0], [0, 0, 0]]), r"\+1 \(accepted\) and -1 \(refused\), got 2 at"),
+        (
+            sparse.csr_array([[2, 0, 0], [0, 0, 0]]),
+            r"\+1 \(accepted\) and -1 \(refused\), got 2 at",
+        ),
         ([[1, 2, 0], [0, 0, 0]], "got 2 at document 0, label 1"),
         ([[1, 0, 0]], r"shape of the scores, \(2, 3\).*got \(1, 3\)"),
         ([{"accepted": ["z"]}, {}], "among the 3 labels of the model, got 'z'"),

@@ -98,7 +98,9 @@ class TestAnyLabelClassifier:
         for j in range(Y.shape[1]):
             other = Y.copy()
             other[:, j] = 1 - other[:, j]
-            np.testing.assert_allclose(classifier.log_odds(other)[:, j], classifier.log_odds(Y)[:, j])
+            np.testing.assert_allclose(
+                classifier.log_odds(other)[:, j], classifier.log_odds(Y)[:, j]
+            )
 
     def test_a_label_that_always_goes_with_another_is_attracted_by_it(self, classifier):
         p = classifier.fit(labels()).predict_proba([[1, 0, 0, 0, 0], [0, 0, 0, 0, 0]])[:, 1]
@@ -136,13 +138,18 @@ class TestAnyLabelClassifier:
     def test_sparse_and_dense_inputs_are_the_same(self, classifier):
         Y = labels()
         classifier.fit(sparse.csr_matrix(Y))
-        np.testing.assert_array_equal(classifier.log_odds(sparse.csr_array(Y)), classifier.log_odds(Y))
+        np.testing.assert_array_equal(
+            classifier.log_odds(sparse.csr_array(Y)), classifier.log_odds(Y)
+        )
 
     @pytest.mark.parametrize(
         ("L", "message"),
         [
             ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
-            ([[0, 0, 0, 0, 1.5]], r"labels \(0, 1\) or probabilities, got 1.5 at document 0, label 4"),
+            (
+                [[0, 0, 0, 0, 1.5]],
+                r"labels \(0, 1\) or probabilities, got 1.5 at document 0, label 4",
+            ),
         ],
     )
     def test_wrong_inputs_are_named(self, classifier, L, message):
@@ -163,7 +170,7 @@ def test_other_labels_fits_the_estimator_on_the_other_columns():
 def test_choices_and_probabilities_are_asked_for():
     with pytest.raises(ValueError, match="solver must be 'exact' or 'weka', got 'newton'"):
         LogisticLabels(solver="newton").fit(labels())
-    with pytest.raises(TypeError, match="LinearSVC has no predict_proba. Use LogisticLabels"):
+    with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba\. Use LogisticLabels"):
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
         as_label_classifier("logistic")

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
 from labelkin.method import map_logistic as module
+from labelkin.method import newton
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.map_logistic import fit_logistic_layer, fit_map_logistic, prior_scale
 
@@ -223,7 +224,7 @@ def test_fitting_changes_no_input():
 
 
 def test_a_solver_that_runs_out_of_steps_says_so(monkeypatch):
-    monkeypatch.setattr(module, "NEWTON_STEPS", 1)
+    monkeypatch.setattr(newton, "NEWTON_STEPS", 1)
     with pytest.warns(RuntimeWarning, match="settle in 1 steps, 7 labels did not"):
         fit_map_logistic(count_label_sets(read_labels(correlated_labels(0))))
 

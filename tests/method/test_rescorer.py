@@ -51,7 +51,9 @@ def test_scores_that_no_retriever_gave_may_be_minus_infinity():
     assert np.isfinite(posterior[0, 1:]).all()
 
 
-@pytest.mark.parametrize("labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr)
+@pytest.mark.parametrize(
+    "labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr
+)
 def test_any_label_classifier_goes(labels):
     rescorer = LabelRescorer(labels=labels).fit(pd.DataFrame(0, index=range(4), columns=NAMES))
     np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1))  # nobody has any
@@ -86,13 +88,25 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
 @pytest.mark.parametrize(
     ("parameters", "scores", "message"),
     [
-        ({}, [[0.1, 1.2, 0.3]], r"in \[0, 1\], got 1.2 at \(0, 1\) \(1 such values of 3\).*log_odds"),
+        (
+            {},
+            [[0.1, 1.2, 0.3]],
+            r"in \[0, 1\], got 1.2 at \(0, 1\) \(1 such values of 3\).*log_odds",
+        ),
         ({}, [[0.1, 0.2]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
         ({"scale": "log_odds"}, [[0, np.nan, 1]], "got NaN at document 0, label 1"),
         ({"variant": "medium"}, SCORES, "variant must be one of 'hard', 'soft', got 'medium'"),
-        ({"scale": "logits"}, SCORES, "scale must be one of 'probability', 'log_odds', got 'logits'"),
+        (
+            {"scale": "logits"},
+            SCORES,
+            "scale must be one of 'probability', 'log_odds', got 'logits'",
+        ),
         ({"evidence_weight": -1}, SCORES, "evidence_weight must be a number of at least 0, got -1"),
-        ({"evidence_weight": "all"}, SCORES, "evidence_weight must be a number of at least 0, got 'all'"),
+        (
+            {"evidence_weight": "all"},
+            SCORES,
+            "evidence_weight must be a number of at least 0, got 'all'",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(parameters, scores, message):
@@ -102,4 +116,6 @@ def test_what_is_wrong_is_said(parameters, scores, message):
 
 def test_sparse_scores_are_zero_where_nothing_is_stored():
     rescorer = LabelRescorer().fit(Y)
-    np.testing.assert_array_equal(rescorer.rescore(sparse.csr_array(SCORES)), rescorer.rescore(SCORES))
+    np.testing.assert_array_equal(
+        rescorer.rescore(sparse.csr_array(SCORES)), rescorer.rescore(SCORES)
+    )

@@ -36,9 +36,9 @@ class Suggestion(NamedTuple):
 class LabelDependenceClassifier(LogOddsClassifier):
     """A multilabel classifier that listens to the other labels.
 
-    Any probabilistic classifier gives content evidence, p(label | document). A label classifier, learnt
-    from the training label sets, gives label evidence, p(label | other labels). The posterior is
-    content odds × label odds ÷ prior odds (Romero & de Campos, equation 2).
+    Any probabilistic classifier gives content evidence, p(label | document). A label classifier,
+    learnt from the training label sets, gives label evidence, p(label | other labels). The
+    posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2).
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
         :class:`NearestNeighbours`, :class:`PerLabel`, or any scikit-learn classifier with
         ``predict_proba``, multilabel or binary.
     labels
-        The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any scikit-learn
-        classifier with ``predict_proba``, fitted per label on the other labels.
+        The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any
+        scikit-learn classifier with ``predict_proba``, fitted per label on the other labels.
     variant
-        How the other labels of a new document are filled in: ``"soft"``, with their probabilities (the
-        paper's M2), or ``"hard"``, with the content's decisions (M1).
+        How the other labels of a new document are filled in: ``"soft"``, with their probabilities
+        (the paper's M2), or ``"hard"``, with the content's decisions (M1).
     evidence_weight
         How much label evidence from guessed labels counts; 1 is the paper, 0 the content alone.
     n_jobs
@@ -74,12 +74,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
     Examples
     --------
     >>> from sklearn.feature_extraction.text import CountVectorizer
-    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn exports", "gold mine"]
-    >>> topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain", "wheat"], ["gold"]]
+    >>> from labelkin import NaiveBayes
+    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"]
+    >>> topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain"], ["gold"]]
     >>> X = CountVectorizer().fit_transform(texts)
     >>> model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, topics)
-    >>> model.label_sets(model.predict(X[:1]))
-    [('grain', 'wheat')]
+    >>> model.label_sets(model.predict(X[2:3]))
+    [('gold',)]
 
     A person refuses wheat, and grain becomes less likely:
 
@@ -146,9 +147,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def log_odds(self, X: Any, known: Any = None) -> NDArray[np.float64]:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
 
-        ``known`` tells which labels a person has accepted or refused (matrix of 1, 0 and NaN, sparse
-        matrix of +1 and −1, or a mapping with "accepted" and "refused" per document). A known label
-        has ±inf, and the others respond.
+        ``known`` tells which labels a person has accepted or refused (matrix of 1, 0 and NaN,
+        sparse matrix of +1 and −1, or a mapping with "accepted" and "refused" per document). A
+        known label has ±inf, and the others respond.
         """
         check_is_fitted(self)
         X = self._read_documents(X, reset=False)
@@ -169,8 +170,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def predict(self, X: Any, known: Any = None) -> Any:
         """Decide: a label is given where its posterior exceeds ½. Known labels stay known.
 
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse; for
-        a 1-d ``y`` the class of each document.
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
+        for a 1-d ``y`` the class of each document.
         """
         return self._decide(self.log_odds(X, known))
 
@@ -207,10 +208,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _content(self) -> Any:
         if self.content is None:
             return PlattSVM(random_state=self.random_state)
-        return as_content(clone(self.content))
+        return clone(as_content(self.content))
 
     def _labels(self) -> Any:
-        return LogisticLabels() if self.labels is None else as_label_classifier(clone(self.labels))
+        return LogisticLabels() if self.labels is None else clone(as_label_classifier(self.labels))
 
     def _rescorer(self) -> LabelRescorer:
         return LabelRescorer(self._labels(), self.variant, self.evidence_weight, scale="log_odds")

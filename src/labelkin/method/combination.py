@@ -1,8 +1,8 @@
 """Content odds × label odds ÷ prior odds: the paper's equation 2, added up in log-odds.
 
 Label evidence learnt from true labels is asked about guessed ones when a document is new. How the
-guesses are made is the *variant*; how much they count is the *evidence weight*; a label that a person
-has stated is no guess, and counts in full.
+guesses are made is the *variant*; how much they count is the *evidence weight*; a label that a
+person has stated is no guess, and counts in full.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Combination:
     Attributes
     ----------
     labels
-        The label classifier. One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k says
-        of label j) and ``bias_`` is linear, and then each known label counts for itself.
+        The label classifier. One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k
+        says of label j) and ``bias_`` is linear, and then each known label counts for itself.
     prior
         p(label), ``(n_labels,)``.
     prior_log_odds
@@ -87,7 +87,7 @@ class Combination:
     weight: float
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
-        """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where ``known`` tells."""
+        """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
         filled = self.variant(content)
         if known is None or np.isnan(known).all():
             return content + self.weight * self._evidence(filled)
@@ -98,7 +98,7 @@ class Combination:
         return posterior
 
     def _evidence(self, filled: Matrix) -> Matrix:
-        """What the other labels add to the prior."""
+        """Return what the other labels add to the prior."""
         evidence = self.labels.log_odds(filled) - self.prior_log_odds
         evidence[:, self._mute] = 0.0
         return evidence
@@ -127,5 +127,5 @@ class Combination:
 
     @property
     def _mute(self) -> NDArray[np.bool_]:
-        """Labels of which the others say nothing: nobody or everybody has them, or there are none."""
+        """Labels of which the others say nothing: none or all have them, or there are no others."""
         return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from labelkin.label_matrix import read_labels
 from labelkin.method.content.all_labels import as_content
@@ -18,8 +17,8 @@ def cross_val_log_odds(
 ) -> NDArray[np.float64]:
     """Return the log-odds of each document from a model that has not seen it.
 
-    What ``cross_val_predict(method="predict_proba")`` is for dense 0/1 arrays, for label sets, sparse
-    matrices and unknown cells too; the folds are stratified over all labels.
+    What ``cross_val_predict(method="predict_proba")`` is for dense 0/1 arrays, for label sets,
+    sparse matrices and unknown cells too; the folds are stratified over all labels.
 
     Parameters
     ----------
@@ -40,4 +39,4 @@ def cross_val_log_odds(
     [[True, False], [True, False], [False, True], [False, True]]
     """
     X = np.asarray(X) if isinstance(X, list) and X and not isinstance(X[0], str) else X
-    return out_of_fold_log_odds(as_content(clone(estimator)), X, read_labels(Y), cv, random_state)
+    return out_of_fold_log_odds(as_content(estimator), X, read_labels(Y), cv, random_state)

@@ -15,14 +15,14 @@ _STATEMENTS = {"accepted": 1.0, "refused": 0.0}
 
 
 def read_known(known: Any, n_documents: int, names: NDArray[Any]) -> NDArray[np.float64]:
-    """Return 1 where a label is accepted, 0 where refused, NaN where open, ``(n_documents, n_labels)``.
+    """Return 1 for accepted, 0 for refused and NaN for open labels, ``(n_documents, n_labels)``.
 
     Parameters
     ----------
     known
         ``None`` (all open); such a matrix; a sparse matrix with +1 (accepted) and −1 (refused) and
-        nothing stored where open; or one mapping ``{"accepted": […], "refused": […]}`` of label names
-        per document (for one document also the bare mapping).
+        nothing stored where open; or one mapping ``{"accepted": […], "refused": […]}`` of label
+        names per document (for one document also the bare mapping).
 
     Examples
     --------
@@ -36,7 +36,9 @@ def read_known(known: Any, n_documents: int, names: NDArray[Any]) -> NDArray[np.
         return _read_signs(known, shape)
     if isinstance(known, Mapping):
         known = [known]
-    if isinstance(known, Sequence) and all(isinstance(row, Mapping) or row is None for row in known):
+    if isinstance(known, Sequence) and all(
+        isinstance(row, Mapping) or row is None for row in known
+    ):
         return _read_statements(known, shape, names)
     return _read_matrix(known, shape)
 
@@ -50,8 +52,8 @@ def _read_signs(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
     if len(wrong):
         first = wrong[0]
         raise ValueError(
-            f"A sparse known must hold +1 (accepted) and -1 (refused), got {stored.data[first]:g} at "
-            f"document {stored.row[first]}, label {stored.col[first]} ({len(wrong)} such cells)."
+            f"A sparse known must hold +1 (accepted) and -1 (refused), got {stored.data[first]:g} "
+            f"at document {stored.row[first]}, label {stored.col[first]} ({len(wrong)} such cells)."
         )
     clash = np.flatnonzero(result[stored.row, stored.col] != (stored.data > 0))
     if len(clash):
@@ -74,9 +76,7 @@ def _read_statements(
                 raise ValueError(
                     f'known must say "accepted" or "refused", got {word!r} for document {i}.'
                 )
-            if isinstance(labels, str):
-                labels = [labels]
-            columns = names_to_columns(labels, names)
+            columns = names_to_columns([labels] if isinstance(labels, str) else labels, names)
             clash = columns[result[i, columns] == 1 - _STATEMENTS[word]]
             if len(clash):
                 raise ValueError(
@@ -94,8 +94,8 @@ def _read_matrix(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
     if len(wrong):
         i, j = wrong[0]
         raise ValueError(
-            f"known must hold 1 (accepted), 0 (refused) or NaN (open), got {values[i, j]:g} at document "
-            f"{i}, label {j} ({len(wrong)} such cells)."
+            f"known must hold 1 (accepted), 0 (refused) or NaN (open), got {values[i, j]:g} at "
+            f"document {i}, label {j} ({len(wrong)} such cells)."
         )
     return values
 

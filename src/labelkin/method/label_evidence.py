@@ -1,4 +1,4 @@
-"""Label evidence, p(label | other labels): one classifier per label, learnt from true label sets."""
+"""Label evidence, p(label | other labels): one classifier per label, learnt from label sets."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_SPREAD = 1e-3
 
 
 class LabelEvidence(BaseEstimator):
-    """Count label sets, learn from them, answer for filled-in labels; how is the subclass's part."""
+    """Count label sets, learn from them, answer for filled-in labels; subclasses say how."""
 
     def fit(self, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from true labels.
@@ -48,8 +48,8 @@ class LabelEvidence(BaseEstimator):
     def log_odds(self, L: Any) -> NDArray[np.float64]:
         """Return the log-odds of every label given the others, ``(n_documents, n_labels)``.
 
-        ``L`` holds labels as 0 and 1, or their probabilities; NaN counts as the label's prior. Column
-        j is ignored for label j.
+        ``L`` holds labels as 0 and 1, or their probabilities; NaN counts as the label's prior.
+        Column j is ignored for label j.
         """
         check_is_fitted(self)
         return self._log_odds(self._read_inputs(L))
@@ -69,15 +69,15 @@ class LabelEvidence(BaseEstimator):
         n_labels = len(self.prior_)
         if values.ndim != 2 or values.shape[1] != n_labels:
             raise ValueError(
-                f"L must be documents × labels, (n, {n_labels}), got shape {values.shape}. It holds "
-                "all labels; each label ignores its own column."
+                f"L must be documents × labels, (n, {n_labels}), got shape {values.shape}. It "
+                "holds all labels; each label ignores its own column."
             )
         values = np.where(np.isnan(values), self.prior_, values)
         if values.size and not (values.min() >= 0 and values.max() <= 1):
             i, j = np.argwhere((values < 0) | (values > 1))[0]
             raise ValueError(
-                f"L must hold labels (0, 1) or probabilities, got {values[i, j]:g} at document {i}, "
-                f"label {j}."
+                f"L must hold labels (0, 1) or probabilities, got {values[i, j]:g} at document "
+                f"{i}, label {j}."
             )
         return values
 
@@ -100,8 +100,8 @@ class LogisticLabels(LinearLabelEvidence):
     Parameters
     ----------
     solver
-        ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its early
-        stop, to compare with numbers made by it.
+        ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its
+        early stop, to compare with numbers made by it.
     tol
         Share of the objective at which the exact solver stops.
     n_jobs
@@ -121,7 +121,7 @@ class LogisticLabels(LinearLabelEvidence):
     >>> layer.label_names_.tolist()
     ['milk', 'sugar', 'tea']
     >>> layer.predict_proba([[1, 0, 0], [0, 1, 0]])[:, 2].round(2).tolist()
-    [0.11, 0.91]
+    [0.22, 0.87]
     """
 
     def __init__(self, solver: str = "exact", tol: float = 1e-9, n_jobs: int | None = None) -> None:
@@ -142,9 +142,9 @@ class LogisticLabels(LinearLabelEvidence):
 class SVMLabels(LinearLabelEvidence):
     """Linear SVM with a logistic output (the paper's "SMO").
 
-    As Weka's ``SMO -M``: inputs scaled to [0, 1], soft margin with unpenalised bias, then a logistic
-    fit of the label on the outputs of the training documents. Where the best SVM says "no" (or "yes")
-    to every label set, as is common for rare labels, the evidence is the prior.
+    As Weka's ``SMO -M``: inputs scaled to [0, 1], soft margin with unpenalised bias, then a
+    logistic fit of the label on the outputs of the training documents. Where the best SVM says "no"
+    (or "yes") to every label set, as is common for rare labels, the evidence is the prior.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ class OtherLabels(LabelEvidence):
     Parameters
     ----------
     estimator
-        The classifier. It sees every distinct label set once, with its count as ``sample_weight`` if it
-        takes that, and otherwise as often as documents have it.
+        The classifier. It sees every distinct label set once, with its count as ``sample_weight``
+        if it takes that, and otherwise as often as documents have it.
     clip
         Probabilities of exactly 0 and 1 count as ``clip`` and ``1 - clip``.
     n_jobs
@@ -201,8 +201,8 @@ class OtherLabels(LabelEvidence):
         """Learn from true labels; see :class:`LogisticLabels`."""
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"A label classifier must give probabilities, and {type(self.estimator).__name__} has "
-                "no predict_proba. Use LogisticLabels(), SVMLabels() or a calibrated classifier."
+                f"A label classifier must give probabilities, and {type(self.estimator).__name__} "
+                "has no predict_proba. Use LogisticLabels(), SVMLabels() or calibrate it."
             )
         if sample_weight is not None:
             raise ValueError(
@@ -234,8 +234,8 @@ def as_label_classifier(labels: Any) -> Any:
     """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``."""
     if isinstance(labels, type) or not hasattr(labels, "fit"):
         raise TypeError(
-            f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn classifier "
-            f"with predict_proba, got {labels!r}."
+            f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn "
+            f"classifier with predict_proba, got {labels!r}."
         )
     return labels if hasattr(labels, "log_odds") else OtherLabels(labels)
 
@@ -253,7 +253,8 @@ def _svm_column(
     others[:, j] = 0.0
     target, count = target[rows], count[rows]
     prior = target @ count / count.sum() if len(rows) else 0.5
-    # A label without two sides goes to the end of the scale, as Weka's logistic fit drives it there.
+    # A label without two sides goes to the end of the scale, as Weka's logistic fit drives it
+    # there.
     nothing = np.zeros(inputs.shape[1]), float(log_odds_of(prior, clip=1e-7))
     if len(np.unique(target)) < 2:
         return nothing
@@ -269,7 +270,7 @@ def _svm_column(
 def _fit_on_others(
     estimator: Any, inputs: NDArray[np.float64], target: NDArray[np.float64], j: int
 ) -> Any:
-    """Fit a clone on the other columns; ``None`` for a label without two sides or without others."""
+    """Fit a clone on the other columns; ``None`` without two sides or without others."""
     rows = np.flatnonzero(~np.isnan(target))
     if len(np.unique(target[rows])) < 2 or inputs.shape[1] < 2:
         return None

@@ -26,7 +26,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
     _fit_attributes = ("classes_", "label_names_", "target_kind_", "sparse_decisions_")
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what we take: sparse ``X``; classes, two or more, and label matrices."""
+        """Tell scikit-learn what we take: sparse ``X``; classes, and label matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
@@ -76,8 +76,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> Any:
         """Decide: 1 where the log-odds are positive.
 
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse; for
-        a 1-d ``y`` the class of each document.
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
+        for a 1-d ``y`` the class of each document.
         """
         return self._decide(self.log_odds(X))
 
@@ -124,7 +124,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
             )
         if labels.shape[1] == 0:
             raise ValueError(
-                f"y must name at least one label, got shape {labels.shape}: no document has a label. "
+                f"y must name at least one label, got shape {labels.shape}: no document has one. "
                 "Pass a 0/1 matrix with a column per label to train with labels nobody has."
             )
         self.remember(labels)
@@ -173,8 +173,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
 def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     """Check documents that are handed on to another estimator.
 
-    Numbers become an array or sparse matrix (NaN is that estimator's business); texts and DataFrames
-    stay what they are.
+    Numbers become an array or sparse matrix (NaN is that estimator's business); texts and
+    DataFrames stay what they are.
     """
     if hasattr(X, "columns") or _is_texts(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)

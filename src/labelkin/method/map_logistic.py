@@ -11,10 +11,9 @@ are solved side by side: Newton's method, each step by conjugate gradients on a 
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -23,13 +22,15 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.method.label_sets import LabelSets
-
-Array = NDArray[np.float64]
-Columns = NDArray[np.intp]
-
-NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
-ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
-TINY = float(np.finfo(np.float32).tiny)
+from labelkin.method.newton import (
+    Array,
+    Block,
+    Columns,
+    Inputs,
+    columns_of,
+    solve_block,
+    without_own,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +129,14 @@ def fit_logistic_layer(
     middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
     fixed = np.zeros((1, n_labels)) if offset is None else offset
 
-    def block(labels: Columns) -> _Block:
-        known = 1.0 if unknown is None else 1 - _columns(unknown, labels)
+    def block(labels: Columns) -> Block:
+        known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)
         own = labels if own_column_zero else labels[:0]
-        start = _without_own(_columns(middle, labels), own)
-        y, c = _columns(targets, labels), counts[:, None] * known
-        return _Block(y, c, penalty[labels], start, own)
+        start = without_own(columns_of(middle, labels), own)
+        y, c = columns_of(targets, labels), counts[:, None] * known
+        return Block(y, c, penalty[labels], start, own)
 
-    shared = _Inputs.of(inputs)
+    shared = Inputs.of(inputs)
     parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
@@ -173,180 +174,3 @@ def _blocks_of_labels(frequency: Array, n_rows: int) -> list[Columns]:
     size = max(64, 2**17 // max(n_rows, 1))
     order = np.argsort(-frequency, kind="stable")
     return [order[i : i + size] for i in range(0, len(order), size)]
-
-
-class _Inputs(NamedTuple):
-    """A = [inputs, 1] and its transpose, also in single precision, and the squares of its cells."""
-
-    A: Any
-    At: Any
-    A32: Any
-    At32: Any
-    squares32: Any
-
-    @classmethod
-    def of(cls, inputs: Any) -> _Inputs:
-        join = sparse.hstack if sparse.issparse(inputs) else np.hstack
-        A = join([inputs, np.ones((inputs.shape[0], 1))])
-        At = A.T
-        if sparse.issparse(inputs):
-            A, At = sparse.csr_array(A), sparse.csr_array(At)
-        At32 = At.astype(np.float32)
-        return cls(A, At, A.astype(np.float32), At32, At32 * At32)
-
-
-class _Block(NamedTuple):
-    """Some labels side by side, a column each."""
-
-    targets: Array
-    counts: Array  # a single column when no cell is left out
-    penalty: Array
-    centre: Array
-    own: Columns  # the input each label ignores, or empty
-
-
-class _Point(NamedTuple):
-    """Weights, their log-odds M, exp(−|M|) and the objective."""
-
-    W: Array
-    M: Array
-    E: Array
-    f: Array
-
-
-def solve_block(
-    inputs: _Inputs, block: _Block, offset: Array, tol: float
-) -> tuple[Array, NDArray[np.int64]]:
-    """Solve some labels by Newton's method; return weights, intercept last, and steps taken."""
-    weights, steps = np.zeros_like(block.centre), np.zeros(len(block.penalty), dtype=np.int64)
-    labels = np.arange(len(steps))
-    point = _evaluate(block, block.centre, inputs.A @ block.centre + offset)
-    for _ in range(NEWTON_STEPS):
-        gradient, S = _newton_direction(inputs, block, point)
-        promised = _dots(gradient, S)
-        is_open = promised > 2 * max(tol, ROUNDING) * point.f
-        point = _line_search(block, point, S, inputs.A @ S, promised)
-        weights[:, labels], steps[labels] = point.W, steps[labels] + 1
-        if not is_open.any():
-            return weights, steps
-        labels, block, point = labels[is_open], _only(is_open, block), _only(is_open, point)
-    warnings.warn(
-        f"Newton's method should settle in {NEWTON_STEPS} steps, {len(labels)} labels did not. "
-        "Look for huge inputs, offsets or counts, or raise the penalty.",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return weights, steps
-
-
-def _evaluate(block: _Block, W: Array, M: Array) -> _Point:
-    E = np.exp(-np.abs(M))
-    loss = np.log1p(E)
-    loss += np.maximum(M, 0)
-    loss -= block.targets * M
-    loss *= block.counts
-    moved = W - block.centre
-    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * _dots(moved, moved))
-
-
-def _newton_direction(inputs: _Inputs, block: _Block, point: _Point) -> tuple[Array, Array]:
-    """Return the gradient and, nearly, the inverse of the Hessian times it."""
-    share = 1 / (1 + point.E)
-    P = np.where(point.M >= 0, share, point.E * share)
-    G = inputs.At @ (block.counts * (P - block.targets)) + block.penalty * (point.W - block.centre)
-    _without_own(G, block.own)
-    scale = np.maximum(np.abs(G).max(axis=0), TINY)
-    parts = G / scale, block.counts * (point.E * share**2), block.penalty
-    R, D, penalty = (part.astype(np.float32) for part in parts)
-    inverse = 1 / (inputs.squares32 @ D + penalty)
-    rz = _dots(R, R * inverse)
-    eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, TINY)))
-    enough = rz * (eta**2).astype(np.float32)
-    search = _Search(np.zeros_like(R), R, R * inverse, rz, enough, D, inverse, penalty, block.own)
-    return G, scale * _conjugate_gradients(inputs, search)
-
-
-class _Search(NamedTuple):
-    """Conjugate gradients for (AᵀDA + λ) S = G: solution, residual, direction, their scalars.
-
-    In single precision: it touches the direction of a Newton step only, not where the steps end.
-    """
-
-    S: Any
-    R: Any
-    V: Any
-    rz: Any
-    enough: Any
-    D: Any
-    inverse: Any
-    penalty: Any
-    own: Columns
-
-
-def _conjugate_gradients(inputs: _Inputs, search: _Search) -> Any:
-    """Step until every label's residual is small; drop labels that are done, many at a time."""
-    found, labels = np.zeros_like(search.S), np.arange(len(search.rz))
-    for _ in range(GRADIENT_STEPS):
-        search = _gradient_step(inputs, search)
-        is_open = search.rz > search.enough
-        if np.count_nonzero(is_open) > 0.75 * len(labels):
-            continue
-        found[:, labels] = search.S
-        labels, search = labels[is_open], _only(is_open, search)
-        if not len(labels):
-            break
-    found[:, labels] = search.S
-    return found
-
-
-def _gradient_step(inputs: _Inputs, search: _Search) -> _Search:
-    S, R, V, rz = search[:4]
-    AV = inputs.A32 @ V
-    AV *= search.D
-    HV = inputs.At32 @ AV
-    HV += search.penalty * V
-    _without_own(HV, search.own)
-    step = rz / np.maximum(_dots(V, HV), TINY)
-    S += step * V
-    R -= step * HV
-    Z = R * search.inverse
-    new = _dots(R, Z)
-    V *= new / np.maximum(rz, TINY)
-    V += Z
-    return search._replace(rz=new)
-
-
-def _line_search(block: _Block, point: _Point, S: Array, AS: Array, promised: Array) -> _Point:
-    """Go along −S; halve a label's step until its objective falls by a share of the promise."""
-    t = np.ones(len(promised))
-    for _ in range(HALVINGS):
-        new = _evaluate(block, point.W - t * S, point.M - t * AS)
-        short = new.f > point.f - 1e-4 * t * promised
-        if not short.any():
-            break
-        t[short] /= 2
-    return new
-
-
-def _only(keep: NDArray[np.bool_], record: Any) -> Any:
-    """Drop the labels that are done from every array that has a column for each."""
-    if keep.all():
-        return record
-    return record._make(
-        np.compress(keep, x, axis=-1) if x.shape[-1] == len(keep) else x for x in record
-    )
-
-
-def _without_own(X: Any, own: Columns) -> Any:
-    """Set every label's own row to 0, in place."""
-    X[own, np.arange(len(own))] = 0
-    return X
-
-
-def _columns(matrix: Any, labels: Columns) -> Array:
-    part = matrix[:, labels]
-    return np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64, order="C")
-
-
-def _dots(a: Any, b: Any) -> Any:
-    return np.einsum("ij,ij->j", a, b)

@@ -25,8 +25,8 @@ def out_of_fold_log_odds(
 ) -> NDArray[np.float64]:
     """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
 
-    The folds are stratified over all labels. A label whose documents all lie in one fold has, there,
-    the log-odds its classifier gives a label that nobody has.
+    The folds are stratified over all labels. A label whose documents all lie in one fold has,
+    there, the log-odds its classifier gives a label that nobody has.
     """
     result = np.empty(labels.shape)
     for train, test in _folds(labels, cv, random_state):

@@ -30,7 +30,8 @@ class LabelRescorer(BaseEstimator):
     evidence_weight
         How much guessed labels count: 1 is the paper, 0 leaves the scores alone.
     scale
-        What the scores are: ``"probability"``, in [0, 1], or ``"log_odds"``. They come back the same.
+        What the scores are: ``"probability"``, in [0, 1], or ``"log_odds"``. They come back the
+        same.
     clip
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
 
@@ -49,7 +50,7 @@ class LabelRescorer(BaseEstimator):
 
     >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
     >>> LabelRescorer().fit(Y).rescore([[0.1, 0.5, 0.9]]).round(2).tolist()
-    [[0.05, 0.72, 0.94]]
+    [[0.08, 0.65, 0.93]]
     """
 
     def __init__(
@@ -74,15 +75,16 @@ class LabelRescorer(BaseEstimator):
         Y
             The training labels, any kind.
         sample_weight
-            How many times each document counts, ``(n_documents,)``; the label classifier must take it.
+            How many times each document counts, ``(n_documents,)``; the label classifier must take
+            it.
         """
         variant = _choose("variant", self.variant, VARIANTS)
         weight = _read_evidence_weight(self.evidence_weight)
         _choose("scale", self.scale, {"probability": None, "log_odds": None})
         labels = read_labels(Y)
         counted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        chosen = LogisticLabels() if self.labels is None else clone(self.labels)
-        self.labels_ = as_label_classifier(chosen)
+        chosen = LogisticLabels() if self.labels is None else as_label_classifier(self.labels)
+        self.labels_ = clone(chosen)
         ours = isinstance(self.labels_, LabelEvidence)
         self.labels_.fit(labels if ours else labels.plain(), **counted)
         self.label_names_ = labels.names
@@ -102,7 +104,7 @@ class LabelRescorer(BaseEstimator):
         return getattr(self.labels_, "weights_", None)
 
     def rescore(self, scores: Any, known: Any = None) -> NDArray[np.float64]:
-        """Return the posterior of every label on the scale of the scores, ``(n_documents, n_labels)``.
+        """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
         ----------

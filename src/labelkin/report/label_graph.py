@@ -14,7 +14,7 @@ from labelkin.label_matrix import LabelMatrix
 Floats = NDArray[np.float64]
 
 #: Lengths at which the springs of the layout rest: kin close, labels that shun each other apart, …
-_ATTRACTION, _REPULSION = 1.0, 1.7
+_ATTRACTION, _REPULSION = 1.0, 1.2
 #: … and how much farther than the longest path labels are that no path joins.
 _NO_PATH = 0.6
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.report.comparison import Comparison, System
-from labelkin.report.numbers import score_text, signed_text
+from labelkin.report.number_text import score_text, signed_text
 
-_F1 = {"micro_f1": "micro F1", "macro_f1": "macro F1"}
+_F1 = {"micro_f1": "Micro F1", "macro_f1": "Macro F1"}
 _LOSSES = {
     "hamming_loss": "Hamming loss",
     "subset_loss": "subset 0/1 loss",
@@ -55,20 +55,20 @@ def _count_f1(comparison: Comparison, metric: str) -> str:
     better = sum(test is not None and test.sign in "≪<" for test in tests)
     worse = sum(test is not None and test.sign in "≫>" for test in tests)
     return (
-        f"{_FULL[metric]}: {len(higher)} of {_count(len(proposals), 'proposal')} "
+        f"{_F1[metric]}: {len(higher)} of {_count(len(proposals), 'proposal')} "
         f"{'scores' if len(higher) == 1 else 'score'} higher than the content classifier alone; "
         f"{better} significantly better, {worse} significantly worse (P < 0.05)."
     )
-
-
-_FULL = {"micro_f1": "Micro F1", "macro_f1": "Macro F1"}
 
 
 def _name_best(comparison: Comparison) -> str:
     parts = []
     for metric, words in _F1.items():
         best = max(comparison.systems, key=lambda s: s.evaluation[metric])
-        parts.append(f"{words} {score_text(best.evaluation[metric])} ({_place(comparison, best, metric)})")
+        score = score_text(best.evaluation[metric])
+        parts.append(
+            f"{words.lower().replace('f1', 'F1')} {score} ({_place(comparison, best, metric)})"
+        )
     return f"Best scores: {' and '.join(parts)}."
 
 
@@ -88,18 +88,17 @@ def _count_losses(comparison: Comparison) -> str:
     return f"Of the same {total}, fewer errors by {_join(parts)}."
 
 
-def _split_gains(
-    comparison: Comparison, addition: str, label_counts: NDArray[np.float64]
-) -> str:
+def _split_gains(comparison: Comparison, addition: str, label_counts: NDArray[np.float64]) -> str:
     systems = [s for s in comparison.proposals if s.addition == addition]
     mean_gain = np.mean([gains_per_label(comparison, s) for s in systems], axis=0)
     order = np.argsort(label_counts, kind="stable")
-    half = len(order) // 2
-    rare, frequent = (float(mean_gain[part].mean()) for part in (order[:half], order[half:]))
+    half = (len(order) + 1) // 2  # a label in the middle belongs to both halves
+    rare, frequent = (float(mean_gain[part].mean()) for part in (order[:half], order[-half:]))
     contents = _join([s.content for s in systems])
     return (
         f"With {addition}, F1 changes by {signed_text(rare, 4)} on average over the rarer half of "
-        f"the labels and by {signed_text(frequent, 4)} over the other half (mean of {contents})."
+        f"the labels and by {signed_text(frequent, 4)} over the more frequent half (mean over "
+        f"{contents})."
     )
 
 

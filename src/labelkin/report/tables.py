@@ -11,15 +11,16 @@ from typing import Literal, NamedTuple
 
 from labelkin.report.comparison import Comparison, System
 from labelkin.report.label_graph import Bond
-from labelkin.report.numbers import p_value_text, score_text, signed_text
+from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.significance import SignTest
 
 Tone = Literal["", "better", "worse"]
 
 LEGEND = (
-    "Δ% is the change against the content classifier alone. Signs: ≪ and < say that the baseline is "
-    "worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that nothing was "
-    "shown. s compares decision by decision (micro sign test), S label by label (macro sign test)."
+    "Δ% is the change against the content classifier alone. Signs: ≪ and < say that the baseline "
+    "is worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that nothing "
+    "was shown. s compares decision by decision (micro sign test), S label by label (macro "
+    "sign test)."
 )
 
 

@@ -39,7 +39,9 @@ def test_unknown_cells_leave_the_document_out_for_that_label():
     ours = NaiveBayes().fit(X, Y).log_odds(X)
     for j, y in enumerate(Y.T):
         rows = ~np.isnan(y)
-        np.testing.assert_allclose(ours[:, j], scikit_learn_log_odds(X[rows], y[rows], X), atol=1e-11)
+        np.testing.assert_allclose(
+            ours[:, j], scikit_learn_log_odds(X[rows], y[rows], X), atol=1e-11
+        )
 
 
 @pytest.mark.parametrize("values", ["counts", "real"])
@@ -111,7 +113,9 @@ def test_labels_are_worked_on_in_blocks_with_the_same_result(monkeypatch):
 
 
 def test_negative_counts_and_no_smoothing_are_refused():
-    with pytest.raises(ValueError, match=r"must be at least 0, got .*-1.*PerLabel\(GaussianNB\(\)\)"):
+    with pytest.raises(
+        ValueError, match=r"must be at least 0, got .*-1.*PerLabel\(GaussianNB\(\)\)"
+    ):
         NaiveBayes().fit([[-1.0]], [["a"]])
     with pytest.raises(ValueError, match="alpha must be positive, got 0"):
         NaiveBayes(alpha=0).fit([[1.0]], [["a"]])

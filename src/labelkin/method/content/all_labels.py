@@ -1,4 +1,4 @@
-"""Content evidence by a classifier that learns all labels at once; and the choice for any classifier."""
+"""Content evidence by a classifier that learns all labels at once; and by any classifier."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from labelkin.odds import count_log_odds, log_odds_of
 class AllLabels(PerLabel):
     """One multilabel classifier, such as a random forest, for the whole label matrix.
 
-    Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``; it
-    has seen the columns ``fitted_labels_``, those with documents on both sides.
+    Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
+    it has seen the columns ``fitted_labels_``, those with documents on both sides.
     """
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
@@ -66,8 +66,8 @@ class AllLabels(PerLabel):
 def as_content(estimator: Any) -> Any:
     """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
 
-    An estimator that has them is returned as it is. One that takes label matrices (a forest, a neural
-    network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
+    An estimator that has them is returned as it is. One that takes label matrices (a forest, a
+    neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
     """
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
@@ -86,4 +86,6 @@ def _takes_label_matrices(estimator: Any) -> bool:
     if isinstance(estimator, OneVsRestClassifier):
         return True  # its tags do not say so
     tags = get_tags(estimator)
-    return bool(tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False))
+    return bool(
+        tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False)
+    )

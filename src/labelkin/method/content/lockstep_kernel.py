@@ -69,9 +69,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_compiled
-def _score(
-    terms: NDArray[np.uint32], x: Floats, W: Floats, bias: Floats, score: Floats
-) -> None:
+def _score(terms: NDArray[np.uint32], x: Floats, W: Floats, bias: Floats, score: Floats) -> None:
     """``score`` of every lane = weights · document + bias; ``W`` is flat, a term's lanes together."""
     s0, s1, s2, s3, s4, s5 = bias[0], bias[1], bias[2], bias[3], bias[4], bias[5]
     for t in range(len(terms)):
@@ -215,7 +213,11 @@ def descend(
     proximal steps towards LibSVM's unpenalised bias. ``state`` is the generator's, not 0.
     """
     order = np.flatnonzero(problem.sign)
-    dual, violation, free = np.zeros((len(problem.sign), LANES)), np.zeros((2, LANES)), np.zeros(LANES)
+    dual, violation, free = (
+        np.zeros((len(problem.sign), LANES)),
+        np.zeros((2, LANES)),
+        np.zeros(LANES),
+    )
     n_awake = len(order)
     for _ in range(max_sweeps):
         everyone = n_awake == len(order)

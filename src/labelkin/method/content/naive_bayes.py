@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -59,12 +60,10 @@ class TermCounts:
     def terms(self, index: NDArray[np.int64]) -> TermCounts:
         """Return the counts of some terms only; the documents stay the same."""
         unknown = None if self.unknown is None else self.unknown[index]
-        return TermCounts(
-            self.inside[index], unknown, self.total[index], self.positive, self.known
-        )
+        return TermCounts(self.inside[index], unknown, self.total[index], self.positive, self.known)
 
     def sides(self, labels: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return dense counts inside and outside some labels, ``(n_terms, n_those_labels)`` each."""
+        """Return dense counts inside and outside some labels, ``(n_terms, n_labels)`` each."""
         inside = self.inside[:, labels].toarray()
         outside = self.total[:, None] - inside
         if self.unknown is not None:
@@ -162,8 +161,8 @@ class NaiveBayes(LogOddsClassifier):
         smallest = X.data.min(initial=0) if sparse.issparse(X) else X.min(initial=0)
         if smallest < 0:
             raise ValueError(
-                f"Negative values in data passed to NaiveBayes: term counts must be at least 0, got "
-                f"{smallest!r}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
+                f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "
+                f"got {smallest:g}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
             )
         return sparse.csr_array(X)
 
@@ -186,8 +185,9 @@ def leave_one_out(
 ) -> NDArray[np.float64]:
     """Return the log-odds of every document under the counts without it.
 
-    A document outside a label leaves only the rest's counts, one inside only the label's. Cells whose
-    label is unknown are in neither, so nothing is taken away. A label's only document has the prior.
+    A document outside a label leaves only the rest's counts, one inside only the label's. Cells
+    whose label is unknown are in neither, so nothing is taken away. A label's only document has the
+    prior.
     """
     result = _left_out_of_rest(counts, X, alpha)
     result[labels.positive.nonzero()] = _left_out_of_label(counts, X, labels.positive, alpha)
@@ -197,9 +197,7 @@ def leave_one_out(
     return result
 
 
-def _left_out_of_rest(
-    counts: TermCounts, X: sparse.csr_array, alpha: float
-) -> NDArray[np.float64]:
+def _left_out_of_rest(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
     """Log-odds of every document as if it were outside every label."""
     smoothing = alpha * X.shape[1]
     X, used = _used_terms(X, counts)
@@ -277,7 +275,7 @@ def _inside_words(
         outside = outside - _at(counts.unknown, term, label)
     left = np.maximum(inside - value, 0.0)
     share = value * (np.log(left + alpha) - np.log(outside + alpha))
-    return np.bincount(pair, weights=share, minlength=len(row))
+    return np.asarray(np.bincount(pair, weights=share, minlength=len(row)), dtype=np.float64)
 
 
 def _add_prior(
@@ -295,7 +293,7 @@ def _length(X: sparse.csr_array) -> NDArray[np.float64]:
 
 
 def _at(matrix: sparse.csc_array, row: Any, column: Any) -> NDArray[np.float64]:
-    return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)
+    return np.asarray(matrix[row, column], dtype=np.float64).ravel() if len(row) else np.zeros(0)
 
 
 def _used_terms(X: sparse.csr_array, counts: TermCounts) -> tuple[sparse.csr_array, TermCounts]:
@@ -315,7 +313,7 @@ def _pair_blocks(X: sparse.csr_array, row: NDArray[np.int64]) -> Iterator[slice]
     words = np.cumsum(np.diff(X.indptr)[row])
     edges = np.searchsorted(words, np.arange(2**20, words[-1] if len(words) else 0, 2**20))
     bounds = np.unique(np.concatenate([[0], edges, [len(row)]]))
-    return (slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True))
+    return (slice(a, b) for a, b in pairwise(bounds))
 
 
 def _entries_equal(X: sparse.csr_array, value: float) -> sparse.csr_array:
@@ -323,4 +321,3 @@ def _entries_equal(X: sparse.csr_array, value: float) -> sparse.csr_array:
     where = X.data == value
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[where]
     return sparse.csr_array((np.ones(where.sum()), (row, X.indices[where])), shape=X.shape)
-

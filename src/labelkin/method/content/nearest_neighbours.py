@@ -1,4 +1,4 @@
-"""Content evidence by the most similar documents: which share of them carries the label?"""
+"""Content evidence by the most similar documents: the share of them that carries the label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.content.similar_documents import similar_documents, unit_rows
+from labelkin.method.content.similar_documents import (
+    index_documents,
+    similar_documents,
+    unit_rows,
+)
 from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.odds import count_log_odds, log_odds_of
 
@@ -42,18 +46,14 @@ class NearestNeighbours(LogOddsClassifier):
             raise ValueError(
                 f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
             )
-        self.documents_ = unit_rows(X)
+        self.index_ = index_documents(unit_rows(X))
         self.labels_ = labels
 
     def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
         """Leave one out: a document is not its own neighbour, and not in its prior."""
         self._learn(X, labels)
         similar = similar_documents(
-            self.documents_,
-            self.documents_,
-            self.n_neighbors,
-            leave_one_out=True,
-            n_jobs=self.n_jobs,
+            self.index_, unit_rows(X), self.n_neighbors, leave_one_out=True, n_jobs=self.n_jobs
         )
         positive, known = labels.counts()
         own = labels.positive.toarray()
@@ -61,10 +61,7 @@ class NearestNeighbours(LogOddsClassifier):
         return self._shares(similar, positive - own, known - own_known)
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        queries = unit_rows(X)
-        similar = similar_documents(
-            self.documents_, queries, self.n_neighbors, n_jobs=self.n_jobs
-        )
+        similar = similar_documents(self.index_, unit_rows(X), self.n_neighbors, n_jobs=self.n_jobs)
         return self._shares(similar, *self.labels_.counts())
 
     def _shares(

@@ -48,7 +48,8 @@ class PerLabel(LogOddsClassifier):
     Examples
     --------
     >>> from sklearn.linear_model import LogisticRegression
-    >>> model = PerLabel(LogisticRegression()).fit([[0.0], [1.0], [2.0], [3.0]], [[0, 1]] * 2 + [[1, 1]] * 2)
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 1]]
+    >>> model = PerLabel(LogisticRegression()).fit(X, Y)
     >>> model.predict([[3.0]])
     array([[1, 1]])
     """
@@ -93,9 +94,7 @@ class PerLabel(LogOddsClassifier):
         self._learn(X, labels, params)
         return out_of_fold_log_odds(self, X, labels, self.cv, self.random_state, fit_params)
 
-    def _learn(
-        self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None
-    ) -> None:
+    def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_estimator()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
@@ -138,7 +137,7 @@ def routed(owner: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any]) -> Any:
-    """Fit a clone for one label on the documents for which it is known; ``None`` if they all agree."""
+    """Fit a clone on the documents for which the label is known; ``None`` if they all agree."""
     rows = np.flatnonzero(~np.isnan(target))
     classes = target[rows].astype(np.int64)
     if len(np.unique(classes)) < 2:
@@ -166,7 +165,7 @@ def keep_inside(log_odds: NDArray[np.float64], clip: float) -> NDArray[np.float6
 def spread(
     columns: list[NDArray[np.float64]], places: Any, prior: NDArray[np.float64], n_documents: int
 ) -> NDArray[np.float64]:
-    """The prior everywhere, the fitted columns in their places."""
+    """Put the prior everywhere, the fitted columns in their places."""
     result = np.tile(prior, (n_documents, 1))
     for j, column in zip(places, columns, strict=True):
         result[:, j] = column

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.content.lockstep_svm import LinearSVMs, solve_svms
+from labelkin.method.content.linear_svms import LinearSVMs, solve_svms
 from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.method.sigmoid import fit_sigmoid
 from labelkin.odds import count_log_odds
@@ -22,9 +22,10 @@ _RECENTRE = 2
 class PlattSVM(LogOddsClassifier):
     """Linear SVM with Platt's probabilities, as LibSVM makes them, for all labels.
 
-    The decision values of documents left out of training (``cv`` folds, not stratified) are pooled, and
-    a sigmoid fitted to the pool gives log-odds; the final SVM sees all documents. With numba (extra
-    ``fast``) the folds' SVMs and the final one are solved in lockstep; without it by scikit-learn.
+    The decision values of documents left out of training (``cv`` folds, not stratified) are pooled,
+    and a sigmoid fitted to the pool gives log-odds; the final SVM sees all documents. With numba
+    (extra ``fast``) the folds' SVMs and the final one are solved in lockstep; without it by
+    scikit-learn.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ class PlattSVM(LogOddsClassifier):
     cv
         Number of folds.
     free_bias
-        Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the bias
-        is one more weight, as in LIBLINEAR.
+        Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the
+        bias is one more weight, as in LIBLINEAR.
     tol
         Largest violation of the optimality conditions when the solver stops.
     n_jobs
@@ -87,7 +88,7 @@ class PlattSVM(LogOddsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
-        """Fit, and return the log-odds of the left-out documents, which the sigmoid is fitted to."""
+        """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
         weight = self._read_weight(X, metadata.get("sample_weight"))

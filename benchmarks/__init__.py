@@ -1,0 +1,1 @@
+"""What labelkin costs, as ratios of CPU time to the usual alternatives: ``python -m benchmarks``."""

@@ -1,0 +1,88 @@
+"""The SVM with Platt's probabilities: against scikit-learn's, and against itself without numba."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import f1_score
+from sklearn.svm import LinearSVC
+
+from benchmarks.setting import Setting
+from benchmarks.table import Row, ratio_row, skipped_row
+from benchmarks.timing import alternate, ratio, timed
+from labelkin.method.content import lockstep_svm
+from labelkin.method.content.platt_svm import PlattSVM
+
+Array = NDArray[np.float64]
+_SAME_FOLDS = 0
+
+
+def measure_calibrated_svm(setting: Setting) -> list[Row]:
+    """Fit the labels that five documents carry: scikit-learn's stratified folds need as many."""
+    X, Y = setting.corpus.train.tfidf, setting.corpus.train.Y
+    enough = np.flatnonzero(Y.sum(axis=0) >= 5)
+    Y = Y[:, enough]
+    seconds = alternate(
+        {
+            "peer": timed(lambda: _fit_calibrated(X, Y)),
+            "ours": timed(lambda: PlattSVM(random_state=0).fit(X, Y)),
+        },
+        setting.rounds,
+    )
+    test = setting.corpus.test
+    ours = PlattSVM(random_state=0).fit(X, Y).predict_proba(test.tfidf)
+    theirs = np.column_stack([m.predict_proba(test.tfidf)[:, 1] for m in _fit_calibrated(X, Y)])
+    truth = test.Y[:, enough]
+    check = (
+        f"{len(enough)} labels; micro F1 {micro_f1(truth, ours > 0.5)}, peer "
+        f"{micro_f1(truth, theirs > 0.5)}; mean |ΔP| {np.abs(ours - theirs).mean():.1e}"
+    )
+    against = "scikit-learn CalibratedClassifierCV(LinearSVC(hinge), cv=5, ensemble=False) per label"
+    measured = ratio(seconds["ours"], seconds["peer"])
+    return [ratio_row("PlattSVM, fit", against, measured, 0.25, check)]
+
+
+def measure_without_numba(setting: Setting) -> list[Row]:
+    """Fit the same folds with numba and with scikit-learn's solver, which takes over without it."""
+    subject, against = "PlattSVM without numba", "PlattSVM with numba, same folds"
+    try:
+        lockstep_svm.load_kernel()
+    except ImportError as error:
+        return [skipped_row(subject, against, 2e-4, str(error))]
+    train = setting.corpus.train
+
+    def fit() -> PlattSVM:
+        return PlattSVM(random_state=_SAME_FOLDS).fit(train.tfidf, train.labels)
+
+    def fit_without() -> PlattSVM:
+        with patch.object(lockstep_svm, "load_kernel", side_effect=ImportError):
+            return fit()
+
+    seconds = alternate({"with": timed(fit), "without": timed(fit_without)}, setting.rounds)
+    X = setting.corpus.test.tfidf
+    once, again = (fit_without().predict_proba(X) for _ in range(2))
+    apart = float(np.abs(fit().predict_proba(X) - once).mean())
+    same = "the same bytes twice" if once.tobytes() == again.tobytes() else "NOT reproducible"
+    measured = ratio(seconds["without"], seconds["with"])
+    return [
+        Row(subject, against, apart, 2e-4, f"mean |ΔP| {apart:.1e}", same),
+        ratio_row(f"{subject}, fit", against, measured, None),
+    ]
+
+
+def micro_f1(truth: NDArray[Any], decisions: NDArray[Any]) -> str:
+    """Return scikit-learn's micro F1 as text."""
+    return f"{f1_score(truth, decisions, average='micro', zero_division=0):.4f}"
+
+
+def _fit_calibrated(X: Any, Y: NDArray[np.int64]) -> list[Any]:
+    svm = LinearSVC(loss="hinge", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return [CalibratedClassifierCV(svm, cv=5, ensemble=False).fit(X, y) for y in Y.T]

@@ -1,0 +1,203 @@
+"""Train and compare the paper's fifteen systems on the built-in corpus, and report on them.
+
+``python -m labelkin.demo`` prints a table, and writes a page with figures and all scores as CSV.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+
+from labelkin.corpora import Corpus, newsroom
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.naive_bayes import NaiveBayes
+from labelkin.method.content.nearest_neighbours import NearestNeighbours
+from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.report.comparison import Comparison, System, compare
+from labelkin.report.label_graph import strongest_bonds
+from labelkin.report.page import Report, html_page
+from labelkin.report.tables import LEGEND, comparison_table, scores_csv, text_table
+
+Announce = Callable[[str], None]
+
+#: The addition that the figures look at.
+ADDITION = "BLR+M2"
+N_NEIGHBOURS = 30
+_N_SYSTEMS = 15
+_INTRODUCTION = (
+    "Three content classifiers judge every label by the text alone: naive Bayes (NB), nearest "
+    "neighbours (kNN) and a linear support vector machine (SVM). To each is added what the other "
+    "labels say, learnt by Bayesian logistic regression (BLR) or by a support vector machine "
+    "(SMO), the other labels being filled in with decisions (M1) or with probabilities (M2). The "
+    "corpus is made: it shows how the method works, and is no evidence for how well it works on "
+    "yours."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demo as a command; return 0, or 2 when it cannot start."""
+    options = _read_options(arguments)
+    try:
+        _need_extras()
+        options.out.mkdir(parents=True, exist_ok=True)
+        corpus = newsroom(options.documents, seed=options.seed)
+    except (ImportError, OSError, ValueError) as error:
+        sys.stderr.write(f"labelkin.demo: {error}\n")
+        return 2
+    with _progress(options.quiet) as announce:
+        report = run(corpus, options.seed, announce)
+        announce("report")
+        page = options.out / "report.html"
+        _write(page, html_page(report))
+        _write(options.out / "scores.csv", scores_csv(report.comparison))
+    _print_result(report.comparison, page)
+    return 0
+
+
+def run(corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None) -> Report:
+    """Train and judge the fifteen systems; ``announce`` is told what comes next.
+
+    The content evidence of each content classifier is computed once and shared by its systems.
+    """
+    train, test = corpus.Y.rows(corpus.train), corpus.Y.rows(corpus.test)
+    words = _count_words(corpus)
+    announce("labels")
+    additions = _learn_additions(train)
+    systems: list[System] = []
+    for name, (kind, classifier) in _content_classifiers(seed).items():
+        announce(name)
+        seen, unseen = words[kind]
+        content = classifier.fit(seen, train).log_odds(unseen)
+        systems += compare(name, content, additions, test, announce)
+    return Report(
+        comparison=Comparison(corpus.name, tuple(systems)),
+        addition=ADDITION,
+        labels=train,
+        bonds=strongest_bonds(additions[ADDITION].labels_.weights_, train),
+        introduction=_INTRODUCTION,
+        facts=_facts(corpus, seed),
+    )
+
+
+def _count_words(corpus: Corpus) -> dict[str, tuple[Any, Any]]:
+    """Return training and test documents × words, as counts and as tf-idf."""
+    counter = CountVectorizer().fit(corpus.documents[corpus.train])
+    counts = [counter.transform(corpus.documents[part]) for part in (corpus.train, corpus.test)]
+    weigher = TfidfTransformer().fit(counts[0])
+    weights = [weigher.transform(part) for part in counts]
+    return {"counts": (counts[0], counts[1]), "tf-idf": (weights[0], weights[1])}
+
+
+def _learn_additions(train: LabelMatrix) -> dict[str, LabelRescorer]:
+    """Return the label evidence of both label classifiers in both variants, named as the paper."""
+    return {
+        f"{labels_name}+{variant_name}": LabelRescorer(
+            labels=labels, variant=variant, scale="log_odds"
+        ).fit(train)
+        for labels_name, labels in (("BLR", LogisticLabels()), ("SMO", SVMLabels()))
+        for variant_name, variant in (("M1", "hard"), ("M2", "soft"))
+    }
+
+
+def _content_classifiers(seed: int) -> dict[str, tuple[str, Any]]:
+    """Return by name which form of the documents a content classifier takes, and itself."""
+    return {
+        "NB": ("counts", NaiveBayes()),
+        "kNN": ("tf-idf", NearestNeighbours(N_NEIGHBOURS)),
+        "SVM": ("tf-idf", PlattSVM(random_state=seed)),
+    }
+
+
+def _facts(corpus: Corpus, seed: int) -> dict[str, str]:
+    packages = ("labelkin", "numpy", "scipy", "scikit-learn")
+    return {
+        "Corpus": f"{corpus.source}, licence {corpus.licence}",
+        "Documents": f"{len(corpus.train)} for training, {len(corpus.test)} for testing",
+        "Labels": str(corpus.Y.shape[1]),
+        "Words": f"counts for NB, tf-idf for kNN (k = {N_NEIGHBOURS}) and SVM",
+        "Seed": str(seed),
+        "Made with": ", ".join(
+            [f"Python {platform.python_version()}", *(f"{p} {version(p)}" for p in packages)]
+        ),
+    }
+
+
+def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m labelkin.demo",
+        description="Compare NB, kNN and SVM, alone and with what the other labels say.",
+    )
+    parser.add_argument("--documents", type=int, default=3000, metavar="N", help="default: 3000")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("labelkin-demo"),
+        metavar="DIR",
+        help="where report.html and scores.csv go; default: labelkin-demo",
+    )
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    return parser.parse_args(arguments)
+
+
+def _need_extras() -> None:
+    """Refuse to start what could not be finished."""
+    if find_spec("rich") is None:
+        raise ImportError('The demo needs rich: pip install "labelkin[cli]"')
+    if find_spec("matplotlib") is None:
+        raise ImportError('The demo needs matplotlib: pip install "labelkin[plot]"')
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Announce]:
+    """Show on stderr how far the whole is and what is being done; yield what to tell it by."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+    columns = ("{task.description:<11}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
+        n_steps = _N_SYSTEMS + 2  # label evidence before them, the report after them
+        task, done = progress.add_task("start", total=n_steps), count()
+        yield lambda name: progress.update(task, description=name, completed=next(done))
+        progress.update(task, description="done", completed=n_steps)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write to another name first, so that nobody ever reads half a file."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8", newline="\n")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _print_result(comparison: Comparison, page: Path) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    table = Text(text_table(comparison_table(comparison)))
+    table.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
+    table.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
+    console = Console(soft_wrap=True)
+    for block in (table, Text(textwrap.fill(LEGEND, 76)), Text(f"Report: {page.resolve()}")):
+        console.print(block)
+        console.print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

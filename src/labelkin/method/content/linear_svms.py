@@ -1,0 +1,255 @@
+"""A linear SVM per label, with decision values for documents it was not trained on.
+
+Two engines solve the same task: ``lockstep_svm`` (needs numba) and ``liblinear_svm`` (scikit-learn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from labelkin.label_matrix import LabelMatrix
+
+Engine = Literal["numba", "liblinear"]
+
+
+@dataclass(frozen=True)
+class LinearSVMs:
+    """The SVMs of p labels; the decision value of document x is weights · x + bias.
+
+    A label of which the documents show one side only has weights 0 and bias +1 or −1: the side they
+    show (0 if nothing is known).
+
+    Attributes
+    ----------
+    weights
+        ``(n_labels, n_features)``.
+    bias
+        ``(n_labels,)``.
+    out_of_fold
+        Decision values of every training document by SVMs that did not learn from its fold,
+        ``(n_documents, n_labels)``, unknown cells included. An SVM whose training part shows one side
+        only says +1 or −1, one without training part 0.
+    converged
+        Whether the label's SVMs all reached the tolerance, ``(n_labels,)``.
+    """
+
+    weights: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    out_of_fold: NDArray[np.float64]
+    converged: NDArray[np.bool_]
+
+    def decision_values(self, X: Any) -> NDArray[np.float64]:
+        """Return the decision values of documents ``X``, ``(n_documents, n_labels)``."""
+        return np.asarray(X @ self.weights.T) + self.bias
+
+
+@dataclass(frozen=True)
+class SVMTask:
+    """What an engine solves: checked inputs, in the form both engines read.
+
+    ``X`` is canonical CSR of float64; ``positive`` and ``unknown`` are CSC; ``cost`` multiplies ``C``.
+    """
+
+    X: sparse.csr_array
+    positive: sparse.csc_array
+    unknown: sparse.csc_array | None
+    folds: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    C: float
+    tol: float
+    recentre: int
+    seed: int
+    max_sweeps: int
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds; those without documents count."""
+        return int(self.folds.max(initial=0)) + 1
+
+    def signs(self, j: int) -> NDArray[np.int8]:
+        """Return +1 where label ``j`` is carried, −1 where not, 0 where unknown or without cost."""
+        signs = np.full(len(self.folds), -1, dtype=np.int8)
+        signs[_rows(self.positive, j)] = 1
+        if self.unknown is not None:
+            signs[_rows(self.unknown, j)] = 0
+        signs[self.cost == 0] = 0
+        return signs
+
+    def constant_answers(self, signs: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return what needs no SVM: +1, −1, 0 where a training part shows one side or nothing.
+
+        NaN elsewhere. The first is of the training part "all documents", then one for each fold that
+        is left out: ``(1 + n_folds,)``.
+        """
+        n_positive = self._training_sizes(signs > 0)
+        n_negative = self._training_sizes(signs < 0)
+        answers = np.sign(n_positive - n_negative).astype(np.float64)
+        answers[(n_positive > 0) & (n_negative > 0)] = np.nan
+        return answers
+
+    def _training_sizes(self, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+        in_fold = np.bincount(self.folds[counted], minlength=self.n_folds)
+        return np.append(0, -in_fold) + counted.sum()
+
+    def unsolved(self) -> LinearSVMs:
+        """Return room for the result; out-of-fold values are laid out label by label."""
+        n_documents, n_labels = self.positive.shape
+        return LinearSVMs(
+            weights=np.zeros((n_labels, self.X.shape[1])),
+            bias=np.zeros(n_labels),
+            out_of_fold=np.zeros((n_labels, n_documents)).T,
+            converged=np.ones(n_labels, dtype=np.bool_),
+        )
+
+
+def solve_svms(
+    X: Any,
+    Y: LabelMatrix,
+    folds: ArrayLike,
+    *,
+    C: float = 1.0,
+    tol: float = 0.1,
+    recentre: int = 0,
+    cost: ArrayLike | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    max_sweeps: int = 1000,
+    engine: Engine | None = None,
+) -> LinearSVMs:
+    """Solve the SVM of every label on all documents, and once more without each fold.
+
+    ½ |weights|² + ½ bias² + Σ C · cost · max(0, 1 − sign · decision value) is minimised over the
+    documents whose label is known.
+
+    Parameters
+    ----------
+    X
+        Documents × features, sparse or dense. A document without features is legal.
+    Y
+        Their labels. Where a label is unknown the document is left out of that label's training.
+    folds
+        The fold of each document, ``(n_documents,)``, numbered from 0.
+    C
+        Price of a margin violation.
+    tol
+        Largest violation of the optimality conditions, in units of the decision value.
+    recentre
+        0: the bias is penalised like any weight. Otherwise it is set free in so many proximal steps;
+        2 come close to LibSVM's unpenalised bias. The engine ``"liblinear"`` lowers the bias's
+        penalty to a hundredth instead.
+    cost
+        Multiplies ``C`` per document, ``(n_documents,)``; 2 is as good as giving it twice.
+    seed
+        Of the order in which documents are visited; the same for every label, so that an answer does
+        not depend on the label's place.
+    n_jobs
+        Threads over labels; the answer is the same, byte by byte. ``"liblinear"`` uses one.
+    max_sweeps
+        Most passes over the documents before a label is given up as not converged.
+    engine
+        ``"numba"``, ``"liblinear"``, or none: numba if it can be imported.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.2], [0.1, 1.0]])
+    >>> Y = read_labels([["tea"], ["coffee"], ["tea"], ["coffee"]])
+    >>> svms = solve_svms(X, Y, folds=[0, 0, 1, 1], tol=1e-6)
+    >>> svms.decision_values(X).round(2)
+    array([[-1. ,  1. ],
+           [ 1. , -1. ],
+           [-0.82,  0.82],
+           [ 0.9 , -0.9 ]])
+    """
+    solve = _load_engine(engine)
+    matrix = _read_features(X)
+    _check_number("C", C > 0, C, "positive")
+    _check_number("tol", tol > 0, tol, "positive")
+    _check_number("recentre", recentre >= 0, recentre, "0 or more")
+    n_documents = Y.shape[0]
+    if matrix.shape[0] != n_documents:
+        raise ValueError(
+            f"X and Y must have one row per document, got {matrix.shape[0]} and {n_documents} rows."
+        )
+    task = SVMTask(
+        X=matrix,
+        positive=sparse.csc_array(Y.positive),
+        unknown=None if Y.unknown is None else sparse.csc_array(Y.unknown),
+        folds=_read_folds(folds, n_documents),
+        cost=_read_cost(cost, n_documents),
+        C=float(C),
+        tol=float(tol),
+        recentre=int(recentre),
+        seed=int(seed),
+        max_sweeps=int(max_sweeps),
+    )
+    return solve(task, n_jobs)
+
+
+def _load_engine(engine: Engine | None) -> Callable[[SVMTask, int | None], LinearSVMs]:
+    from labelkin.method.content.liblinear_svm import solve_liblinear
+    from labelkin.method.content.lockstep_svm import load_kernel, solve_lockstep
+
+    if engine not in (None, "numba", "liblinear"):
+        raise ValueError(f'engine must be "numba", "liblinear" or None, got {engine!r}.')
+    if engine == "liblinear":
+        return solve_liblinear
+    try:
+        load_kernel()
+    except ImportError as error:
+        if engine is None:
+            return solve_liblinear
+        raise ImportError('engine="numba" needs numba: pip install "labelkin[fast]".') from error
+    return solve_lockstep
+
+
+def _read_features(X: Any) -> sparse.csr_array:
+    """Canonical CSR of float64, with 32-bit indices where they do (liblinear takes no others)."""
+    matrix = sparse.csr_array(X, dtype=np.float64)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if max(matrix.nnz, *matrix.shape) > np.iinfo(np.int32).max:
+        return matrix
+    indices, indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    return sparse.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
+
+
+def _read_folds(folds: ArrayLike, n_documents: int) -> NDArray[np.int64]:
+    numbers = np.asarray(folds)
+    if numbers.shape != (n_documents,) or numbers.dtype.kind not in "iu":
+        raise ValueError(
+            f"folds must hold a whole number for each of {n_documents} documents, got shape "
+            f"{numbers.shape}, dtype {numbers.dtype}."
+        )
+    if n_documents and not 0 <= numbers.min() <= numbers.max() < n_documents:
+        raise ValueError(
+            f"folds must be numbered from 0, at most one per document ({n_documents}), got numbers "
+            f"from {numbers.min()} to {numbers.max()}."
+        )
+    return numbers.astype(np.int64)
+
+
+def _read_cost(cost: ArrayLike | None, n_documents: int) -> NDArray[np.float64]:
+    costs = np.ones(n_documents) if cost is None else np.asarray(cost, dtype=np.float64)
+    if costs.shape != (n_documents,) or not ((costs >= 0) & (costs < np.inf)).all():
+        raise ValueError(
+            f"cost must hold a finite number ≥ 0 for each of {n_documents} documents, got shape "
+            f"{costs.shape}, from {costs.min(initial=np.inf)} to {costs.max(initial=-np.inf)}."
+        )
+    return costs
+
+
+def _check_number(name: str, holds: bool, value: Any, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
+
+
+def _rows(matrix: sparse.csc_array, j: int) -> NDArray[Any]:
+    return matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]

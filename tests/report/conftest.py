@@ -1,0 +1,51 @@
+"""A small comparison with label names that would break a careless page."""
+
+import numpy as np
+import pytest
+
+from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import LogisticLabels
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.report.comparison import Comparison, compare
+from labelkin.report.label_graph import strongest_bonds
+from labelkin.report.page import Report
+
+NAMES = ["<b>&", "a|b", 'say "hi"', "cost in $ and $", "two\nlines", "url(#x) #1a5fb4"]
+
+
+@pytest.fixture(scope="session")
+def toy():
+    """Label sets, the content evidence of two classifiers, and the fitted additions."""
+    rng = np.random.default_rng(5)
+    topic = rng.random((90, 1)) < 0.5
+    Y = (rng.random((90, 6)) < np.where(topic, [0.8, 0.7, 0.6, 0.1, 0.1, 0.2], 0.25)).astype(int)
+    content = {
+        "NB": 2.0 * (2 * Y - 1) + rng.normal(0, 3.5, Y.shape),
+        "kNN": 1.0 * (2 * Y - 1) + rng.normal(0, 1.5, Y.shape),
+    }
+    labels = read_labels(Y, names=NAMES)
+    additions = {
+        "BLR+M1": LabelRescorer(LogisticLabels(), "hard", scale="log_odds").fit(labels),
+        "BLR+M2": LabelRescorer(LogisticLabels(), "soft", scale="log_odds").fit(labels),
+    }
+    return labels, content, additions
+
+
+@pytest.fixture(scope="session")
+def comparison(toy):
+    labels, content, additions = toy
+    systems = [s for name in content for s in compare(name, content[name], additions, labels)]
+    return Comparison("toy", tuple(systems))
+
+
+@pytest.fixture(scope="session")
+def report(toy, comparison):
+    labels, _, additions = toy
+    return Report(
+        comparison,
+        "BLR+M2",
+        labels,
+        strongest_bonds(additions["BLR+M2"].label_weights_, labels, 6, 6),
+        introduction="A & B < C",
+        facts={"<i>": "</main>"},
+    )

@@ -1,0 +1,121 @@
+"""Records → tables: what stands in them, and that nothing in a cell is markup."""
+
+import csv
+import io
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelkin.report.label_graph import Bond
+from labelkin.report.number_text import p_value_text, score_text, signed_text
+from labelkin.report.tables import (
+    Cell,
+    Table,
+    bond_table,
+    comparison_table,
+    html_table,
+    markdown_table,
+    scores_csv,
+    text_table,
+)
+
+HOSTILE = Table((("", "a<b"), ("x", "y")), (((Cell("<b>&|*_`"), Cell("1", 'P < "1"', "worse")),),))
+
+
+def cells(comparison, name):
+    table = comparison_table(comparison)
+    row = next(row for row in table.rows if row[0].text == name)
+    return dict(zip([" ".join(filter(None, h)) for h in table.header], row, strict=False)), row
+
+
+def test_a_row_holds_the_scores_the_changes_and_the_signs(comparison):
+    system = comparison["NB+BLR+M2"]
+    row = cells(comparison, "NB+BLR+M2")[1]
+    score = system.evaluation
+    before = comparison["NB"].evaluation["macro_f1"]
+    assert row[1].text == f"{score['micro_f1']:.4f}"
+    assert row[3].text == system.micro.sign
+    assert row[4].text == f"{score['macro_f1']:.4f}"
+    change = 100 * (score["macro_f1"] - before) / before
+    assert row[5].text == f"{change:+.2f}".replace("-", "−")
+    assert row[6].text == system.macro.sign
+    losses = ("hamming_loss", "subset_loss", "one_error")
+    assert [c.text for c in row[7:]] == [f"{score[metric]:.4f}" for metric in losses]
+
+
+def test_baselines_have_neither_change_nor_sign(comparison):
+    row = cells(comparison, "NB")[1]
+    assert [row[i].text for i in (2, 3, 5, 6)] == ["", "", "", ""]
+
+
+def test_the_best_score_of_each_metric_is_marked(comparison):
+    table = comparison_table(comparison)
+    for column, best in ((1, max), (4, max), (7, min), (8, min), (9, min)):
+        scores = [float(row[column].text) for row in table.rows]
+        marked = [float(row[column].text) for row in table.rows if row[column].best]
+        assert set(marked) == {best(scores)}
+
+
+def test_text_columns_line_up_and_groups_are_apart(comparison):
+    table = comparison_table(comparison)
+    lines = text_table(table).splitlines()
+    assert len(lines) == 3 + len(table.rows) + 1  # two heads, a rule, a line between two groups
+    end = lines[1].index("F1") + 2
+    assert [line[end - 6 : end] for line in lines[3:6]] == [row[1].text for row in table.rows[:3]]
+    assert all(line == line.rstrip() for line in lines)
+    assert max(map(len, lines)) <= 80
+
+
+def test_markdown_has_a_row_per_system_and_escapes_what_would_be_markup(comparison):
+    lines = markdown_table(comparison_table(comparison)).splitlines()
+    assert len(lines) == 2 + len(comparison.systems)
+    assert len({line.count("|") for line in lines}) == 1
+    assert r"| &lt;b&gt;&amp;\|\*\_\` | 1 |" in markdown_table(HOSTILE)
+
+
+def test_html_escapes_names_heads_notes_and_caption():
+    html = html_table(HOSTILE, "<caption>")
+    assert '<th scope="row">&lt;b&gt;&amp;|*_`</th>' in html
+    assert '<td class="worse" title="P &lt; &quot;1&quot;">1</td>' in html
+    assert "<caption>&lt;caption&gt;</caption>" in html
+    assert "a&lt;b" in html and "<b>" not in html
+
+
+def test_the_bond_table_holds_weights_and_counts():
+    bonds = [Bond("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75), Bond("tea", "milk", -1, -2, 7, 3, 0, 1.05)]
+    table = bond_table(bonds)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
+        ["tea / milk", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],
+    ]
+    assert len(table.groups) == 2
+
+
+def test_csv_gives_every_score_back_exactly(comparison):
+    rows = list(csv.DictReader(io.StringIO(scores_csv(comparison))))
+    assert list(rows[0]) == ["corpus", "system", "metric", "value"]
+    expected = [
+        ("toy", system.name, metric, value)
+        for system in comparison.systems
+        for metric, value in system.evaluation.scores().items()
+    ]
+    assert [(r["corpus"], r["system"], r["metric"], float(r["value"])) for r in rows] == expected
+
+
+@given(st.floats(-1000, 1000))
+@settings(max_examples=100, deadline=None)
+def test_a_signed_number_reads_back_as_itself_rounded(value):
+    text = signed_text(value)
+    assert abs(float(text.replace("−", "-")) - value) <= 0.005 + 1e-9
+    assert text[0] == ("+" if float(text.replace("−", "-")) > 0 else text[0])
+    assert text.startswith("−") == (float(text.replace("−", "-")) < 0)
+
+
+def test_numbers_that_do_not_exist_are_dashes():
+    assert score_text(math.nan) == signed_text(math.nan) == "–"
+
+
+def test_p_values_are_never_written_as_zero():
+    assert p_value_text(0.0) == "P < 0.0001"
+    assert p_value_text(0.05) == "P = 0.0500"

@@ -1,0 +1,195 @@
+"""The demo from end to end: what it prints, what it writes, and what it refuses."""
+
+import csv
+import io
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
+
+from labelkin import demo
+from labelkin.corpora import newsroom
+from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.method.content.naive_bayes import NaiveBayes
+
+N_DOCUMENTS, SEED = 400, 3
+SYSTEMS = [
+    content + addition
+    for content in ("NB", "kNN", "SVM")
+    for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")
+]
+
+
+def run_demo(out, *options):
+    stdout, stderr = io.StringIO(), io.StringIO()
+    with redirect_stdout(stdout), redirect_stderr(stderr):
+        code = demo.main(["--documents", str(N_DOCUMENTS), "--out", str(out), *options])
+    return code, stdout.getvalue(), stderr.getvalue()
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo") / "new" / "folder"
+    return out, *run_demo(out, "--seed", str(SEED))
+
+
+@pytest.fixture(scope="module")
+def rows(result):
+    """The printed rows by system, cell by cell."""
+    lines = [line.split() for line in result[2].splitlines()]
+    return {line[0]: line[1:] for line in lines if line and line[0] in SYSTEMS}
+
+
+@pytest.fixture(scope="module")
+def oracle():
+    """Truth, and the decisions and log-odds of NB and NB+BLR+M2, by the estimators themselves."""
+    corpus = newsroom(N_DOCUMENTS, seed=SEED)
+    words = CountVectorizer().fit(corpus.documents[corpus.train])
+    X, X_test = (words.transform(corpus.documents[i]) for i in (corpus.train, corpus.test))
+    Y, Y_test = (corpus.Y.rows(i).plain() for i in (corpus.train, corpus.test))
+    both = LabelDependenceClassifier(content=NaiveBayes(), variant="soft", evidence_weight=1.0)
+    alone = NaiveBayes().fit(X, Y)
+    return Y_test, alone.log_odds(X_test), both.fit(X, Y).log_odds(X_test)
+
+
+def test_the_fifteen_systems_of_the_paper_are_compared(result, rows):
+    assert result[1] == 0
+    assert list(rows) == SYSTEMS
+
+
+def test_a_printed_row_is_what_scikit_learn_measures(rows, oracle):
+    truth, alone, added = oracle
+    micro, macro = (
+        [f1_score(truth, odds > 0, average=kind, zero_division=0) for odds in (alone, added)]
+        for kind in ("micro", "macro")
+    )
+    top = truth[np.arange(len(truth)), added.argmax(axis=1)]
+    losses = [hamming_loss(truth, added > 0), zero_one_loss(truth, added > 0), 1 - top.mean()]
+    printed = rows["NB+BLR+M2"]
+    assert [printed[i] for i in (0, 3)] == [f"{micro[1]:.4f}", f"{macro[1]:.4f}"]
+    changes = [100 * (after - before) / before for before, after in (micro, macro)]
+    assert [printed[i] for i in (1, 4)] == [f"{c:+.2f}".replace("-", "−") for c in changes]
+    assert printed[6:] == [f"{loss:.4f}" for loss in losses]
+
+
+def test_a_printed_sign_is_what_a_coin_would_say(rows, oracle):
+    truth, alone, added = oracle
+    right = [(odds > 0) == truth for odds in (alone, added)]
+    won, lost = (right[1] & ~right[0]).sum(), (right[0] & ~right[1]).sum()
+    gains = f1_score(truth, added > 0, average="micro") > f1_score(truth, alone > 0, average="micro")
+    n, k = won + lost, won if gains else lost
+    assert n > 12
+    p_value = stats.norm.sf((k - n / 2) / (np.sqrt(n) / 2))
+    strength = (p_value < 0.05) + (p_value < 0.01)
+    assert rows["NB+BLR+M2"][2] == ("~<≪" if gains else "~>≫")[strength]
+
+
+def test_a_change_has_the_sign_of_the_difference(rows, result):
+    scores = read_scores(result[0])
+    for name in (name for name in SYSTEMS if "+" in name):
+        for metric, place in (("micro_f1", 1), ("macro_f1", 4)):
+            before = scores[name.split("+")[0], metric]
+            change = 100 * (scores[name, metric] - before) / before
+            printed = float(rows[name][place].replace("−", "-"))
+            assert printed == pytest.approx(change, abs=0.0051)
+
+
+def test_baselines_are_printed_without_change_and_sign(rows):
+    assert {name: len(row) for name, row in rows.items()} == {
+        name: 9 if "+" in name else 5 for name in SYSTEMS
+    }
+
+
+def read_scores(out):
+    with (out / "scores.csv").open(newline="", encoding="utf-8") as file:
+        return {(row["system"], row["metric"]): float(row["value"]) for row in csv.DictReader(file)}
+
+
+def test_the_output_has_no_colours_and_ends_with_the_path(result):
+    out, _, stdout, stderr = result
+    assert "\x1b" not in stdout + stderr
+    assert stdout.rstrip().endswith(f"Report: {(out / 'report.html').resolve()}")
+    assert "≪ and < say that the baseline is worse" in " ".join(stdout.split())
+
+
+def test_progress_goes_to_stderr_unless_it_is_not_wanted(result, tmp_path):
+    assert "17/17" in result[3] and "17/17" not in result[2]
+    assert run_demo(tmp_path, "--quiet")[2] == ""
+
+
+def test_report_and_scores_are_there_and_nothing_else(result):
+    out = result[0]
+    assert sorted(path.name for path in out.iterdir()) == ["report.html", "scores.csv"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and page.endswith("</html>\n")
+    assert all(f">{name}<" in page for name in SYSTEMS)
+    assert "http" not in page and page.count("<svg") == 7
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(result, tmp_path):
+    first = result[0]
+    run_demo(tmp_path / "again", "--seed", str(SEED), "--quiet")
+    run_demo(tmp_path / "other", "--seed", str(SEED + 1), "--quiet")
+    for name in ("scores.csv", "report.html"):
+        assert (tmp_path / "again" / name).read_bytes() == (first / name).read_bytes()
+        assert (tmp_path / "other" / name).read_bytes() != (first / name).read_bytes()
+
+
+def test_content_evidence_is_computed_once_for_all_systems_of_a_content(monkeypatch):
+    calls, told = [], []
+    log_odds = NaiveBayes.log_odds
+    monkeypatch.setattr(NaiveBayes, "log_odds", lambda *args: calls.append(1) or log_odds(*args))
+    demo.run(newsroom(120), announce=told.append)
+    assert len(calls) == 1
+    assert told == ["labels", *SYSTEMS]
+
+
+def test_few_documents_are_enough(tmp_path):
+    assert demo.main(["--documents", "20", "--out", str(tmp_path), "--quiet"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--documents", "1"], "n_documents must be at least 2"),
+        (["--seed", "-1"], "non-negative"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_in_one_line(options, message, tmp_path, capsys):
+    assert demo.main([*options, "--out", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+
+
+def test_an_output_folder_that_is_a_file_is_refused(tmp_path, capsys):
+    (tmp_path / "file").write_text("mine")
+    assert demo.main(["--out", str(tmp_path / "file")]) == 2
+    assert "file" in capsys.readouterr().err
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("package", "extra"), [("rich", "cli"), ("matplotlib", "plot")])
+def test_a_missing_extra_is_named_before_anything_is_computed(package, extra, monkeypatch, capsys):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None if name == package else object())
+    assert demo.main([]) == 2
+    assert f'{package}: pip install "labelkin[{extra}]"' in capsys.readouterr().err
+
+
+def test_a_file_is_never_half_written(tmp_path):
+    path = tmp_path / "page"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        demo._write(path, "new, but \ud800 cannot be written")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_help_tells_every_option():
+    command = [sys.executable, "-m", "labelkin.demo", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert all(o in done.stdout for o in ("--documents", "--seed", "--out", "--quiet", "3000"))

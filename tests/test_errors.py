@@ -1,0 +1,140 @@
+"""A user's mistakes: the rule, what came, and the way out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.svm import LinearSVC
+
+from labelkin import (
+    AllLabels,
+    LabelDependenceClassifier,
+    NaiveBayes,
+    NearestNeighbours,
+    PerLabel,
+    PlattSVM,
+    cross_val_log_odds,
+)
+
+X = np.array([[1.0, 0], [0, 1], [1, 1], [2, 0]])
+Y = np.array([[1, 0], [0, 1], [1, 1], [1, 0]])
+CLASSIFIERS = [
+    LabelDependenceClassifier(),
+    NaiveBayes(),
+    NearestNeighbours(),
+    PlattSVM(),
+    PerLabel(LogisticRegression()),
+]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+class TestEveryClassifier:
+    def test_documents_and_labels_must_be_as_many(self, model):
+        with pytest.raises(
+            ValueError, match=r"same number of documents.*X has 4, y has shape \(3, 2\)"
+        ):
+            model.fit(X, Y[:3])
+
+    @pytest.mark.parametrize("bad", [np.nan, np.inf])
+    def test_features_must_be_finite(self, model, bad):
+        broken = X.copy()
+        broken[2, 1] = bad
+        with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+            model.fit(broken, Y)
+
+    def test_unfitted_use_says_so(self, model):
+        from sklearn.base import clone
+
+        with pytest.raises(
+            NotFittedError, match=f"This {type(model).__name__} instance is not fitted"
+        ):
+            clone(model).predict(X)
+
+    def test_features_must_be_as_many_as_in_training(self, model):
+        with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 2 features"):
+            model.fit(X, Y).predict(np.ones((1, 3)))
+
+    def test_some_label_must_exist(self, model):
+        with pytest.raises(ValueError, match=r"at least one label, got shape \(4, 0\).*0/1 matrix"):
+            model.fit(X, [[], [], [], []])
+
+    def test_unknown_label_names_in_y_are_listed_when_scoring(self, model):
+        model.fit(X, [["a"], ["b"], ["a", "b"], ["a"]])
+        with pytest.raises(ValueError, match=r"among the 2 labels of the model, got 'c'.*'a', 'b'"):
+            model.score(X, [["c"], [], [], []])
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "message"),
+    [
+        (
+            LabelDependenceClassifier(variant="mild"),
+            ValueError,
+            "variant must be one of 'hard', 'soft'",
+        ),
+        (LabelDependenceClassifier(evidence_weight=-0.5), ValueError, "at least 0, got -0.5"),
+        (
+            LabelDependenceClassifier(content=LinearSVC()),
+            TypeError,
+            "LinearSVC has no predict_proba",
+        ),
+        (
+            LabelDependenceClassifier(labels=LinearSVC()),
+            TypeError,
+            "LinearSVC has no predict_proba",
+        ),
+        (
+            LabelDependenceClassifier(content=PlattSVM),
+            TypeError,
+            "an estimator instance such as PlattSVM",
+        ),
+        (LabelDependenceClassifier(content="svm"), TypeError, "estimator instance.*got 'svm'"),
+        (PerLabel(LinearSVC()), TypeError, r"PerLabel\(CalibratedClassifierCV\(LinearSVC"),
+        (NearestNeighbours(n_neighbors=0), ValueError, "whole number of at least 1, got 0"),
+        (PlattSVM(C=-1), ValueError, "C must be positive, got -1"),
+        (PlattSVM(cv=1), ValueError, "at least 2 folds, got 1"),
+    ],
+    ids=repr,
+)
+def test_wrong_parameters_are_named_when_fitting(model, error, message):
+    with pytest.raises(error, match=message):
+        model.fit(X, Y)
+
+
+def test_a_classifier_for_all_labels_cannot_leave_cells_out():
+    partly = Y.astype(float)
+    partly[0, 0] = np.nan
+    with pytest.raises(
+        ValueError, match=r"cannot leave out unknown cells, got 1 of them. Use PerLabel"
+    ):
+        AllLabels(LogisticRegression()).fit(X, partly)
+
+
+def test_labels_that_scikit_learn_refuses_are_cross_validated_by_our_own_function():
+    many, names = np.tile(X, (5, 1)), [["a"], ["b"], ["a", "b"], ["a"]] * 5
+    partly = np.tile(Y.astype(float), (5, 1))
+    partly[::3, 1] = np.nan
+    for labels in (names, partly, sparse.csr_matrix(np.tile(Y, (5, 1)))):
+        with pytest.raises((ValueError, IndexError)):
+            cross_val_predict(NaiveBayes(), many, labels, cv=2, method="predict_proba")
+        ours = cross_val_log_odds(NaiveBayes(), many, labels, cv=2, random_state=0)
+        assert np.isfinite(ours).all()
+
+
+def test_labels_in_another_code_point_to_our_own_function():
+    with pytest.raises(ValueError, match=r"got 2 at document 1.*use labelkin\.cross_val_log_odds"):
+        NaiveBayes().fit(X, [[0, 1], [2, 0], [1, 1], [0, 0]])
+
+
+def test_metadata_that_nobody_asked_for_is_refused():
+    with pytest.raises(ValueError, match="sample_weight"):
+        LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, sample_weight=np.ones(4))
+    with pytest.raises(TypeError, match=r"takes sample_weight as metadata, got \['weights'\]"):
+        PlattSVM().fit(X, Y, weights=np.ones(4))
+
+
+def test_one_document_cannot_be_cross_validated():
+    with pytest.raises(ValueError, match="at least 2 documents and 2 folds, got 1"):
+        cross_val_log_odds(NaiveBayes(), X[:1], Y[:1])

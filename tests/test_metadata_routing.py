@@ -1,0 +1,73 @@
+"""Weights reach the parts that ask for them, by scikit-learn's metadata routing."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import cross_validate
+
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PerLabel, PlattSVM
+
+rng = np.random.default_rng(0)
+X = rng.poisson(1.0, (60, 6)).astype(float)
+Y = (X[:, :3] + rng.normal(0, 0.5, (60, 3)) > 1).astype(int)
+WEIGHT = rng.integers(0, 3, 60)
+REPEATED = np.repeat(np.arange(60), WEIGHT)
+
+
+@pytest.fixture(autouse=True)
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_weights_equal_repetition_through_the_whole_classifier():
+    model = LabelDependenceClassifier(
+        content=NaiveBayes().set_fit_request(sample_weight=True),
+        labels=LogisticLabels().set_fit_request(sample_weight=True),
+    )
+    weighted = model.fit(X, Y, sample_weight=WEIGHT).log_odds(X)
+    repeated = LabelDependenceClassifier(content=NaiveBayes()).fit(X[REPEATED], Y[REPEATED])
+    np.testing.assert_allclose(weighted, repeated.log_odds(X), atol=1e-8)
+
+
+def test_weights_go_only_where_they_are_requested():
+    content = NaiveBayes().set_fit_request(sample_weight=True)
+    labels = LogisticLabels().set_fit_request(sample_weight=False)
+    model = LabelDependenceClassifier(content=content, labels=labels)
+    model.fit(X, Y, sample_weight=WEIGHT)
+    np.testing.assert_array_equal(
+        model.content_.log_odds(X), NaiveBayes().fit(X, Y, sample_weight=WEIGHT).log_odds(X)
+    )
+    np.testing.assert_array_equal(model.label_weights_, LogisticLabels().fit(Y).weights_)
+
+
+def test_any_estimator_gets_its_weights_label_by_label():
+    inner = LogisticRegression(tol=1e-10).set_fit_request(sample_weight=True)
+    for target in (Y, np.where(rng.random(Y.shape) < 0.1, np.nan, Y)):
+        weighted = PerLabel(inner).fit(X, target, sample_weight=WEIGHT).log_odds(X)
+        repeated = PerLabel(LogisticRegression(tol=1e-10)).fit(X[REPEATED], target[REPEATED])
+        np.testing.assert_allclose(weighted, repeated.log_odds(X), atol=1e-4)
+        assert PerLabel(inner).fit_out_of_fold(X, target, sample_weight=WEIGHT).shape == Y.shape
+
+
+def test_the_svm_takes_weights_by_routing():
+    svm = PlattSVM(random_state=0, tol=1e-6).set_fit_request(sample_weight=True)
+    model = LabelDependenceClassifier(
+        content=svm, labels=LogisticLabels().set_fit_request(sample_weight=False)
+    )
+    ones = model.fit(X, Y, sample_weight=np.ones(60)).log_odds(X)
+    plain = (
+        LabelDependenceClassifier(content=PlattSVM(random_state=0, tol=1e-6)).fit(X, Y).log_odds(X)
+    )
+    np.testing.assert_allclose(ones, plain, atol=1e-6)
+    weighted = model.fit(X, Y, sample_weight=np.where(Y[:, 0] == 1, 3.0, 1.0)).log_odds(X)
+    assert weighted[:, 0].mean() > plain[:, 0].mean() + 0.1
+
+
+def test_cross_validation_splits_the_weights():
+    model = PerLabel(LogisticRegression().set_fit_request(sample_weight=True))
+    macro = make_scorer(f1_score, average="macro").set_score_request(sample_weight=False)
+    scores = cross_validate(model, X, Y, cv=3, params={"sample_weight": WEIGHT}, scoring=macro)
+    assert (scores["test_score"] > 0.4).all()
