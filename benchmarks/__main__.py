@@ -20,7 +20,7 @@ SUBJECTS = {
     "label-layer": "label_layer.measure_label_layer",
     "layer-share": "label_layer.measure_layer_share",
     "calibrated-svm": "svm.measure_calibrated_svm",
-    "libmultilabel": "libmultilabel.measure_libmultilabel",
+    "libmultilabel": "libmultilabel_peer.measure_libmultilabel",
     "without-numba": "svm.measure_without_numba",
     "neighbours": "neighbours.measure_neighbours",
     "naive-bayes": "naive_bayes.measure_naive_bayes",

@@ -85,7 +85,10 @@ def test_importing_the_library_loads_no_extra():
 
     extras = "{'numba', 'matplotlib', 'rich', 'polars', 'dask', 'fastapi'}"
     core = "import sys, sklearn.svm, sklearn.pipeline, sklearn.multiclass, scipy.sparse, joblib; "
-    program = f"{core}before = set(sys.modules); import labelkin; print(({extras} & set(sys.modules)) - before)"
+    program = (
+        f"{core}before = set(sys.modules); import labelkin; "
+        f"print(({extras} & set(sys.modules)) - before)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

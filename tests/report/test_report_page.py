@@ -110,7 +110,9 @@ def test_reliability_pictures_name_both_calibration_errors(comparison):
 
 
 def test_attraction_and_repulsion_differ_by_colour_and_by_line(report):
-    lines = re.findall(r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', bond_picture(report.bonds).svg)
+    lines = re.findall(
+        r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', bond_picture(report.bonds).svg
+    )
     solid = {line for line in lines if "dasharray" not in line}
     dashed = {line for line in lines if "dasharray" in line}
     assert sum("dasharray" in line for line in lines) == sum(b.strength < 0 for b in report.bonds)

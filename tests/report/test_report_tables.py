@@ -83,7 +83,10 @@ def test_html_escapes_names_heads_notes_and_caption():
 
 
 def test_the_bond_table_holds_weights_and_counts():
-    bonds = [Bond("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75), Bond("tea", "milk", -1, -2, 7, 3, 0, 1.05)]
+    bonds = [
+        Bond("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
+        Bond("tea", "milk", -1, -2, 7, 3, 0, 1.05),
+    ]
     table = bond_table(bonds)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],

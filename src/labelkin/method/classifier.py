@@ -14,12 +14,13 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
+from labelkin.method.out_of_fold import out_of_fold_log_odds
 from labelkin.method.progress import stage
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import probability_of
@@ -134,6 +135,18 @@ class LabelDependenceClassifier(LogOddsClassifier):
         """
         routed = self._route(fit_params)
         X, labels = self._read(X, y)
+        self._learn(X, labels, routed)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
+        """Fit, and return cross-validated log-odds of the training documents."""
+        self.fit(X, y, **fit_params)
+        return out_of_fold_log_odds(self, X, read_labels(y), fit_params)
+
+    def _learn(
+        self, X: Any, labels: LabelMatrix, routed: dict[str, dict[str, Any]] | None = None
+    ) -> None:
+        routed = routed or {"content": {}, "labels": {}}
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 content = self._content()
@@ -142,7 +155,6 @@ class LabelDependenceClassifier(LogOddsClassifier):
             with stage("label evidence", self.verbose):
                 self.rescorer_ = self._rescorer().fit(labels, **routed["labels"])
         self.content_ = content
-        return self
 
     def log_odds(self, X: Any, known: Any = None) -> NDArray[np.float64]:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
@@ -152,7 +164,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         known label has ±inf, and the others respond.
         """
         check_is_fitted(self)
-        X = self._read_documents(X, reset=False)
+        return self._log_odds(self._read_documents(X, reset=False), known)
+
+    def _log_odds(self, X: Any, known: Any = None) -> NDArray[np.float64]:
         with self._jobs():
             return self.rescorer_.rescore(self.content_.log_odds(X), known)
 
@@ -218,13 +232,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def _route(self, fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not fit_params:
-            return {"content": {}, "labels": {}}
+            return {}
         _raise_for_params(fit_params, self, "fit")
         routed = process_routing(self, "fit", **fit_params)
         return {part: dict(routed[part].fit) for part in ("content", "labels")}
-
-    def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self.fit(X, labels)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         return read_any_documents(self, X, reset)

@@ -39,4 +39,6 @@ def cross_val_log_odds(
     [[True, False], [True, False], [False, True], [False, True]]
     """
     X = np.asarray(X) if isinstance(X, list) and X and not isinstance(X[0], str) else X
-    return out_of_fold_log_odds(as_content(estimator), X, read_labels(Y), cv, random_state)
+    return out_of_fold_log_odds(
+        as_content(estimator), X, read_labels(Y), cv=cv, random_state=random_state
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.method.map_logistic import fit_map_logistic
 from labelkin.method.sigmoid import fit_sigmoid
@@ -23,8 +24,8 @@ from labelkin.odds import count_log_odds, log_odds_of, probability_of
 _NO_SPREAD = 1e-3
 
 
-class LabelEvidence(BaseEstimator):
-    """Count label sets, learn from them, answer for filled-in labels; subclasses say how."""
+class LabelEvidence(BaseEstimator, ABC):
+    """Learn from true labels, answer for filled-in ones; subclasses say how."""
 
     def fit(self, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from true labels.
@@ -39,10 +40,9 @@ class LabelEvidence(BaseEstimator):
         """
         labels = read_labels(Y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        label_sets = count_label_sets(labels, weight)
         self.label_names_ = labels.names
-        self.prior_ = label_sets.prior()
-        self._learn(label_sets)
+        self.prior_ = labels.prior(weight)
+        self._learn(labels, weight)
         return self
 
     def log_odds(self, L: Any) -> NDArray[np.float64]:
@@ -58,11 +58,13 @@ class LabelEvidence(BaseEstimator):
         """Return p(label | other labels), ``(n_documents, n_labels)``."""
         return probability_of(self.log_odds(L))
 
-    def _learn(self, label_sets: LabelSets) -> None:
-        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+    @abstractmethod
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+        """Learn from checked labels."""
 
+    @abstractmethod
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
-        raise TypeError(f"{type(self).__name__} does not say what its log-odds are.")
+        """Return the log-odds given checked inputs."""
 
     def _read_inputs(self, L: Any) -> NDArray[np.float64]:
         values = L.toarray() if sparse.issparse(L) else np.asarray(L, dtype=np.float64)
@@ -83,10 +85,17 @@ class LabelEvidence(BaseEstimator):
 
 
 class LinearLabelEvidence(LabelEvidence):
-    """Log-odds that are a bias plus a sum over the other labels."""
+    """Log-odds that are a bias plus a sum over the other labels, learnt from counted label sets."""
 
     weights_: NDArray[np.float64]
     bias_: NDArray[np.float64]
+
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+        self._learn_from(count_label_sets(labels, weight))
+
+    @abstractmethod
+    def _learn_from(self, label_sets: LabelSets) -> None:
+        """Find ``weights_`` and ``bias_``."""
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         return L @ self.weights_ + self.bias_
@@ -129,7 +138,7 @@ class LogisticLabels(LinearLabelEvidence):
         self.tol = tol
         self.n_jobs = n_jobs
 
-    def _learn(self, label_sets: LabelSets) -> None:
+    def _learn_from(self, label_sets: LabelSets) -> None:
         if self.solver == "exact":
             learnt = fit_map_logistic(label_sets, tol=self.tol, n_jobs=self.n_jobs)
         elif self.solver == "weka":
@@ -163,7 +172,7 @@ class SVMLabels(LinearLabelEvidence):
         self.C = C
         self.n_jobs = n_jobs
 
-    def _learn(self, label_sets: LabelSets) -> None:
+    def _learn_from(self, label_sets: LabelSets) -> None:
         n_labels = label_sets.n_labels
         inputs = label_sets.inputs().toarray()
         low = inputs.min(axis=0, initial=np.inf) if len(inputs) else np.zeros(n_labels)
@@ -184,10 +193,9 @@ class OtherLabels(LabelEvidence):
     Parameters
     ----------
     estimator
-        The classifier. It sees every distinct label set once, with its count as ``sample_weight``
-        if it takes that, and otherwise as often as documents have it.
+        The classifier. It sees the documents' label sets as they are.
     clip
-        Probabilities of exactly 0 and 1 count as ``clip`` and ``1 - clip``.
+        Probabilities of exactly 0 and 1, and what lies closer, count as ``clip`` and ``1 - clip``.
     n_jobs
         Labels fitted at a time.
     """
@@ -197,21 +205,17 @@ class OtherLabels(LabelEvidence):
         self.clip = clip
         self.n_jobs = n_jobs
 
-    def fit(self, Y: Any, sample_weight: Any = None) -> Self:
-        """Learn from true labels; see :class:`LogisticLabels`."""
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+        name = type(self.estimator).__name__
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"A label classifier must give probabilities, and {type(self.estimator).__name__} "
-                "has no predict_proba. Use LogisticLabels(), SVMLabels() or calibrate it."
+                f"A label classifier must give probabilities, and {name} has no predict_proba. "
+                "Use LogisticLabels(), SVMLabels() or calibrate it."
             )
-        if sample_weight is not None:
+        if weight is not None:
             raise ValueError(
-                f"OtherLabels({type(self.estimator).__name__}) does not take sample_weight; "
-                "LogisticLabels does."
+                f"OtherLabels({name}) does not take sample_weight; LogisticLabels and SVMLabels do."
             )
-        labels = read_labels(Y)
-        self.label_names_ = labels.names
-        self.prior_ = labels.prior()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         known = labels.dense()
         inputs = np.where(np.isnan(known), self.prior_, known)
@@ -219,7 +223,6 @@ class OtherLabels(LabelEvidence):
             delayed(_fit_on_others)(self.estimator, inputs, known[:, j], j)
             for j in range(labels.shape[1])
         )
-        return self
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         result = np.tile(self.prior_log_odds_, (len(L), 1))

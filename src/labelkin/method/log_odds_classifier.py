@@ -7,6 +7,7 @@ three kinds of ``y`` (label matrix, two classes, several classes) follow here, o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -17,13 +18,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.method.out_of_fold import out_of_fold_log_odds
 from labelkin.odds import probability_of
 
 
-class LogOddsClassifier(ClassifierMixin, BaseEstimator):
+class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
-
-    _fit_attributes = ("classes_", "label_names_", "target_kind_", "sparse_decisions_")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what we take: sparse ``X``; classes, and label matrices."""
@@ -99,14 +99,18 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return read_labels(decisions, names=self.label_names_).label_sets()
 
+    @abstractmethod
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        raise TypeError(f"{type(self).__name__} does not say how it learns.")
+        """Learn from checked documents and labels."""
+
+    @abstractmethod
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of checked documents, ``(n_documents, n_labels)``."""
 
     def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
-        raise TypeError(f"{type(self).__name__} has no out-of-fold evidence of its own.")
-
-    def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        raise TypeError(f"{type(self).__name__} does not say what its log-odds are.")
+        """Learn, and return log-odds of the documents as if unseen; here, cross-validated."""
+        self._learn(X, labels)
+        return out_of_fold_log_odds(self, X, labels)
 
     def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
         """Check documents and labels, and remember the kind of ``y``."""
@@ -127,10 +131,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator):
                 f"y must name at least one label, got shape {labels.shape}: no document has one. "
                 "Pass a 0/1 matrix with a column per label to train with labels nobody has."
             )
-        self.remember(labels)
+        self._remember(labels)
         return X, labels
 
-    def remember(self, labels: LabelMatrix) -> None:
+    def _remember(self, labels: LabelMatrix) -> None:
         """Keep what predictions need to come back in the form of the training ``y``."""
         self.classes_ = labels.classes
         self.label_names_ = labels.names

@@ -19,17 +19,22 @@ def out_of_fold_log_odds(
     estimator: Any,
     X: Any,
     labels: LabelMatrix,
-    cv: int = 5,
-    random_state: Any = None,
     fit_params: dict[str, Any] | None = None,
+    *,
+    cv: int | None = None,
+    random_state: Any = None,
 ) -> NDArray[np.float64]:
     """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
 
-    The folds are stratified over all labels. A label whose documents all lie in one fold has,
-    there, the log-odds its classifier gives a label that nobody has.
+    The folds are stratified over all labels; as many, and by the seed, as the estimator's own
+    ``cv`` and ``random_state`` say where it has them and nothing is said here. A label whose
+    documents all lie in one fold has, there, the log-odds its classifier gives a label that nobody
+    has.
     """
     result = np.empty(labels.shape)
-    for train, test in _folds(labels, cv, random_state):
+    n_folds = getattr(estimator, "cv", 5) if cv is None else cv
+    seed = getattr(estimator, "random_state", None) if random_state is None else random_state
+    for train, test in _folds(labels, n_folds, seed):
         params = _check_method_params(X, fit_params or {}, train)
         fitted = clone(estimator).fit(rows_of(X, train), labels.rows(train), **params)
         result[test] = fitted.log_odds(rows_of(X, test))

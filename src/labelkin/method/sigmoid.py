@@ -1,7 +1,7 @@
 """Platt's sigmoid: from decision values to log-odds, for all labels at once.
 
-P = 1 / (1 + exp(A f + B)), so log-odds = −(A f + B). A and B minimise the log-loss of the targets by
-Newton steps with backtracking, as LibSVM does it: Lin, Lin & Weng (2007), "A note on Platt's
+P = 1 / (1 + exp(A f + B)), so log-odds = −(A f + B). A and B minimise the log-loss of the targets
+by Newton steps with backtracking, as LibSVM does it: Lin, Lin & Weng (2007), "A note on Platt's
 probabilistic outputs for support vector machines". The labels of a block iterate together, and each
 leaves the block when it has finished.
 """

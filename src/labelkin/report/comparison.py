@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,11 @@ class System:
         """The name as the paper writes it, ``"NB+BLR+M2"``."""
         return f"{self.content}+{self.addition}" if self.addition else self.content
 
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """Every score by the name of its metric."""
+        return self.evaluation.scores()
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -76,8 +82,8 @@ class Comparison:
         100 · (score − baseline's) / baseline's; NaN where the baseline scores 0, and infinity is
         no gain anyone could read.
         """
-        baseline = self[system.content].evaluation[metric]
-        difference = system.evaluation[metric] - baseline
+        baseline = self[system.content].scores[metric]
+        difference = system.scores[metric] - baseline
         return 100 * difference / baseline if baseline else float("nan")
 
 
@@ -110,7 +116,7 @@ def compare(
     >>> additions = {"BLR+M2": LabelRescorer(scale="log_odds").fit(Y)}
     >>> content = [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6
     >>> alone, added = compare("NB", content, additions, Y)
-    >>> added.name, round(alone.evaluation["micro_f1"], 3), round(added.evaluation["micro_f1"], 3)
+    >>> added.name, round(alone.scores["micro_f1"], 3), round(added.scores["micro_f1"], 3)
     ('NB+BLR+M2', 0.8, 1.0)
     >>> added.macro.n, added.macro.sign
     (1, '~')

@@ -15,8 +15,8 @@ Floats = NDArray[np.float64]
 
 #: Lengths at which the springs of the layout rest: kin close, labels that shun each other apart, …
 _ATTRACTION, _REPULSION = 1.0, 1.2
-#: … and how much farther than the longest path labels are that no path joins.
-_NO_PATH = 0.6
+#: … and how far apart labels stand that no path joins, as a share of the longest path.
+_NO_PATH = 0.7
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _distances(bonds: Sequence[Bond], names: Sequence[str]) -> Floats:
         lengths[place[bond.first], place[bond.second]] = length
     distances: Floats = shortest_path(np.where(np.isinf(lengths), 0, lengths), directed=False)
     farthest = distances[np.isfinite(distances)].max(initial=_ATTRACTION)
-    return np.where(np.isinf(distances), farthest + _NO_PATH, distances)
+    return np.where(np.isinf(distances), max(_NO_PATH * farthest, 2 * _REPULSION), distances)
 
 
 def _relax(places: Floats, distances: Floats, n_steps: int = 300) -> Floats:

@@ -39,9 +39,10 @@ def gain_pictures(comparison: Comparison, addition: str, labels: LabelMatrix) ->
     """
     systems = [s for s in comparison.proposals if s.addition == addition]
     gains = [gains_per_label(comparison, system) for system in systems]
-    highest = max((float(gain.max(initial=0.1)) for gain in gains), default=0.1)
-    lowest = min((float(gain.min(initial=-0.1)) for gain in gains), default=-0.1)
-    reach = (1.2 * lowest, 1.2 * highest)  # the same for all, so that they can be compared
+    lowest = min((float(gain.min(initial=-0.05)) for gain in gains), default=-0.05)
+    highest = max((float(gain.max(initial=0.05)) for gain in gains), default=0.05)
+    room = 0.15 * (highest - lowest)  # for names above and below the marks
+    reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
     names = [_shorten(str(name)) for name in labels.names]
     return [
         _gain_picture(system, gain, 100 * labels.prior(), names, reach)
@@ -125,7 +126,7 @@ def _name_point(axes: Axes, name: str, x: float, y: float, middle: float) -> Non
 
 
 def _reliability_picture(before: System, after: System) -> Picture:
-    errors = [score_text(s.evaluation["expected_calibration_error"]) for s in (before, after)]
+    errors = [score_text(s.scores["expected_calibration_error"]) for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."

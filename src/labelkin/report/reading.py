@@ -64,8 +64,8 @@ def _count_f1(comparison: Comparison, metric: str) -> str:
 def _name_best(comparison: Comparison) -> str:
     parts = []
     for metric, words in _F1.items():
-        best = max(comparison.systems, key=lambda s: s.evaluation[metric])
-        score = score_text(best.evaluation[metric])
+        best = max(comparison.systems, key=lambda s: s.scores[metric])
+        score = score_text(best.scores[metric])
         parts.append(
             f"{words.lower().replace('f1', 'F1')} {score} ({_place(comparison, best, metric)})"
         )
@@ -105,14 +105,14 @@ def _split_gains(comparison: Comparison, addition: str, label_counts: NDArray[np
 def _tell_calibration(comparison: Comparison, addition: str) -> str:
     parts = []
     for system in (s for s in comparison.proposals if s.addition == addition):
-        before = comparison[system.content].evaluation["expected_calibration_error"]
-        after = system.evaluation["expected_calibration_error"]
+        before = comparison[system.content].scores["expected_calibration_error"]
+        after = system.scores["expected_calibration_error"]
         parts.append(f"{system.content} {score_text(before)} → {score_text(after)}")
     return f"Calibration error before and after {addition} (lower is better): {_join(parts)}."
 
 
 def _difference(comparison: Comparison, system: System, metric: str) -> float:
-    return system.evaluation[metric] - comparison[system.content].evaluation[metric]
+    return system.scores[metric] - comparison[system.content].scores[metric]
 
 
 def _count(number: int, noun: str) -> str:

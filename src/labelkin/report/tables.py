@@ -149,7 +149,7 @@ def scores_csv(comparison: Comparison) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["corpus", "system", "metric", "value"])
     for system in comparison.systems:
-        for metric, value in system.evaluation.scores().items():
+        for metric, value in system.scores.items():
             writer.writerow([comparison.corpus, system.name, metric, repr(float(value))])
     return file.getvalue()
 
@@ -157,7 +157,7 @@ def scores_csv(comparison: Comparison) -> str:
 def _system_row(comparison: Comparison, system: System) -> tuple[Cell, ...]:
     cells = [Cell(system.name)]
     for column in _COLUMNS:
-        score = system.evaluation[column.metric]
+        score = system.scores[column.metric]
         cells.append(Cell(score_text(score), best=score == _best(comparison, column.metric)))
         if column.test:
             test = system.micro if column.test == "micro" else system.macro
@@ -176,7 +176,7 @@ def _change_cells(gain: float, test: SignTest | None) -> list[Cell]:
 
 
 def _best(comparison: Comparison, metric: str) -> float:
-    scores = [system.evaluation[metric] for system in comparison.systems]
+    scores = [system.scores[metric] for system in comparison.systems]
     return max(scores) if metric.endswith("f1") else min(scores)
 
 

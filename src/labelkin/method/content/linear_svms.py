@@ -1,6 +1,7 @@
 """A linear SVM per label, with decision values for documents it was not trained on.
 
-Two engines solve the same task: ``lockstep_svm`` (needs numba) and ``liblinear_svm`` (scikit-learn).
+Two engines solve the same task: ``lockstep_svm``, which needs numba, and ``liblinear_svm``, which
+is scikit-learn's.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ class LinearSVMs:
         ``(n_labels,)``.
     out_of_fold
         Decision values of every training document by SVMs that did not learn from its fold,
-        ``(n_documents, n_labels)``, unknown cells included. An SVM whose training part shows one side
-        only says +1 or −1, one without training part 0.
+        ``(n_documents, n_labels)``, unknown cells included. An SVM whose training part shows one
+        side only says +1 or −1, one without training part 0.
     converged
         Whether the label's SVMs all reached the tolerance, ``(n_labels,)``.
     """
@@ -53,7 +54,8 @@ class LinearSVMs:
 class SVMTask:
     """What an engine solves: checked inputs, in the form both engines read.
 
-    ``X`` is canonical CSR of float64; ``positive`` and ``unknown`` are CSC; ``cost`` multiplies ``C``.
+    ``X`` is canonical CSR of float64, ``positive`` and ``unknown`` are CSC, ``cost`` multiplies
+    ``C``.
     """
 
     X: sparse.csr_array
@@ -84,8 +86,8 @@ class SVMTask:
     def constant_answers(self, signs: NDArray[np.int8]) -> NDArray[np.float64]:
         """Return what needs no SVM: +1, −1, 0 where a training part shows one side or nothing.
 
-        NaN elsewhere. The first is of the training part "all documents", then one for each fold that
-        is left out: ``(1 + n_folds,)``.
+        NaN elsewhere. The first is of the training part "all documents", then one for each fold
+        that is left out: ``(1 + n_folds,)``.
         """
         n_positive = self._training_sizes(signs > 0)
         n_negative = self._training_sizes(signs < 0)
@@ -140,14 +142,14 @@ def solve_svms(
     tol
         Largest violation of the optimality conditions, in units of the decision value.
     recentre
-        0: the bias is penalised like any weight. Otherwise it is set free in so many proximal steps;
-        2 come close to LibSVM's unpenalised bias. The engine ``"liblinear"`` lowers the bias's
-        penalty to a hundredth instead.
+        0: the bias is penalised like any weight. Otherwise it is set free in so many proximal
+        steps; 2 come close to LibSVM's unpenalised bias. The engine ``"liblinear"`` lowers the
+        penalty of the bias to a ninth instead, whatever the number.
     cost
         Multiplies ``C`` per document, ``(n_documents,)``; 2 is as good as giving it twice.
     seed
-        Of the order in which documents are visited; the same for every label, so that an answer does
-        not depend on the label's place.
+        Of the order in which documents are visited; the same for every label, so that an answer
+        does not depend on the label's place.
     n_jobs
         Threads over labels; the answer is the same, byte by byte. ``"liblinear"`` uses one.
     max_sweeps

@@ -34,7 +34,7 @@ def solve_lockstep(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
 
 
 def _read_documents(task: SVMTask) -> tuple[NDArray[np.generic], ...]:
-    """Return the first fields of the kernel's ``Problem``: those that do not depend on the label."""
+    """Return the first fields of the kernel's ``Problem``: the same for every label."""
     X = task.X
     squares = X.multiply(X).sum(axis=1)
     return (

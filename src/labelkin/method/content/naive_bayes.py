@@ -139,7 +139,7 @@ class NaiveBayes(LogOddsClassifier):
             How many times each document counts, ``(n_documents,)``.
         """
         X, labels = self._read(X, y)
-        self.counts_ = count_terms(X, labels, self._read_weight(X, sample_weight))
+        self._learn(X, labels, self._read_weight(X, sample_weight))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
@@ -148,8 +148,13 @@ class NaiveBayes(LogOddsClassifier):
         A document counted ``sample_weight`` times is left out once.
         """
         X, labels = self._read(X, y)
-        self.counts_ = count_terms(X, labels, self._read_weight(X, sample_weight))
+        self._learn(X, labels, self._read_weight(X, sample_weight))
         return leave_one_out(self.counts_, X, labels, self.alpha)
+
+    def _learn(
+        self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
+    ) -> None:
+        self.counts_ = count_terms(X, labels, weight)
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         return term_log_odds(self.counts_, X, self.alpha)

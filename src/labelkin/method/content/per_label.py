@@ -92,7 +92,7 @@ class PerLabel(LogOddsClassifier):
         params = routed(self, "estimator", fit_params)
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
-        return out_of_fold_log_odds(self, X, labels, self.cv, self.random_state, fit_params)
+        return out_of_fold_log_odds(self, X, labels, fit_params)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_estimator()

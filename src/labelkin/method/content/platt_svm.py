@@ -91,7 +91,16 @@ class PlattSVM(LogOddsClassifier):
         """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
-        weight = self._read_weight(X, metadata.get("sample_weight"))
+        return self._learn_out_of_fold(
+            X, labels, self._read_weight(X, metadata.get("sample_weight"))
+        )
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self._learn_out_of_fold(X, labels)
+
+    def _learn_out_of_fold(
+        self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
         self.coef_ = np.zeros((labels.shape[1], X.shape[1]))

@@ -1,6 +1,6 @@
 """Fit LibMultiLabel once and report its CPU time; run by the Python of ``benchmarks/.peer``.
 
-    python libmultilabel_fit.py FOLDER
+    python libmultilabel_child.py FOLDER
 
 reads ``X_train.npz``, ``Y_train.npz`` and ``X_test.npz``, prints the CPU seconds of the fit as JSON
 and writes ``decision_values.npy`` of the test documents.

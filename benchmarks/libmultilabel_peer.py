@@ -98,6 +98,8 @@ def _save(corpus: Benchmark, folder: Path) -> None:
 
 
 def _run_peer(folder: Path) -> float:
-    command = [str(PYTHON), str(HERE / "libmultilabel_fit.py"), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    command = [str(PYTHON), "-I", str(HERE / "libmultilabel_child.py"), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"LibMultiLabel was installed, and failed: {_last_line(done.stderr)}")
     return float(json.loads(done.stdout)["seconds"])

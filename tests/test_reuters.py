@@ -1,0 +1,79 @@
+"""Real text: Reuters-21578 where it is, against figures measured by independent prototypes.
+
+`make test` runs on every third training document; `make test-long` on all 7,770.
+"""
+
+import numpy as np
+import pytest
+from benchmarks.corpus import DATA, load_corpus
+
+from labelkin import LabelRescorer, NaiveBayes, PlattSVM, metrics
+from labelkin.method.content import linear_svms
+from labelkin.method.sigmoid import fit_sigmoid
+from labelkin.odds import probability_of
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.xdist_group("reuters"),
+    pytest.mark.skipif(
+        not (DATA / "reuters21578").exists(),
+        reason=f"no Reuters-21578 in {DATA}: set LABELKIN_DATA",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def reuters():
+    return load_corpus()
+
+
+@pytest.fixture(scope="module")
+def rows(reuters, long_proofs):
+    return np.arange(0, reuters.train.labels.shape[0], 1 if long_proofs else 3)
+
+
+def test_the_corpus_is_the_one_of_the_literature(reuters):
+    assert reuters.train.labels.shape == (7770, 90)
+    assert reuters.test.labels.shape == (3019, 90)
+    assert round(reuters.train.labels.positive.sum() / 7770, 3) == 1.234
+    assert round(reuters.test.labels.positive.sum() / 3019, 3) == 1.240
+
+
+def test_naive_bayes_ranks_better_by_log_odds_than_by_probabilities(reuters):
+    model = NaiveBayes().fit(reuters.train.counts, reuters.train.labels)
+    by_odds = metrics.one_error(reuters.test.labels, model.log_odds(reuters.test.counts))
+    tied = metrics.log_odds_of(model.predict_proba(reuters.test.counts))
+    assert by_odds == pytest.approx(0.098, abs=0.01)
+    assert metrics.one_error(reuters.test.labels, tied) == pytest.approx(0.120, abs=0.01)
+
+
+def test_both_svm_engines_give_the_same_probabilities(reuters, rows):
+    X, labels = reuters.train.tfidf[rows], reuters.train.labels.rows(rows)
+    folds = np.random.default_rng(0).permutation(len(rows)) % 5
+    answers = []
+    for engine in ("numba", "liblinear", "liblinear"):
+        svms = linear_svms.solve_svms(X, labels, folds, engine=engine)
+        sigmoid = fit_sigmoid(svms.out_of_fold, labels)
+        answers.append(probability_of(sigmoid.log_odds(svms.decision_values(reuters.test.tfidf))))
+    assert np.abs(answers[0] - answers[1]).mean() < 2e-4
+    assert answers[1].tobytes() == answers[2].tobytes()
+
+
+def test_the_svm_and_the_paper_s_combination_reach_the_prototypes_figures(reuters):
+    content = PlattSVM(random_state=0).fit(reuters.train.tfidf, reuters.train.labels)
+    log_odds = content.log_odds(reuters.test.tfidf)
+    posterior = LabelRescorer(scale="log_odds").fit(reuters.train.labels).rescore(log_odds)
+    names = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
+    for scores, figures in [
+        (log_odds, [0.8866, 0.5772, 0.00298, 0.1703, 0.0517]),
+        (posterior, [0.8833, 0.5867, 0.00326, 0.1712, 0.0560]),
+    ]:
+        ours = metrics.evaluate(reuters.test.labels, scores)
+        assert [ours[n] for n in names] == pytest.approx(figures, abs=0.02)
+        assert [ours[n] for n in names[::2]] == pytest.approx(figures[::2], abs=0.004)
+
+
+def test_label_sets_repeat(reuters):
+    from labelkin.method.label_sets import count_label_sets
+
+    assert count_label_sets(reuters.train.labels).n_sets == 365
