@@ -1,1 +1,1 @@
-"""What labelkin costs, as ratios of CPU time to the usual alternatives: ``python -m benchmarks``."""
+"""What labelkin costs, in ratios of CPU time to its alternatives: ``python -m benchmarks``."""

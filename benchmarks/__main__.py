@@ -40,7 +40,9 @@ def read_arguments(arguments: Sequence[str] | None = None) -> argparse.Namespace
 def main() -> None:
     chosen = read_arguments()
     with TemporaryDirectory() as folder:
-        os.environ["NUMBA_CACHE_DIR"] = folder  # so that the first call compiles, and tells the cost
+        os.environ["NUMBA_CACHE_DIR"] = (
+            folder  # so that the first call compiles, and tells the cost
+        )
         rows, lines = measure(chosen.rounds, chosen.only or list(SUBJECTS))
     from benchmarks.table import markdown_page, text_table
 
@@ -71,9 +73,7 @@ def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:
 
 def _subject(name: str) -> Callable[[Any], list[Any]]:
     module, function = SUBJECTS[name].split(".")
-    found: Callable[[Any], list[Any]] = getattr(
-        import_module(f"benchmarks.{module}"), function
-    )
+    found: Callable[[Any], list[Any]] = getattr(import_module(f"benchmarks.{module}"), function)
     return found
 
 

@@ -1,4 +1,4 @@
-"""The documents everything is measured on: Reuters-21578 where it is, else the built-in newsroom."""
+"""What everything is measured on: Reuters-21578 where it is, else the built-in newsroom."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Part:
     labels: LabelMatrix
 
     @property
-    def Y(self) -> NDArray[np.int64]:
+    def indicator(self) -> NDArray[np.int64]:
         """The labels as a dense 0/1 matrix."""
         return self.labels.dense().astype(np.int64)
 
@@ -48,7 +48,9 @@ class Benchmark:
         """Name and sizes in a line."""
         (n_train, n_terms), n_test = self.train.counts.shape, self.test.counts.shape[0]
         n_labels = self.train.labels.shape[1]
-        return f"{self.name}: {n_train:,} + {n_test:,} documents, {n_terms:,} terms, {n_labels} labels"
+        return (
+            f"{self.name}: {n_train:,} + {n_test:,} documents, {n_terms:,} terms, {n_labels} labels"
+        )
 
 
 def load_corpus(data: Path = DATA) -> Benchmark:
@@ -74,7 +76,7 @@ def _newsroom() -> Benchmark:
     parts = corpus.train, corpus.test
     return _benchmark(
         "newsroom, made by labelkin.corpora.newsroom (no Reuters-21578 here: set LABELKIN_DATA)",
-        tuple(corpus.documents[part] for part in parts),
+        [corpus.documents[part].tolist() for part in parts],
         tuple(corpus.Y.rows(part) for part in parts),
         word_reader(Path("no stop list")),
     )

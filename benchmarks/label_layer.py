@@ -54,10 +54,7 @@ def measure_layer_share(setting: Setting) -> list[Row]:
 
 
 def _problems(Y: Array, tau: Array) -> list[tuple[Any, Array, float]]:
-    """Inputs, target and C of every label; made beforehand, so that the peer does not pay for it.
-
-    C = tau/2 is our penalty.
-    """
+    """Lay out inputs, target and C = tau/2 of every label beforehand: the peer does not pay."""
     return [
         (sparse.csr_matrix(np.delete(Y, j, axis=1)), Y[:, j], tau[j] / 2) for j in range(len(tau))
     ]

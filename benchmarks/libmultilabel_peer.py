@@ -30,30 +30,36 @@ from labelkin.method.content.platt_svm import PlattSVM
 HERE = Path(__file__).parent
 PEER = HERE / ".peer"
 PYTHON = PEER / ("Scripts" if os.name == "nt" else "bin") / "python"
-AGAINST = "LibMultiLabel train_1vsrest (-s 1), fit without probabilities"
 TARGETS = {"PlattSVM, fit": (False, 2.6), "PlattSVM(free_bias=True), fit": (True, 3.5)}
+
+
+class PeerMissingError(RuntimeError):
+    """LibMultiLabel cannot be had on this machine; the message says why."""
 
 
 def measure_libmultilabel(setting: Setting) -> list[Row]:
     """Fit all labels: LibMultiLabel's SVM once, ours six times (five folds) and the sigmoid."""
-    reason = _prepare_peer()
-    if reason:
-        return [skipped_row(name, AGAINST, target, reason) for name, (_, target) in TARGETS.items()]
+    try:
+        against = f"LibMultiLabel {_prepare_peer()} train_1vsrest (-s 1), fit, no probabilities"
+    except PeerMissingError as reason:
+        return [
+            skipped_row(name, "LibMultiLabel", target, str(reason))
+            for name, (_, target) in TARGETS.items()
+        ]
+    fits = {name: _fit(setting.corpus, free) for name, (free, _) in TARGETS.items()}
     with TemporaryDirectory() as name:
         folder = Path(name)
         _save(setting.corpus, folder)
-        turns = {AGAINST: partial(_run_peer, folder)}
-        fits = {name: _fit(setting.corpus, free) for name, (free, _) in TARGETS.items()}
-        turns.update({name: timed(fit) for name, fit in fits.items()})
-        seconds = alternate(turns, setting.rounds)
+        ours = {name: timed(fit) for name, fit in fits.items()}
+        seconds = alternate({"peer": partial(_run_peer, folder), **ours}, setting.rounds)
         theirs = np.load(folder / "decision_values.npy")
     test = setting.corpus.test
-    peer_f1 = micro_f1(test.Y, theirs > 0)
+    peer_f1 = micro_f1(test.indicator, theirs > 0)
     rows = []
     for name, (_, target) in TARGETS.items():
-        f1 = micro_f1(test.Y, fits[name]().log_odds(test.tfidf) > 0)
-        measured = ratio(seconds[name], seconds[AGAINST])
-        rows.append(ratio_row(name, AGAINST, measured, target, f"micro F1 {f1}, peer {peer_f1}"))
+        f1 = micro_f1(test.indicator, fits[name]().log_odds(test.tfidf) > 0)
+        measured = ratio(seconds[name], seconds["peer"])
+        rows.append(ratio_row(name, against, measured, target, f"micro F1 {f1}, peer {peer_f1}"))
     return rows
 
 
@@ -63,23 +69,29 @@ def _fit(corpus: Benchmark, free_bias: bool) -> Callable[[], Any]:
 
 
 def _prepare_peer() -> str:
-    """Install LibMultiLabel unless it is there; return why it cannot be had, or nothing."""
-    if _works():
+    """Install LibMultiLabel unless it is there; return its version."""
+    if not _version():
+        say("  installing LibMultiLabel into benchmarks/.peer (some minutes, once)")
+        _call([sys.executable, "-m", "venv", str(PEER)])
+        _call([str(PYTHON), "-m", "pip", "install", "--quiet", "libmultilabel"])
+    if not _version():
+        raise PeerMissingError("LibMultiLabel is installed but cannot be imported")
+    return _version()
+
+
+def _version() -> str:
+    """Return the version of what can be imported, or nothing."""
+    code = "import libmultilabel.linear, importlib.metadata as m; print(m.version('libmultilabel'))"
+    if not PYTHON.exists():
         return ""
-    say("  installing LibMultiLabel into benchmarks/.peer (some minutes, once)")
-    for command in (
-        [sys.executable, "-m", "venv", str(PEER)],
-        [str(PYTHON), "-m", "pip", "install", "--quiet", "libmultilabel"],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            return f"LibMultiLabel cannot be installed here ({_last_line(done.stderr)})"
-    return "" if _works() else "LibMultiLabel is installed but cannot be imported"
+    command = [str(PYTHON), "-I", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def _works() -> bool:
-    command = [str(PYTHON), "-c", "import libmultilabel.linear"]
-    return PYTHON.exists() and not subprocess.run(command, capture_output=True, check=False).returncode
+def _call(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise PeerMissingError(f"LibMultiLabel cannot be installed here: {_last_line(done.stderr)}")
 
 
 def _last_line(text: str) -> str:

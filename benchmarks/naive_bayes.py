@@ -18,7 +18,7 @@ from labelkin.method.content.naive_bayes import NaiveBayes
 def measure_naive_bayes(setting: Setting) -> list[Row]:
     """Fit and predict term counts; beside it, our log-odds of every document left out."""
     train, test = setting.corpus.train, setting.corpus.test
-    Y = train.Y
+    Y = train.indicator
 
     def predicted(model: Any) -> NDArray[np.float64]:
         return np.asarray(model.fit(train.counts, Y).predict_proba(test.counts))

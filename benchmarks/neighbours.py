@@ -14,33 +14,42 @@ from benchmarks.timing import alternate, ratio, timed
 from labelkin.method.content.nearest_neighbours import NearestNeighbours
 
 K = 30
+Array = NDArray[np.float64]
 
 
 def measure_neighbours(setting: Setting) -> list[Row]:
     """Fit and predict tf-idf; scikit-learn's votes are timed plain, and checked weighted."""
     train, test = setting.corpus.train, setting.corpus.test
-    Y = train.Y
+    Y = train.indicator
 
-    def ours() -> NDArray[np.float64]:
+    def ours() -> Array:
         return NearestNeighbours(K).fit(train.tfidf, Y).predict_proba(test.tfidf)
 
-    def peer(weights: Any) -> list[NDArray[np.float64]]:
-        model = KNeighborsClassifier(K, metric="cosine", algorithm="brute", weights=weights)
-        found: list[NDArray[np.float64]] = model.fit(train.tfidf, Y).predict_proba(test.tfidf)
+    def peer(weights: Any = "uniform") -> list[Array]:
+        found: list[Array] = _peer(weights).fit(train.tfidf, Y).predict_proba(test.tfidf)
         return found
 
-    seconds = alternate(
-        {"peer": timed(lambda: peer("uniform")), "ours": timed(ours)}, setting.rounds
-    )
+    seconds = alternate({"peer": timed(peer), "ours": timed(ours)}, setting.rounds)
     shares = np.column_stack([label[:, 1] for label in peer(lambda distance: 1 - distance)])
-    apart = np.abs(ours() - shares)
-    changed = np.count_nonzero(apart.max(axis=1) > 1e-3)
-    check = (
-        f"mean |Δ share| {apart.mean():.1e} with similarity weights; {changed} of {len(apart)} "
-        "documents differ by more than 0.001 (ties at rank k)"
-    )
+    distances, _ = _peer("uniform").fit(train.tfidf, Y).kneighbors(test.tfidf, K + 1)
+    check = _compare_shares(np.abs(ours() - shares), distances)
     against = "scikit-learn KNeighborsClassifier (brute, cosine), fit + predict_proba"
     measured = ratio(seconds["ours"], seconds["peer"])
     return [
         ratio_row(f"NearestNeighbours({K}), fit + predict_proba", against, measured, 0.15, check)
     ]
+
+
+def _peer(weights: Any) -> KNeighborsClassifier:
+    return KNeighborsClassifier(K, metric="cosine", algorithm="brute", weights=weights)
+
+
+def _compare_shares(apart: Array, distances: Array) -> str:
+    """Say how far the shares are apart, and whether that is where a tie leaves a choice."""
+    differs = apart.max(axis=1) > 1e-3
+    tied = distances[:, K] - distances[:, K - 1] < 1e-6
+    return (
+        f"mean |Δ share| {apart.mean():.1e} with similarity weights; {np.sum(differs)} of "
+        f"{len(apart)} documents differ by more than 0.001, {np.sum(differs & tied)} of them tied "
+        f"at rank {K}"
+    )

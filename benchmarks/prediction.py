@@ -21,8 +21,11 @@ def measure_prediction(setting: Setting) -> list[Row]:
         },
         setting.rounds,
     )
-    content, both = (found.log_odds(test.tfidf) > 0 for found in (model.content_, model))
-    check = f"micro F1 {micro_f1(test.Y, content)} → {micro_f1(test.Y, both)} with label evidence"
+    content, both = (
+        micro_f1(test.indicator, found.log_odds(test.tfidf) > 0)
+        for found in (model.content_, model)
+    )
+    check = f"micro F1 {content} → {both} with label evidence"
     measured = ratio(seconds["both"], seconds["content"])
     against = "its PlattSVM alone, log_odds"
     return [ratio_row("LabelDependenceClassifier, log_odds", against, measured, 1.3, check)]

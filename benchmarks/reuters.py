@@ -6,6 +6,7 @@ import html
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 _DOCUMENT = re.compile(r"<REUTERS (.*?)>(.*?)</REUTERS>", re.DOTALL)
@@ -72,8 +73,8 @@ def _with_topics(stories: list[Story], topics: frozenset[str]) -> list[Story]:
 
 def _stemmer() -> Callable[[list[str]], list[str]]:
     try:
-        import Stemmer
+        snowball = import_module("Stemmer")
     except ImportError:
         return list
-    stems: Callable[[list[str]], list[str]] = Stemmer.Stemmer("english").stemWords
+    stems: Callable[[list[str]], list[str]] = snowball.Stemmer("english").stemWords
     return stems

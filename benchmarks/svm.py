@@ -25,7 +25,7 @@ _SAME_FOLDS = 0
 
 def measure_calibrated_svm(setting: Setting) -> list[Row]:
     """Fit the labels that five documents carry: scikit-learn's stratified folds need as many."""
-    X, Y = setting.corpus.train.tfidf, setting.corpus.train.Y
+    X, Y = setting.corpus.train.tfidf, setting.corpus.train.indicator
     enough = np.flatnonzero(Y.sum(axis=0) >= 5)
     Y = Y[:, enough]
     seconds = alternate(
@@ -38,12 +38,14 @@ def measure_calibrated_svm(setting: Setting) -> list[Row]:
     test = setting.corpus.test
     ours = PlattSVM(random_state=0).fit(X, Y).predict_proba(test.tfidf)
     theirs = np.column_stack([m.predict_proba(test.tfidf)[:, 1] for m in _fit_calibrated(X, Y)])
-    truth = test.Y[:, enough]
+    truth = test.indicator[:, enough]
     check = (
         f"{len(enough)} labels; micro F1 {micro_f1(truth, ours > 0.5)}, peer "
         f"{micro_f1(truth, theirs > 0.5)}; mean |ΔP| {np.abs(ours - theirs).mean():.1e}"
     )
-    against = "scikit-learn CalibratedClassifierCV(LinearSVC(hinge), cv=5, ensemble=False) per label"
+    against = (
+        "scikit-learn CalibratedClassifierCV(LinearSVC(hinge), cv=5, ensemble=False) per label"
+    )
     measured = ratio(seconds["ours"], seconds["peer"])
     return [ratio_row("PlattSVM, fit", against, measured, 0.25, check)]
 

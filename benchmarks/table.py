@@ -80,9 +80,10 @@ def markdown_page(rows: Sequence[Row], setting: Sequence[str]) -> str:
         [
             "# What it costs",
             "",
-            "Ratios of CPU time, alternating in one run: peer, ours, peer, ours, …; the median over the",
-            "rounds, and in brackets the lowest and the highest. Below 1 × labelkin needs less. This page",
-            f"is written by `{COMMAND}` (`make bench` prints the same table).",
+            "Ratios of CPU time, alternating in one run: peer, ours, peer, ours, …; the median",
+            "over the rounds, and in brackets the lowest and the highest. Below 1 × labelkin needs",
+            f"less. This page is written by `{COMMAND}`;",
+            "`make bench` prints the same table.",
             "",
             *(f"- {line}" for line in setting),
             "",

@@ -1,6 +1,7 @@
 """The other labels help where words are scarce.
 
-We train on a made corpus of news, once on the words alone and once listening to the other labels, and compare.
+We train on a made corpus of news, on the words alone and listening to the other labels, and
+compare.
 """
 
 # %% Load: texts, and the labels of each

@@ -1,6 +1,7 @@
 """A gain is believed when chance is an unlikely explanation.
 
-Hard and soft labels (the paper's M1 and M2) against the content alone, with the paper's tests and a bootstrap interval.
+Hard and soft labels (the paper's M1 and M2) against the content alone, with the paper's tests and a
+bootstrap interval.
 """
 
 from sklearn.feature_extraction.text import CountVectorizer
@@ -21,7 +22,8 @@ for variant in ("hard", "soft"):
     interval = significance.paired_bootstrap(
         Y_test, content > 0, posterior > 0, metrics.macro_f1, n_draws=300, random_state=0
     )
+    print(f"{variant} labels")
     print(
-        f"{variant}: s-test {micro.sign} (P = {micro.p_value:.3g}), S-test {macro.sign} (P = {macro.p_value:.3g}),"
+        f"  s-test {micro.sign} (P = {micro.p_value:.3g}), S-test {macro.sign} (P = {macro.p_value:.3g})"
     )
-    print(f"      macro F1 {interval.difference:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]")
+    print(f"  macro F1 {interval.difference:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]")

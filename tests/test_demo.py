@@ -170,6 +170,15 @@ def test_few_documents_are_enough_and_another_seed_gives_other_scores(tmp_path):
     assert read_scores(tmp_path / "0") != read_scores(tmp_path / "1")
 
 
+def test_an_output_that_knows_no_signs_gets_their_numbers(tmp_path):
+    stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    with redirect_stdout(stdout):
+        demo.main(["--documents", "20", "--out", str(tmp_path), "--quiet"])
+        stdout.flush()
+    printed = stdout.buffer.getvalue().decode("ascii")
+    assert r"\u226a and < say" in printed and "report.html" in printed
+
+
 def test_content_evidence_is_computed_once_for_all_systems_of_a_content(monkeypatch):
     calls, told = [], []
     log_odds = NaiveBayes.log_odds

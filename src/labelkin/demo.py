@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import platform
 import sys
@@ -190,6 +191,8 @@ def _print_result(comparison: Comparison, page: Path) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a sign it cannot show becomes its number
+        sys.stdout.reconfigure(errors="backslashreplace")
     table = Text(text_table(comparison_table(comparison)))
     table.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
     table.highlight_regex(r"(?<= )[≫>](?= |$)", "red")

@@ -174,5 +174,7 @@ def test_choices_and_probabilities_are_asked_for():
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
         as_label_classifier("logistic")
-    with pytest.raises(ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"):
+    with pytest.raises(
+        ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"
+    ):
         OtherLabels(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))

@@ -119,3 +119,14 @@ def test_sparse_scores_are_zero_where_nothing_is_stored():
     np.testing.assert_array_equal(
         rescorer.rescore(sparse.csr_array(SCORES)), rescorer.rescore(SCORES)
     )
+
+
+def test_named_scores_are_arranged_by_name():
+    rescorer = LabelRescorer().fit(Y)
+    expected = rescorer.rescore(SCORES)
+    frame = pd.DataFrame(SCORES, columns=NAMES)[["wheat", "gold", "grain"]]
+    np.testing.assert_array_equal(rescorer.rescore(frame), expected)
+    with pytest.raises(ValueError, match="among the 3 labels of the model, got 'silver'"):
+        rescorer.rescore(frame.rename(columns={"gold": "silver"}))
+    with pytest.raises(ValueError, match=r"among the 2 labels.* got 'grain'"):
+        rescorer.rescore(frame[["wheat", "gold"]])

@@ -46,6 +46,6 @@ def report(toy, comparison):
         "BLR+M2",
         labels,
         strongest_bonds(additions["BLR+M2"].label_weights_, labels, 6, 6),
-        introduction="A & B < C",
+        introduction="<u>A</u> & B < C",
         facts={"<i>": "</main>"},
     )

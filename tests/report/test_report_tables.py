@@ -3,10 +3,13 @@
 import csv
 import io
 import math
+from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelkin.report.comparison import Comparison
 from labelkin.report.label_graph import Bond
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.report.tables import (
@@ -55,6 +58,16 @@ def test_the_best_score_of_each_metric_is_marked(comparison):
         scores = [float(row[column].text) for row in table.rows]
         marked = [float(row[column].text) for row in table.rows if row[column].best]
         assert set(marked) == {best(scores)}
+
+
+@pytest.mark.parametrize(
+    ("sign", "tone"), [("≪", "better"), ("<", "better"), ("~", ""), (">", "worse"), ("≫", "worse")]
+)
+def test_a_significant_change_is_toned_by_who_is_better(comparison, sign, tone):
+    baseline, proposal, *_ = comparison.systems
+    told = replace(proposal, macro=replace(proposal.macro, sign=sign))
+    row = comparison_table(Comparison("toy", (baseline, told))).rows[1]
+    assert (row[5].tone, row[6].tone, row[6].text) == (tone, tone, sign)
 
 
 def test_text_columns_line_up_and_groups_are_apart(comparison):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from labelkin.odds import probability_of
+from scipy.special import expit
 
 Matrix = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def decided_labels(content: Matrix) -> Matrix:
 
 def probable_labels(content: Matrix) -> Matrix:
     """Fill in the other labels with their probabilities (M2, equation 4)."""
-    return probability_of(content)
+    return np.asarray(expit(content))
 
 
 VARIANTS: dict[str, Callable[[Matrix], Matrix]] = {
@@ -90,7 +90,7 @@ class Combination:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
         filled = self.variant(content)
         if known is None or np.isnan(known).all():
-            return content + self.weight * self._evidence(filled)
+            return combine(content, self._evidence(filled), 0.0, self.weight)
         is_known = ~np.isnan(known)
         filled = np.where(is_known, known, filled)
         posterior = content + self._evidence_with_facts(filled, is_known)
@@ -98,7 +98,12 @@ class Combination:
         return posterior
 
     def _evidence(self, filled: Matrix) -> Matrix:
-        """Return what the other labels add to the prior."""
+        """Return what the other labels add to the prior: label evidence less the prior."""
+        if self._linear is not None:
+            weights, bias = self._linear
+            evidence: Matrix = filled @ weights
+            evidence += bias
+            return evidence
         evidence = self.labels.log_odds(filled) - self.prior_log_odds
         evidence[:, self._mute] = 0.0
         return evidence
@@ -109,23 +114,25 @@ class Combination:
         A linear classifier's evidence is a sum over labels: each share has its own weight, and the
         constant has the mean of the others' weights. Otherwise the whole has that mean.
         """
-        weights = np.where(is_known, 1.0, self.weight)
-        others = max(weights.shape[1] - 1, 1)
-        mean_weight = (weights.sum(axis=1, keepdims=True) - weights) / others
-        if not hasattr(self.labels, "weights_"):
-            return mean_weight * self._evidence(filled)
-        shares = (weights * (filled - self.prior)) @ self.labels.weights_
-        evidence = shares + mean_weight * self._constant
-        evidence[:, self._mute] = 0.0
-        return evidence
+        each = np.where(is_known, 1.0, self.weight)
+        of_others = (each.sum(axis=1, keepdims=True) - each) / max(each.shape[1] - 1, 1)
+        if self._linear is None:
+            return of_others * self._evidence(filled)
+        weights, bias = self._linear
+        constant = bias + self.prior @ weights  # evidence when all labels are at their priors
+        return (each * (filled - self.prior)) @ weights + of_others * constant
 
-    @property
-    def _constant(self) -> Matrix:
-        """Evidence of a document whose labels are all at their priors."""
+    @cached_property
+    def _linear(self) -> tuple[Matrix, Matrix] | None:
+        """Weights and bias of evidence over the prior, 0 for mute labels; None if not linear."""
         labels: Any = self.labels
-        return labels.bias_ + self.prior @ labels.weights_ - self.prior_log_odds
+        if not hasattr(labels, "weights_"):
+            return None
+        speaks = ~self._mute
+        weights = labels.weights_ if speaks.all() else labels.weights_ * speaks
+        return weights, (labels.bias_ - self.prior_log_odds) * speaks
 
     @property
     def _mute(self) -> NDArray[np.bool_]:
-        """Labels of which the others say nothing: none or all have them, or there are no others."""
+        """Labels of which the others say nothing: none or all have them, or they are alone."""
         return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import names_to_columns, read_labels
 from labelkin.method.combination import VARIANTS, Combination
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LabelEvidence, LogisticLabels, as_label_classifier
@@ -120,9 +120,18 @@ class LabelRescorer(BaseEstimator):
         posterior = self.combination_.posterior(content, facts)
         return posterior if self.scale == "log_odds" else probability_of(posterior)
 
+    def _places(self, columns: list[Any]) -> NDArray[np.int64]:
+        """Where each label stands in a DataFrame of scores; nameless labels go by position."""
+        if _is_numbered(self.label_names_):
+            return np.arange(len(columns))
+        names_to_columns(columns, self.label_names_)  # refuses strange columns
+        return names_to_columns(self.label_names_.tolist(), np.array(columns))
+
     def _read_scores(self, scores: Any) -> NDArray[np.float64]:
         values = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
         expected = len(self.label_names_)
+        if hasattr(scores, "columns"):
+            values = values[:, self._places(list(scores.columns))]
         if values.ndim != 2 or values.shape[1] != expected:
             raise ValueError(
                 f"scores must be documents × labels, (n, {expected}), got shape {values.shape}. "
@@ -130,14 +139,18 @@ class LabelRescorer(BaseEstimator):
             )
         if self.scale == "probability":
             return log_odds_of(values, clip=self.clip)
-        values = values.astype(np.float64)
-        if np.isnan(values).any():
+        values = values.astype(np.float64, copy=False)
+        if values.size and np.isnan(values.min()):
             i, j = np.argwhere(np.isnan(values))[0]
             raise ValueError(
                 f"scores must be numbers, got NaN at document {i}, label {j} "
                 f"({int(np.isnan(values).sum())} such cells)."
             )
         return values
+
+
+def _is_numbered(names: NDArray[Any]) -> bool:
+    return np.array_equal(names, np.arange(len(names)))
 
 
 def _choose(name: str, value: Any, choices: dict[str, Any]) -> Any:

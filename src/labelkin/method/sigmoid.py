@@ -119,7 +119,7 @@ def _read_zero_one(targets: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_
     wrong = targets[~unknown & (targets != 0) & (targets != 1)]
     if len(wrong):
         raise ValueError(
-            f"targets must be 0, 1 or NaN (unknown), got {wrong[0]!r} ({len(wrong)} such cells)."
+            f"targets must be 0, 1 or NaN (unknown), got {wrong[0]} ({len(wrong)} such cells)."
         )
     return targets == 1, unknown if unknown.any() else None
 
@@ -129,7 +129,7 @@ def _read_weight(weight: ArrayLike | None, n_documents: int) -> Floats:
     if weights.shape != (n_documents,) or not (weights >= 0).all():
         raise ValueError(
             f"weight must hold one number ≥ 0 for each of {n_documents} documents, got shape "
-            f"{weights.shape}, smallest {weights.min(initial=np.inf)!r}."
+            f"{weights.shape}, smallest {weights.min(initial=np.inf)}."
         )
     return weights
 

@@ -163,11 +163,11 @@ def solve_svms(
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.2], [0.1, 1.0]])
     >>> Y = read_labels([["tea"], ["coffee"], ["tea"], ["coffee"]])
     >>> svms = solve_svms(X, Y, folds=[0, 0, 1, 1], tol=1e-6)
-    >>> svms.decision_values(X).round(2)
+    >>> svms.decision_values(X).round(1)
     array([[-1. ,  1. ],
            [ 1. , -1. ],
-           [-0.82,  0.82],
-           [ 0.9 , -0.9 ]])
+           [-0.8,  0.8],
+           [ 0.9, -0.9]])
     """
     solve = _load_engine(engine)
     matrix = _read_features(X)

@@ -73,6 +73,7 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 @_compiled
 def descend(
     problem: Problem,
+    order: NDArray[np.int64],
     W: Floats,
     bias: Floats,
     tol: float,
@@ -82,20 +83,19 @@ def descend(
 ) -> bool:
     """Solve every lane to a violation of at most ``tol``; tell whether that was reached.
 
-    ``W``, flat (n_features · LANES,), and ``bias``, (LANES,), come as zeros and leave as the
-    solution. ``recentre`` times the bias reached is freed of its penalty and the descent goes on:
-    proximal steps towards LibSVM's unpenalised bias. ``state`` is the generator's, not 0.
+    ``order`` holds the documents whose sign is not 0, and is shuffled. ``W``, flat (n_features ·
+    LANES,), and ``bias``, (LANES,), come as zeros and leave as the solution. ``recentre`` times the
+    bias reached is freed of its penalty and the descent goes on: proximal steps towards LibSVM's
+    unpenalised bias. ``state`` is the generator's, not 0.
     """
-    order = np.flatnonzero(problem.sign)
     dual = np.zeros((len(problem.sign), LANES))
     violation, free = np.zeros((2, LANES)), np.zeros(LANES)
     n_awake = len(order)
     for _ in range(max_sweeps):
         everyone = n_awake == len(order)
         state = _shuffle(order, n_awake, state)
-        violation[:] = 0.0
         n_awake = _sweep(problem, W, bias, dual, order, n_awake, violation)
-        if (violation[1] - violation[0]).max() > tol:
+        if _clear(violation) > tol:
             continue
         if everyone and recentre == 0:
             return True
@@ -224,6 +224,16 @@ def _add(terms: NDArray[np.uint32], x: Floats, W: Floats, bias: Floats, step: Fl
         W[at + _3] += value * d3
         W[at + _4] += value * d4
         W[at + _5] += value * d5
+
+
+@_compiled
+def _clear(violation: Floats) -> float:
+    """Set the violations of a sweep to 0; return the widest gap between smallest and largest."""
+    widest = 0.0
+    for k in range(LANES):
+        widest = max(widest, violation[1, k] - violation[0, k])
+        violation[0, k] = violation[1, k] = 0.0
+    return widest
 
 
 @_compiled

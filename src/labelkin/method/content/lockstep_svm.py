@@ -49,29 +49,41 @@ def _read_documents(task: SVMTask) -> tuple[NDArray[np.generic], ...]:
 def _solve_label(
     task: SVMTask, documents: tuple[NDArray[np.generic], ...], svms: LinearSVMs, j: int
 ) -> None:
-    """Fill in label ``j``. W, n_features × 6, exists only while its label is being solved."""
-    kernel = load_kernel()
+    """Fill in label ``j``."""
     signs = task.signs(j)
     answers = task.constant_answers(signs)
+    needed = np.isnan(answers)
     svms.bias[j] = np.nan_to_num(answers[0])
-    for first in range(0, len(answers), kernel.LANES):
-        learns = np.zeros(kernel.LANES, dtype=np.bool_)
-        part = np.isnan(answers[first : first + kernel.LANES])
-        learns[: len(part)] = part
-        if not learns.any():
-            continue
-        lane = task.folds + 1 - first
-        left_out = np.where((lane >= 0) & (lane < kernel.LANES), lane, -1).astype(np.int8)
-        problem = kernel.Problem(*documents, signs, left_out, learns)
-        W, bias = np.zeros(task.X.shape[1] * kernel.LANES), np.zeros(kernel.LANES)
-        svms.converged[j] &= kernel.descend(
-            problem, W, bias, task.tol, task.recentre, task.max_sweeps, _first_state(task.seed)
-        )
-        kernel.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
-        if first == 0 and learns[0]:
-            svms.weights[j], svms.bias[j] = W[:: kernel.LANES], bias[0]
+    n_lanes = load_kernel().LANES
+    for first in range(0, len(answers), n_lanes):
+        if needed[first : first + n_lanes].any():
+            _solve_lanes(task, documents, svms, j, signs, needed, first)
     constant = answers[1:][task.folds]
-    svms.out_of_fold[~np.isnan(constant), j] = constant[~np.isnan(constant)]
+    svms.out_of_fold[:, j] = np.where(np.isnan(constant), svms.out_of_fold[:, j], constant)
+
+
+def _solve_lanes(
+    task: SVMTask,
+    documents: tuple[NDArray[np.generic], ...],
+    svms: LinearSVMs,
+    j: int,
+    signs: NDArray[np.int8],
+    needed: NDArray[np.bool_],
+    first: int,
+) -> None:
+    """Fill in what the SVMs from ``first`` on say; 0 is the final one, 1 + k leaves out fold k."""
+    kernel = load_kernel()
+    learns = np.zeros(kernel.LANES, dtype=np.bool_)
+    learns[: len(needed) - first] = needed[first : first + kernel.LANES]
+    lane = task.folds + 1 - first
+    left_out = np.where((lane >= 0) & (lane < kernel.LANES), lane, -1).astype(np.int8)
+    problem = kernel.Problem(*documents, signs, left_out, learns)
+    W, bias = np.zeros(task.X.shape[1] * kernel.LANES), np.zeros(kernel.LANES)
+    how = task.tol, task.recentre, task.max_sweeps, _first_state(task.seed)
+    svms.converged[j] &= kernel.descend(problem, np.flatnonzero(signs), W, bias, *how)
+    kernel.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
+    if first == 0 and learns[0]:
+        svms.weights[j], svms.bias[j] = W[:: kernel.LANES], bias[0]
 
 
 def _first_state(seed: int) -> np.uint64:

@@ -103,7 +103,8 @@ class PlattSVM(LogOddsClassifier):
     ) -> NDArray[np.float64]:
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
-        self.coef_ = np.zeros((labels.shape[1], X.shape[1]))
+        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
+        self.coef_ = np.zeros((X.shape[1], labels.shape[1])).T
         out_of_fold = np.tile(self.intercept_, (labels.shape[0], 1))
         two_sided = np.flatnonzero((positive > 0) & (positive < known))
         if len(two_sided):

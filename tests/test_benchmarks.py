@@ -1,0 +1,170 @@
+"""The arithmetic of the benchmarks with a made-up clock, their table, and the SGML reader."""
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).parent.parent
+
+SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
+<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" OLDID="1" NEWID="1">
+<TOPICS><D>grain</D><D>wheat</D></TOPICS><PLACES><D>usa</D></PLACES>
+<TEXT>&#2;
+<TITLE>Wheat up</TITLE><BODY>Prices of &lt;WHEAT> are rising, A&amp;B said.
+</BODY></TEXT>
+</REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" OLDID="2" NEWID="2">
+<TOPICS></TOPICS><TEXT TYPE="BRIEF"><TITLE>Nothing</TITLE></TEXT></REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="TEST" OLDID="3" NEWID="3">
+<TOPICS><D>grain</D><D>gold</D></TOPICS><TEXT TYPE="UNPROC">caf\xe9 grain</TEXT></REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="TEST" OLDID="4" NEWID="4">
+<TOPICS><D>gold</D></TOPICS><TEXT>Gold</TEXT></REUTERS>
+<REUTERS TOPICS="YES" LEWISSPLIT="NOT-USED" OLDID="5" NEWID="5">
+<TOPICS><D>grain</D></TOPICS><TEXT>Neither part</TEXT></REUTERS>
+<REUTERS TOPICS="NO" LEWISSPLIT="TRAIN" OLDID="6" NEWID="6">
+<TOPICS><D>gold</D></TOPICS><TEXT>Nobody indexed it</TEXT></REUTERS>
+"""
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Import a module of the benchmarks, which are no part of the installed package."""
+    monkeypatch.syspath_prepend(str(TOP))
+    return lambda name: importlib.import_module(f"benchmarks.{name}")
+
+
+class FakeClock:
+    """A clock that moves only when somebody works."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+    def work(self, seconds):
+        self.now += seconds
+
+
+def test_a_turn_is_the_mean_of_as_many_runs_as_fill_its_time(module):
+    clock = FakeClock()
+    pace = iter([0.25, 0.5, 0.75, 9.0])
+    turn = module("timing").timed(lambda: clock.work(next(pace)), at_least=1.0, clock=clock)
+    assert turn() == 0.5
+
+
+def test_a_task_that_takes_no_time_at_all_still_runs_once(module):
+    clock, runs = FakeClock(), []
+    assert module("timing").timed(lambda: runs.append(1), at_least=0.0, clock=clock)() == 0.0
+    assert runs == [1]
+
+
+def test_turns_alternate_round_by_round(module):
+    order = []
+
+    def turn(name, seconds):
+        return lambda: order.append(name) or seconds
+
+    turns = {"peer": turn("peer", 4.0), "ours": turn("ours", 1.0)}
+    seconds = module("timing").alternate(turns, 3)
+    assert order == ["peer", "ours"] * 3
+    assert seconds == {"peer": [4.0] * 3, "ours": [1.0] * 3}
+
+
+def test_a_round_in_which_the_machine_is_slow_does_not_move_the_ratio(module):
+    measured = module("timing").ratio(ours=[1.0, 30.0, 1.0, 3.0], peer=[4.0, 120.0, 4.0, 4.0])
+    assert (measured.middle, measured.low, measured.high) == (0.25, 0.25, 0.75)
+
+
+def test_rounds_must_match_to_be_divided(module):
+    with pytest.raises(ValueError, match="longer"):
+        module("timing").ratio(ours=[1.0], peer=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("value", "target", "verdict"),
+    [
+        (0.08, 0.08, "reached"),
+        (0.081, 0.08, "missed"),
+        (0.5, None, "information"),
+        (None, 0.08, "skipped"),
+    ],
+)
+def test_the_verdict_compares_the_value_with_the_target(module, value, target, verdict):
+    assert module("table").Row("a", "b", value, target, "").verdict == verdict
+
+
+@pytest.fixture
+def rows(module):
+    table, timing = module("table"), module("timing")
+    return [
+        table.ratio_row("fit", "peer", timing.Ratio(0.05, 0.04, 0.0625), 0.08, "max |ΔP| 1e-12"),
+        table.skipped_row("fit a lot", "another", 2.6, "no compiler"),
+    ]
+
+
+def test_the_text_table_has_its_columns_one_under_another(module, rows):
+    head, rule, first, second = module("table").text_table(rows).splitlines()
+    assert set(rule) == {"-", " "}
+    for name, text in [("against", "peer"), ("measured", "0.050 × (0.040–0.062)")]:
+        assert head.index(name) == first.index(text)
+    assert first.endswith("≤ 0.08  reached  max |ΔP| 1e-12")
+    assert "skipped: no compiler" in second
+
+
+def test_the_page_names_its_command_and_says_how_it_was_measured(module, rows):
+    page = module("table").markdown_page(rows, ["corpus: made up", "machine: 2 cores"])
+    assert "python -m benchmarks --write docs/benchmarks.md" in page
+    assert "Ratios of CPU time, alternating in one run" in page
+    assert "- corpus: made up\n- machine: 2 cores\n" in page
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    assert {line.replace(r"\|", "").count("|") for line in lines} == {7}
+    assert r"max \|ΔP\| 1e-12" in lines[2]
+
+
+def test_the_sgml_reader_keeps_stories_of_a_part_that_somebody_indexed(module):
+    stories = list(module("reuters").parse_sgml(SGML))
+    assert [story.part for story in stories] == ["TRAIN", "TRAIN", "TEST", "TEST"]
+    assert [sorted(story.topics) for story in stories] == [
+        ["grain", "wheat"], [], ["gold", "grain"], ["gold"]
+    ]  # fmt: skip
+    assert " ".join(stories[0].text.split()) == "Wheat up Prices of <WHEAT> are rising, A&B said."
+    assert stories[2].text == "café grain"
+
+
+def test_reuters_keeps_the_topics_of_both_parts_and_the_stories_that_have_one(module, tmp_path):
+    (tmp_path / "reut2-000.sgm").write_text(SGML, encoding="latin-1")
+    train, test = module("reuters").read_stories(tmp_path)
+    assert [story.topics for story in train] == [{"grain"}]
+    assert [story.text for story in test] == ["café grain"]
+
+
+def test_words_are_lower_case_letters_without_stop_words(module, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "Stemmer", None)
+    stop_list = tmp_path / "stop.dat"
+    stop_list.write_text("the\nof\n")
+    words = module("reuters").word_reader(stop_list)
+    assert words("The PRICES of 3 tonnes rose.") == ["prices", "tonnes", "rose"]
+
+
+def test_without_data_the_corpus_is_the_newsroom_and_says_so(module, tmp_path):
+    corpus = module("corpus").load_corpus(tmp_path)
+    assert corpus.description.startswith("newsroom")
+    assert "LABELKIN_DATA" in corpus.description
+    assert corpus.train.tfidf.shape[1] == corpus.test.counts.shape[1]
+    assert corpus.train.indicator.shape == (2000, 38)
+
+
+def test_every_subject_that_can_be_asked_for_exists(module):
+    main = module("__main__")
+    for place in main.SUBJECTS.values():
+        name, function = place.split(".")
+        assert callable(getattr(module(name), function))
+
+
+def test_the_number_of_rounds_must_be_at_least_one(module, capsys):
+    with pytest.raises(SystemExit):
+        module("__main__").read_arguments(["--rounds", "0"])
+    assert "rounds must be at least 1, got 0" in capsys.readouterr().err
