@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from benchmarks.reuters import read_stories, word_reader
+from benchmarks.reuters import describe_words, read_stories, word_reader
 from labelkin.corpora.newsroom import newsroom
 from labelkin.label_matrix import LabelMatrix, read_labels
 
@@ -62,12 +62,13 @@ def load_corpus(data: Path = DATA) -> Benchmark:
 
 def _reuters(data: Path) -> Benchmark:
     train, test = read_stories(data / "reuters21578")
+    stop_list = data / "stopwords" / "SMART.dat"
     names = sorted(frozenset().union(*(story.topics for story in train)))
     return _benchmark(
-        "Reuters-21578, ModApte",
+        f"Reuters-21578, ModApte, {describe_words(stop_list)}",
         ([story.text for story in train], [story.text for story in test]),
         tuple(read_labels([set(s.topics) for s in part], names=names) for part in (train, test)),
-        word_reader(data / "stopwords" / "SMART.dat"),
+        word_reader(stop_list),
     )
 
 

@@ -62,6 +62,12 @@ def word_reader(stop_list: Path) -> Callable[[str], list[str]]:
     return lambda text: stem([w for w in _WORD.findall(text.lower()) if w not in stop_words])
 
 
+def describe_words(stop_list: Path) -> str:
+    """Say which steps :func:`word_reader` takes here."""
+    stop_words = "without SMART stop words" if stop_list.exists() else "all words"
+    return f"{stop_words}, {'as they are' if _stemmer() is list else 'English stems'}"
+
+
 def _first(pattern: re.Pattern[str], text: str) -> str:
     found = pattern.search(text)
     return found[1] if found else ""

@@ -23,7 +23,6 @@ for variant in ("hard", "soft"):
         Y_test, content > 0, posterior > 0, metrics.macro_f1, n_draws=300, random_state=0
     )
     print(f"{variant} labels")
-    print(
-        f"  s-test {micro.sign} (P = {micro.p_value:.3g}), S-test {macro.sign} (P = {macro.p_value:.3g})"
-    )
+    print(f"  s-test {micro.sign} (P = {micro.p_value:.3g})")
+    print(f"  S-test {macro.sign} (P = {macro.p_value:.3g})")
     print(f"  macro F1 {interval.difference:+.4f} [{interval.low:+.4f}, {interval.high:+.4f}]")

@@ -147,6 +147,8 @@ def test_words_are_lower_case_letters_without_stop_words(module, tmp_path, monke
     stop_list.write_text("the\nof\n")
     words = module("reuters").word_reader(stop_list)
     assert words("The PRICES of 3 tonnes rose.") == ["prices", "tonnes", "rose"]
+    said = module("reuters").describe_words(stop_list)
+    assert said == "without SMART stop words, as they are"
 
 
 def test_without_data_the_corpus_is_the_newsroom_and_says_so(module, tmp_path):

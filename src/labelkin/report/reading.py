@@ -66,9 +66,8 @@ def _name_best(comparison: Comparison) -> str:
     for metric, words in _F1.items():
         best = max(comparison.systems, key=lambda s: s.scores[metric])
         score = score_text(best.scores[metric])
-        parts.append(
-            f"{words.lower().replace('f1', 'F1')} {score} ({_place(comparison, best, metric)})"
-        )
+        place = _place(comparison, best, metric)
+        parts.append(f"{words[0].lower()}{words[1:]} {score} ({place})")
     return f"Best scores: {' and '.join(parts)}."
 
 
