@@ -24,7 +24,7 @@ class Setting:
         """Return a line each on corpus, clock, machine and versions."""
         return [
             f"corpus: {self.corpus.description}; the targets are meant for Reuters-21578",
-            f"clock: user and system time of all threads, {self.rounds} rounds; one thread each",
+            f"clock: user and system time of all threads; rounds: {self.rounds}; one thread each",
             f"machine: {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
             f"versions: Python {platform.python_version()}, "
             + ", ".join(f"{name} {_version(name)}" for name in PACKAGES),

@@ -6,6 +6,7 @@ follow one another meet the same machine, and their ratio says more.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -51,6 +52,11 @@ def alternate(turns: Mapping[str, Turn], rounds: int) -> dict[str, list[float]]:
         for name, turn in turns.items():
             seconds[name].append(turn())
     return seconds
+
+
+def user_seconds() -> float:
+    """Return the CPU time of this process without the system's part, in steps of about 0.01 s."""
+    return os.times().user
 
 
 def ratio(ours: list[float], peer: list[float]) -> Ratio:

@@ -23,7 +23,7 @@ from labelkin import (
 CONTENT = [
     NaiveBayes(),
     NearestNeighbours(n_neighbors=7),
-    PlattSVM(random_state=0, tol=1e-6),
+    PlattSVM(random_state=0),
     PerLabel(LogisticRegression(tol=1e-10, max_iter=1000), random_state=0),
 ]
 WHOLE = [

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from labelkin.label_matrix import LabelMatrix
@@ -124,7 +126,7 @@ class PlattSVM(LogOddsClassifier):
         fold = np.empty(n_documents, dtype=np.int64)
         n_folds = min(self.cv, n_documents)
         fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
-        return solve_svms(
+        svms = solve_svms(
             X,
             labels,
             fold,
@@ -135,6 +137,15 @@ class PlattSVM(LogOddsClassifier):
             cost=weight,
             n_jobs=self.n_jobs,
         )
+        if not svms.converged.all():
+            warnings.warn(
+                f"The SVMs of {(~svms.converged).sum()} of {len(svms.bias)} labels did not reach "
+                f"tol={self.tol!r}. Scale the features (tf-idf rows of length 1, or a "
+                "StandardScaler), or raise tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return svms
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_.T) + self.intercept_

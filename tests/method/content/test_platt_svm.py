@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from labelkin.method.content import lockstep_svm
+from labelkin.method.content.platt_svm import PlattSVM
+
+
+def world(seed=0, n=200, d=20, p=4):
+    rng = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.4, rng=rng, format="csr")
+    Y = (X @ rng.normal(size=(d, p)) + rng.normal(0, 0.4, (n, p)) > 0.3).astype(int)
+    return X, Y
+
+
+def test_its_log_odds_are_a_linear_function_and_rank_as_the_svm_does():
+    X, Y = world()
+    model = PlattSVM(random_state=0, tol=1e-3).fit(X, Y)
+    np.testing.assert_allclose(model.log_odds(X), X @ model.coef_.T + model.intercept_)
+    for j in range(Y.shape[1]):
+        svc = LinearSVC(loss="hinge", tol=1e-9, max_iter=10**6).fit(X, Y[:, j])
+        direction = model.coef_[j] / np.linalg.norm(model.coef_[j])
+        np.testing.assert_allclose(direction, svc.coef_[0] / np.linalg.norm(svc.coef_), atol=5e-3)
+
+
+def test_probabilities_are_calibrated_on_documents_it_has_not_seen():
+    X, Y = world(1, n=3000)
+    model = PlattSVM(random_state=0).fit(X[:2000], Y[:2000])
+    p = expit(model.log_odds(X[2000:]))
+    for low in (0.0, 0.2, 0.4, 0.6, 0.8):
+        inside = (p >= low) & (p < low + 0.2)
+        assert abs(p[inside].mean() - Y[2000:][inside].mean()) < 0.08
+
+
+def test_out_of_fold_evidence_is_less_sure_than_what_was_learnt():
+    X, Y = world(2)
+    model = PlattSVM(random_state=0)
+    out_of_fold = model.fit_out_of_fold(X, Y)
+    sign = 2 * Y - 1
+    assert (sign * out_of_fold).mean() < (sign * model.log_odds(X)).mean()
+    assert ((out_of_fold > 0) == Y).mean() > 0.8
+
+
+def test_without_numba_the_answers_are_nearly_the_same_and_reproducible(monkeypatch):
+    X, Y = world(3)
+    with_numba = PlattSVM(random_state=0, tol=0.01).fit(X, Y).predict_proba(X)
+
+    def missing():
+        raise ImportError("No module named 'numba'")
+
+    monkeypatch.setattr(lockstep_svm, "load_kernel", missing)
+    without = [PlattSVM(random_state=0, tol=0.01).fit(X, Y).predict_proba(X) for _ in range(2)]
+    np.testing.assert_array_equal(*without)
+    assert np.abs(without[0] - with_numba).mean() < 2e-3
+
+
+def test_the_free_bias_lies_between_the_folds_noise():
+    X, Y = world(4)
+    free = PlattSVM(random_state=0, free_bias=True, tol=1e-2).fit(X, Y).predict_proba(X)
+    penalised = PlattSVM(random_state=0, tol=1e-2).fit(X, Y).predict_proba(X)
+    assert 0 < np.abs(free - penalised).mean() < 0.05
+
+
+def test_features_far_from_unit_length_draw_a_warning_with_the_remedy():
+    X, Y = world(5)
+    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-09\. Scale the features"):
+        PlattSVM(random_state=0, tol=1e-9).fit(X * 1000, Y)
