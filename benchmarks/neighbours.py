@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.setting import Setting
 from benchmarks.table import Row, ratio_row
-from benchmarks.timing import alternate, ratio, timed, user_seconds
+from benchmarks.timing import Ratio, Turn, alternate, ratio, timed, user_seconds
 from labelkin.method.content.nearest_neighbours import NearestNeighbours
 
 K = 30
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 def measure_neighbours(setting: Setting) -> list[Row]:
     """Fit and predict tf-idf; scikit-learn's votes are timed plain, and checked weighted.
 
-    scikit-learn fills a dense matrix, documents × documents: what the system charges for that
+    scikit-learn fills a dense matrix, test × training documents: what the system charges for that
     memory differs much from call to call, so the time without the system's part stands beside.
     """
     train, test = setting.corpus.train, setting.corpus.test
@@ -33,22 +34,23 @@ def measure_neighbours(setting: Setting) -> list[Row]:
         found: list[Array] = _peer(weights).fit(train.tfidf, Y).predict_proba(test.tfidf)
         return found
 
-    seconds = alternate({"peer": timed(peer), "ours": timed(ours)}, setting.rounds)
-    user = {
-        name: timed(task, at_least=0.5, clock=user_seconds)
-        for name, task in {"peer": peer, "ours": ours}.items()
-    }
-    without_system = alternate(user, setting.rounds)
+    measured = _ratio(timed(ours), timed(peer), setting.rounds)
+    user = partial(timed, at_least=0.5, clock=user_seconds)
+    user_ratio = _ratio(user(ours), user(peer), setting.rounds)
     shares = np.column_stack([label[:, 1] for label in peer(lambda distance: 1 - distance)])
     distances, _ = _peer("uniform").fit(train.tfidf, Y).kneighbors(test.tfidf, K + 1)
     check = _compare_shares(np.abs(ours() - shares), distances)
     against = "scikit-learn KNeighborsClassifier (brute, cosine), fit + predict_proba"
     subject = f"NearestNeighbours({K}), fit + predict_proba"
-    measured, user_ratio = (ratio(s["ours"], s["peer"]) for s in (seconds, without_system))
     return [
         ratio_row(subject, against, measured, 0.15, check),
         ratio_row(f"{subject}, user time only", against, user_ratio, None),
     ]
+
+
+def _ratio(ours: Turn, peer: Turn, rounds: int) -> Ratio:
+    seconds = alternate({"peer": peer, "ours": ours}, rounds)
+    return ratio(seconds["ours"], seconds["peer"])
 
 
 def _peer(weights: Any) -> KNeighborsClassifier:

@@ -149,7 +149,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         routed = routed or {"content": {}, "labels": {}}
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                content = self._content()
+                content = clone(self._content())
                 ours = isinstance(content, LogOddsClassifier)
                 content.fit(X, labels if ours else labels.plain(), **routed["content"])
             with stage("label evidence", self.verbose):
@@ -222,10 +222,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _content(self) -> Any:
         if self.content is None:
             return PlattSVM(random_state=self.random_state)
-        return clone(as_content(self.content))
+        return as_content(self.content)
 
     def _labels(self) -> Any:
-        return LogisticLabels() if self.labels is None else clone(as_label_classifier(self.labels))
+        return LogisticLabels() if self.labels is None else as_label_classifier(self.labels)
 
     def _rescorer(self) -> LabelRescorer:
         return LabelRescorer(self._labels(), self.variant, self.evidence_weight, scale="log_odds")

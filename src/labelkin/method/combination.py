@@ -18,6 +18,9 @@ from scipy.special import expit
 
 Matrix = NDArray[np.float64]
 
+#: Documents combined at a time: what lies between content and posterior stays in the cache.
+_BLOCK = 512
+
 
 def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
     """Weigh what the text says against what the other labels say; everything in log-odds.
@@ -88,6 +91,14 @@ class Combination:
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
+        posterior = np.empty(content.shape)
+        for start in range(0, len(content), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            facts = None if known is None else known[rows]
+            posterior[rows] = self._posterior_of_block(content[rows], facts)
+        return posterior
+
+    def _posterior_of_block(self, content: Matrix, known: Matrix | None) -> Matrix:
         filled = self.variant(content)
         if known is None or np.isnan(known).all():
             return combine(content, self._evidence(filled), 0.0, self.weight)

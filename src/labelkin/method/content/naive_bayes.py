@@ -84,10 +84,17 @@ def count_terms(
 ) -> TermCounts:
     """Count terms per label; ``weight`` says how many times each document counts."""
     weighted = X if weight is None else sparse.csr_array(sparse.diags_array(weight) @ X)
-    unknown = None if labels.unknown is None else sparse.csc_array(weighted.T @ labels.unknown)
     total = np.asarray(weighted.sum(axis=0)).ravel()
-    inside = sparse.csc_array(weighted.T @ labels.positive)
+    inside = _sum_terms(weighted, labels.positive)
+    unknown = None if labels.unknown is None else _sum_terms(weighted, labels.unknown)
     return TermCounts(inside, unknown, total, *labels.counts(weight))
+
+
+def _sum_terms(X: sparse.csr_array, cells: sparse.csr_array) -> sparse.csc_array:
+    """Xᵀ · cells, with sorted indices: single cells are looked up by bisection then."""
+    product = sparse.csc_array(X.T @ cells)
+    product.sum_duplicates()
+    return product
 
 
 class NaiveBayes(LogOddsClassifier):
