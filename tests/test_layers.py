@@ -83,7 +83,7 @@ def test_importing_the_library_loads_no_extra():
     import subprocess
     import sys
 
-    extras = "{'numba', 'matplotlib', 'rich', 'polars', 'dask', 'fastapi'}"
+    extras = "{'numba', 'matplotlib', 'rich', 'polars', 'Stemmer', 'dask', 'fastapi'}"
     core = "import sys, sklearn.svm, sklearn.pipeline, sklearn.multiclass, scipy.sparse, joblib; "
     program = (
         f"{core}before = set(sys.modules); import labelkin; "

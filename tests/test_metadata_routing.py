@@ -58,9 +58,7 @@ def test_the_svm_takes_weights_by_routing():
         content=svm, labels=LogisticLabels().set_fit_request(sample_weight=False)
     )
     ones = model.fit(X, Y, sample_weight=np.ones(60)).log_odds(X)
-    plain = (
-        LabelDependenceClassifier(content=PlattSVM(random_state=0)).fit(X, Y).log_odds(X)
-    )
+    plain = LabelDependenceClassifier(content=PlattSVM(random_state=0)).fit(X, Y).log_odds(X)
     np.testing.assert_allclose(ones, plain, atol=1e-6)
     weighted = model.fit(X, Y, sample_weight=np.where(Y[:, 0] == 1, 3.0, 1.0)).log_odds(X)
     assert weighted[:, 0].mean() > plain[:, 0].mean() + 0.1

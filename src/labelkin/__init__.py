@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from labelkin import corpora, metrics, significance, splits
+from labelkin import corpora, metrics, significance, splits, text
 from labelkin.method.classifier import LabelDependenceClassifier, Suggestion
 from labelkin.method.content.all_labels import AllLabels
 from labelkin.method.content.naive_bayes import NaiveBayes
@@ -32,4 +32,5 @@ __all__ = [
     "metrics",
     "significance",
     "splits",
+    "text",
 ]

@@ -1,0 +1,29 @@
+"""Text → vectors: the paper's preprocessing as scikit-learn transformers.
+
+Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
+(:class:`TermWeights`); and the terms that tell most about the labels (:class:`TermSelection`).
+
+>>> from sklearn.pipeline import make_pipeline
+>>> texts = ["Ships carry corn.", "Corn, good corn!", "A ship sank.", "Good ships sink."]
+>>> labels = [["sea", "farm"], ["farm"], ["sea"], ["sea"]]
+>>> vectors = make_pipeline(WordCounts(min_documents=2), TermSelection(k=2), TermWeights("tfidf"))
+>>> vectors.fit_transform(texts, labels).shape
+(4, 2)
+>>> vectors.get_feature_names_out().tolist()
+['corn', 'ship']
+"""
+
+from labelkin.text.term_selection import TermSelection, term_scores
+from labelkin.text.term_weights import TermWeights
+from labelkin.text.word_counts import WordCounts
+from labelkin.text.words import WORD, remove_markup, smart_stop_words
+
+__all__ = [
+    "WORD",
+    "TermSelection",
+    "TermWeights",
+    "WordCounts",
+    "remove_markup",
+    "smart_stop_words",
+    "term_scores",
+]
