@@ -9,8 +9,9 @@ import labelkin
 
 ROOT = Path(labelkin.__file__).parent
 LAYERS = [
-    {"cli", "demo"},
+    {"cli"},
     {"service"},
+    {"demo"},
     {"report"},
     {"experiment"},
     {"distributed", "storage"},

@@ -234,9 +234,8 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
             wanted = _name_array(sorted(distinct))
         except TypeError:
             wanted = _name_array(sorted(distinct, key=str))
-    columns = [np.unique(names_to_columns(labels, wanted)) for labels in sets]
-    row = np.repeat(np.arange(len(sets)), [len(c) for c in columns])
-    column = np.concatenate(columns) if columns else np.zeros(0, dtype=np.int64)
+    row = np.repeat(np.arange(len(sets)), [len(labels) for labels in sets])
+    column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
     return LabelMatrix(positive, None, wanted, "multilabel", wanted)
 
@@ -269,8 +268,8 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
 
 def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_array:
     matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-    matrix.data[:] = 1.0  # the same cell stored twice is still one label
-    matrix.sort_indices()
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0  # the same cell given twice is still one label
     return matrix
 
 

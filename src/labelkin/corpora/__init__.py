@@ -1,4 +1,4 @@
-"""Corpora: documents, label sets and a fixed split, by name.
+"""Corpora: documents, label sets and a fixed split, by name or from a file.
 
 >>> load("newsroom").Y.shape
 (3000, 38)
@@ -6,20 +6,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.fetch import Fetched, FetchError, fetch
+from labelkin.corpora.jsonl import iter_jsonl
+from labelkin.corpora.loading import CorpusNotFound, find, load
 from labelkin.corpora.newsroom import newsroom
 from labelkin.corpora.newsroom_truth import NewsroomTruth, newsroom_truth
+from labelkin.corpora.registry import KNOWN, KnownCorpus
+from labelkin.corpora.tables import iter_table
 
-__all__ = ["Corpus", "NewsroomTruth", "load", "newsroom", "newsroom_truth"]
-
-CORPORA: dict[str, Callable[[], Corpus]] = {"newsroom": newsroom}
-
-
-def load(name: str) -> Corpus:
-    """Return the corpus known by ``name``."""
-    if name not in CORPORA:
-        known = ", ".join(repr(known) for known in sorted(CORPORA))
-        raise ValueError(f"name must be a known corpus, got {name!r}. Known corpora: {known}.")
-    return CORPORA[name]()
+__all__ = [
+    "KNOWN",
+    "Corpus",
+    "CorpusNotFound",
+    "FetchError",
+    "Fetched",
+    "KnownCorpus",
+    "NewsroomTruth",
+    "fetch",
+    "find",
+    "iter_jsonl",
+    "iter_table",
+    "load",
+    "newsroom",
+    "newsroom_truth",
+]

@@ -1,0 +1,204 @@
+"""One file from the network: resumed where it broke off, checked, and named only when whole.
+
+The bytes go to ``NAME.part``, with a note in ``NAME.part.json`` of where they come from. A later
+attempt asks for the rest, on the condition that the file has not changed since. When all is there
+and has been checked, ``NAME.part`` becomes ``NAME``: a file called ``NAME`` is complete.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import re
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+PAUSES = (1.0, 2.0, 4.0, 8.0)
+"""Seconds between the attempts at one address: one attempt more than pauses."""
+TIMEOUT = 60.0
+CHUNK = 1 << 16
+PASSING = {408, 425, 429, 500, 502, 503, 504}
+"""Answers after which the same question may be asked again."""
+OUT_OF_RANGE = 416
+NETWORK = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
+"""What may pass by itself. Other errors of the system, such as a full disk, are not among them."""
+FIRST_BYTES = {".gz": b"\x1f\x8b", ".rar": b"Rar!", ".zip": b"PK"}
+"""How files begin: a web page in their place does not."""
+
+Progress = Callable[[str, int, int | None], None]
+"""Is told the file, the bytes that are there, and of how many if the server says so."""
+
+
+class DownloadError(OSError):
+    """A file could not be had whole; what is there of it waits in ``NAME.part``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoteFile:
+    """A file and what is known of it.
+
+    Attributes
+    ----------
+    name
+        What it is called here.
+    urls
+        Where it is, the official home first; the others are tried in order.
+    size, sha256
+        Of the complete file, where a source gives them, …
+    vouched_by
+        … and that source.
+    """
+
+    name: str
+    urls: tuple[str, ...]
+    size: int | None = None
+    sha256: str | None = None
+    vouched_by: str = ""
+
+
+def download(
+    file: RemoteFile,
+    folder: Path,
+    *,
+    urls: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Bring a file into a folder, if it is not there, and return its path.
+
+    Parameters
+    ----------
+    urls
+        Where it is, instead of ``file.urls``.
+    progress
+        Called with the file's name, bytes so far and bytes in all (``None``: not known).
+    """
+    target = folder / file.name
+    if target.exists():
+        return target
+    part = folder / f"{file.name}.part"
+    reasons = []
+    for url in urls or file.urls:
+        try:
+            _persist(url, part, progress or _silent)
+            _verify(part, file)
+        except DownloadError as failure:
+            reasons.append(f"{url}: {failure}")
+        else:
+            part.replace(target)
+            _discard(part)
+            return target
+    raise DownloadError("; ".join(reasons))
+
+
+def _persist(url: str, part: Path, progress: Progress) -> None:
+    """Try until the file is whole, a bounded number of times."""
+    for pause in (*PAUSES, None):
+        try:
+            return _transfer(url, part, progress)
+        except urllib.error.HTTPError as error:
+            reason = f"HTTP {error.code} {error.reason}"
+            if error.code == OUT_OF_RANGE:
+                _discard(part)
+            elif error.code not in PASSING:
+                raise DownloadError(reason) from None
+        except NETWORK as error:
+            cause = getattr(error, "reason", error)
+            if isinstance(cause, socket.gaierror):
+                raise DownloadError(f"no such host, or no network ({cause.strerror})") from None
+            reason = str(cause) or type(cause).__name__
+        if pause is not None:
+            time.sleep(pause)
+    raise DownloadError(f"{reason}, at the last of {len(PAUSES) + 1} attempts")
+
+
+def _transfer(url: str, part: Path, progress: Progress) -> None:
+    """Ask for what is missing and append it."""
+    there, headers = _resumption(url, part)
+    request = urllib.request.Request(url, headers={"User-Agent": "labelkin", **headers})
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+        start, total = _extent(response, there, part)
+        with part.open("r+b" if start else "wb") as file:
+            done = file.seek(start)
+            # After the old bytes are gone: a note must never vouch for those of another version.
+            _write_note(part, url, response.headers)
+            progress(part.stem, done, total)
+            while chunk := response.read(CHUNK):
+                file.write(chunk)
+                done += len(chunk)
+                progress(part.stem, done, total)
+    if total is not None and done < total:
+        raise ConnectionError(f"the connection was cut after {done} of {total} bytes")
+
+
+def _resumption(url: str, part: Path) -> tuple[int, dict[str, str]]:
+    """Return how many bytes are there and may be kept, and the headers that ask for the others."""
+    try:
+        note = json.loads(_note(part).read_text(encoding="utf-8"))
+        there = part.stat().st_size
+    except (OSError, ValueError):
+        return 0, {}
+    if not there or note.get("url") != url or not note.get("version"):
+        return 0, {}
+    return there, {"Range": f"bytes={there}-", "If-Range": note["version"]}
+
+
+def _extent(response: Any, there: int, part: Path) -> tuple[int, int | None]:
+    """Return where the answer begins and how long the file is as a whole."""
+    if response.status != http.client.PARTIAL_CONTENT:
+        length = response.headers.get("Content-Length")
+        if length is None and not getattr(response, "chunked", False):
+            raise DownloadError("the server does not say where the file ends")
+        return 0, None if length is None else int(length)
+    extent = response.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes (\d+)-\d+/(\d+)", extent)
+    if not match or int(match[1]) != there:
+        _discard(part)
+        raise ConnectionError(f"asked for the bytes from {there} on, got {extent!r}")
+    return there, int(match[2])
+
+
+def _write_note(part: Path, url: str, headers: Any) -> None:
+    etag = headers.get("ETag", "")
+    # A weak ETag does not promise the same bytes.
+    version = headers.get("Last-Modified", "") if etag.startswith("W/") or not etag else etag
+    _note(part).write_text(json.dumps({"url": url, "version": version}), encoding="utf-8")
+
+
+def _verify(part: Path, file: RemoteFile) -> None:
+    """Check beginning, size and checksum; a file that fails is thrown away."""
+    with part.open("rb") as content:
+        beginning = content.read(16)
+        content.seek(0)
+        sha256 = hashlib.file_digest(content, "sha256").hexdigest() if file.sha256 else None
+    expected = FIRST_BYTES.get(Path(file.name).suffix, b"")
+    size = part.stat().st_size
+    if not beginning.startswith(expected):
+        wrong = f"the file must begin with {expected!r}, got {beginning!r}"
+    elif file.size is not None and size != file.size:
+        wrong = f"the file must have {file.size} bytes ({file.vouched_by}), got {size}"
+    elif sha256 != file.sha256:
+        wrong = f"the file's sha256 must be {file.sha256} ({file.vouched_by}), got {sha256}"
+    else:
+        return
+    _discard(part)
+    raise DownloadError(wrong)
+
+
+def _discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+    _note(part).unlink(missing_ok=True)
+
+
+def _note(part: Path) -> Path:
+    return part.with_name(f"{part.name}.json")
+
+
+def _silent(_name: str, _done: int, _total: int | None) -> None:
+    pass

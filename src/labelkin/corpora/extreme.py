@@ -1,0 +1,233 @@
+"""The sparse text format of the extreme-classification repository.
+
+http://manikvarma.org/downloads/XC/XMLRepository.html: the first line holds the numbers of
+documents, features and labels, ``n d p``; then a line per document: its labels with commas between,
+then ``feature:value`` with blanks between, all counted from 0. A line that begins with a blank has
+no labels.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.decoded_lines import decoded_lines
+from labelkin.corpora.feature_kind import kind_of_features
+from labelkin.corpora.labelled_documents import in_blocks, stem_of
+from labelkin.label_matrix import LabelMatrix, read_labels
+
+HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
+LINE = re.compile(
+    r"(?P<labels>\d+(?:,\s*\d+)*(?![\d:]))?(?P<features>(?:(?:\s+|^)\d+:[-+.\deE]+)*)\s*", re.ASCII
+)
+
+
+class Block(NamedTuple):
+    """Documents in file order: vectors ``(n, n_features)`` and label sets ``(n, n_labels)``."""
+
+    documents: sparse.csr_array
+    Y: LabelMatrix
+
+
+class Header(NamedTuple):
+    """What the first line promises."""
+
+    n_documents: int
+    n_features: int
+    n_labels: int
+
+
+def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterator[Block]:
+    """Read vectors and label sets, a block of documents at a time, however large the file is.
+
+    The end of the file is an error if there were fewer documents than its first line promised, more
+    documents are one too; the labels are named by their numbers. Gzip is unpacked.
+    """
+    path = Path(path)
+    lines = decoded_lines(path)
+    header = read_header(path, next(lines, ""))
+    n_read = 0
+    for some in in_blocks(lines, block):
+        kept = _without_trailing_blanks(some, header.n_documents - n_read)
+        if n_read + len(kept) > header.n_documents:
+            raise ValueError(
+                f"{path.name}, line {header.n_documents + 2}: the file must end after the "
+                f"{header.n_documents} documents of its first line, got more."
+            )
+        if kept:
+            yield _parse(kept, header, path, first_line=n_read + 2)
+        n_read += len(kept)
+    if n_read < header.n_documents:
+        raise ValueError(
+            f"{path.name}, line {n_read + 2}: the file must hold the {header.n_documents} documents"
+            f" of its first line, got {n_read}. Is it cut off?"
+        )
+
+
+def read_extreme(
+    train: str | os.PathLike[str],
+    test: str | os.PathLike[str] | None = None,
+    *,
+    name: str | None = None,
+) -> Corpus:
+    r"""Read a corpus: training documents and, from a file of their own, test documents.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "tiny_train.txt"
+    >>> _ = file.write_text("2 3 4\n0,3 1:0.5 2:1\n 0:2\n")
+    >>> corpus = read_extreme(file)
+    >>> corpus.documents.toarray().tolist(), corpus.Y.label_sets()
+    ([[0.0, 0.5, 1.0], [2.0, 0.0, 0.0]], [(0, 3), ()])
+    >>> folder.cleanup()
+    """
+    paths = [Path(train)] if test is None else [Path(train), Path(test)]
+    blocks = [list(iter_extreme(path)) for path in paths]
+    for path, part in zip(paths, blocks, strict=True):
+        if not part:
+            raise ValueError(f"{path.name}: a corpus must have documents, got none.")
+    _check_same_width(paths, blocks)
+    X = sparse.vstack([block.documents for part in blocks for block in part], format="csr")
+    Y = sparse.vstack([block.Y.positive for part in blocks for block in part], format="csr")
+    n_train = sum(block.Y.shape[0] for block in blocks[0])
+    return Corpus(
+        name=name or stem_of(paths[0]),
+        documents=X,
+        features=kind_of_features(X),
+        Y=read_labels(Y),
+        train=np.arange(n_train),
+        test=np.arange(n_train, X.shape[0]),
+        source=" and ".join(str(path) for path in paths),
+        licence="not stated in the file",
+    )
+
+
+def read_header(path: Path, line: str) -> Header:
+    """Read ``n d p``."""
+    match = HEADER.fullmatch(line)
+    if not match:
+        raise ValueError(
+            f"{path.name}, line 1: the first line must be the numbers of documents, features and "
+            f"labels, e.g. '15539 5000 3993', got {line.strip()[:60]!r}."
+        )
+    return Header(*(int(number) for number in match.groups()))
+
+
+def _without_trailing_blanks(lines: list[str], most: int) -> list[str]:
+    """Drop blank lines after the last document; before it they are documents of nothing."""
+    end = len(lines)
+    while end > most and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
+
+
+def _parse(lines: Sequence[str], header: Header, path: Path, *, first_line: int) -> Block:
+    matches = [LINE.fullmatch(line) for line in lines]
+    labels, features = [], []
+    for number, (match, line) in enumerate(zip(matches, lines, strict=True), start=first_line):
+        if match is None:
+            raise _wrong_line(path, number, line)
+        labels.append(match["labels"] or "")
+        features.append(match["features"])
+    columns, label_counts = _label_numbers(labels)
+    pairs, pair_counts = _feature_values(features, path, first_line)
+    _check_range(columns, label_counts, header.n_labels, "labels", path, first_line)
+    _check_range(pairs[:, 0], pair_counts, header.n_features, "features", path, first_line)
+    X = _rows(pairs[:, 1], pairs[:, 0], pair_counts, header.n_features)
+    Y = _rows(np.ones(len(columns)), columns, label_counts, header.n_labels)
+    _refuse_repeated(X, path, first_line)
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    return Block(X, read_labels(Y))
+
+
+def _label_numbers(labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    counts = np.array([text.count(",") + 1 if text else 0 for text in labels])
+    numbers = [int(number) for text in labels if text for number in text.split(",")]
+    return np.array(numbers, dtype=np.int64), counts
+
+
+def _feature_values(
+    features: Sequence[str], path: Path, first_line: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return feature and value of every pair, ``(n_pairs, 2)``, and the number per document."""
+    counts = np.array([text.count(":") for text in features])
+    numbers = _numbers(" ".join(features))
+    if numbers is None:
+        wrong = next(i for i, text in enumerate(features) if _numbers(text) is None)
+        raise _wrong_line(path, first_line + wrong, features[wrong])
+    return numbers.reshape(-1, 2), counts
+
+
+def _numbers(text: str) -> NDArray[np.float64] | None:
+    """Return the numbers of pairs one after the other, or nothing if one is no finite number."""
+    try:
+        numbers = np.array(text.replace(":", " ").split(), dtype=np.float64)
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() else None
+
+
+def _check_range(
+    found: NDArray[Any],
+    counts: NDArray[np.int64],
+    most: int,
+    what: str,
+    path: Path,
+    first_line: int,
+) -> None:
+    wrong = np.flatnonzero(found >= most)
+    if len(wrong):
+        line = first_line + int(np.searchsorted(np.cumsum(counts), wrong[0], side="right"))
+        raise ValueError(
+            f"{path.name}, line {line}: {what} must be numbers below the {most} {what} of the first"
+            f" line, got {int(found[wrong[0]])}. They count from 0."
+        )
+
+
+def _rows(
+    values: NDArray[np.float64], columns: NDArray[Any], counts: NDArray[np.int64], width: int
+) -> sparse.csr_array:
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    matrix = sparse.csr_array(
+        (values, columns.astype(np.int64), starts), shape=(len(counts), width)
+    )
+    matrix.sort_indices()
+    return matrix
+
+
+def _refuse_repeated(X: sparse.csr_array, path: Path, first_line: int) -> None:
+    again = np.flatnonzero(X.indices[1:] == X.indices[:-1]) + 1
+    again = again[~np.isin(again, X.indptr)]
+    if len(again):
+        line = first_line + int(np.searchsorted(X.indptr, again[0], side="right")) - 1
+        raise ValueError(
+            f"{path.name}, line {line}: a document must name a feature once, got "
+            f"{X.indices[again[0]]} again."
+        )
+
+
+def _check_same_width(paths: Sequence[Path], blocks: Sequence[Sequence[Block]]) -> None:
+    shapes = [(part[0].documents.shape[1], part[0].Y.shape[1]) for part in blocks]
+    if len(set(shapes)) > 1:
+        raise ValueError(
+            f"{paths[0].name} and {paths[1].name} must have the same numbers of features and "
+            f"labels in their first lines, got {shapes[0]} and {shapes[1]}."
+        )
+
+
+def _wrong_line(path: Path, number: int, line: str) -> ValueError:
+    return ValueError(
+        f"{path.name}, line {number}: a line must be labels with commas between, then "
+        f"feature:value with blanks between, got {line.strip()[:60]!r}."
+    )

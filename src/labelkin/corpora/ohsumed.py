@@ -1,0 +1,165 @@
+"""Ohsumed-23: abstracts under 23 disease categories, as folders of files or as MEKA's ARFF."""
+
+from __future__ import annotations
+
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path, PurePath
+
+import numpy as np
+
+from labelkin.corpora.arff import read_meka
+from labelkin.corpora.corpus import Corpus
+from labelkin.label_matrix import read_labels
+
+SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
+LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
+
+#: ``OHSUMED-F.arff``: the documents of the training folder come first.
+N_TRAIN_ARFF, N_DOCUMENTS_ARFF = 6_286, 13_929
+
+
+def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Corpus:
+    """Read Ohsumed in its original layout, ``training/C01/0000001`` and ``test/C01/0000001``.
+
+    A file that stands in several category folders of a part is one document with several labels.
+    Training documents come first; ``ids`` are ``"training/0000001"`` and the like, in order.
+
+    Parameters
+    ----------
+    path
+        A folder that has ``training`` and ``test`` (or whose only folder has), or a ``.tar.gz`` of
+        one.
+    encoding
+        What the abstracts are written in.
+    """
+    documents = _collect(Path(path), encoding)
+    keys = sorted(documents, key=lambda key: (key[0] != "training", key))
+    parts = np.array([part for part, _ in keys])
+    if set(parts.tolist()) != {"training", "test"}:
+        raise ValueError(
+            f"{path} must have files such as training/C01/0000001 and test/C01/0000001, got "
+            f"{(parts == 'training').sum()} training and {(parts == 'test').sum()} test documents."
+        )
+    texts = np.empty(len(keys), dtype=object)
+    texts[:] = [documents[key].text for key in keys]
+    return Corpus(
+        name="ohsumed",
+        documents=texts,
+        Y=read_labels([documents[key].categories for key in keys]),
+        train=np.flatnonzero(parts == "training"),
+        test=np.flatnonzero(parts == "test"),
+        ids=np.array([f"{part}/{name}" for part, name in keys]),
+        source=SOURCE,
+        licence=LICENCE,
+    )
+
+
+def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Corpus:
+    """Read ``OHSUMED-F.arff``: Ohsumed-23 as 1,002 words that occur (1) or do not (0).
+
+    The first 6,286 documents are the published training set, whatever the file's own header says.
+
+    Parameters
+    ----------
+    path
+        The file, maybe compressed.
+    complete
+        Whether any number of documents but 13,929 is an error.
+    """
+    corpus = read_meka(path)
+    n_documents = corpus.Y.shape[0]
+    if complete and n_documents != N_DOCUMENTS_ARFF:
+        raise ValueError(
+            f"Ohsumed-23 has {N_DOCUMENTS_ARFF} documents, got {n_documents} in "
+            f"{Path(path).name}. Is the file cut off? complete=False reads what is there."
+        )
+    positions = np.arange(n_documents)
+    return replace(
+        corpus,
+        name="ohsumed-f",
+        train=positions[:N_TRAIN_ARFF],
+        test=positions[N_TRAIN_ARFF:],
+        source=f"{SOURCE}; as 1,002 words in MEKA's format",
+        licence=LICENCE,
+    )
+
+
+@dataclass
+class _Document:
+    """A text and the folders it was found in."""
+
+    text: str
+    categories: set[str] = field(default_factory=set)
+
+
+def _collect(path: Path, encoding: str) -> dict[tuple[str, str], _Document]:
+    """Return the documents by part and file name."""
+    documents: dict[tuple[str, str], _Document] = {}
+    tops: set[tuple[str, ...]] = set()
+    for name, content in _files(path):
+        *top, part, category, number = name.parts
+        tops.add(tuple(top))
+        text = _decode(name, content, encoding)
+        document = documents.setdefault((part, number), _Document(text))
+        if document.text != text:
+            raise ValueError(
+                f"{name}: a file that stands in several categories must have the same text in "
+                f"all, and differs from the one in {min(document.categories)}."
+            )
+        document.categories.add(category)
+    if len(tops) > 1:
+        shown = ", ".join(sorted("/".join(top) or "." for top in tops))
+        raise ValueError(f"{path} must hold one corpus, got training and test in {shown}.")
+    return documents
+
+
+def _files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
+    """Yield names and contents of all ``…/training/C01/0000001`` and ``…/test/…`` in a path."""
+    if not path.is_dir():
+        yield from _archived_files(path)
+        return
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and _is_document(file.relative_to(path)):
+            yield file.relative_to(path), file.read_bytes()
+
+
+def _archived_files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                if member.isfile() and _is_document(PurePath(member.name)):
+                    yield PurePath(member.name), _content(archive, member)
+    except (tarfile.ReadError, EOFError, zlib.error) as error:
+        raise ValueError(
+            f"{path.name}: must be a folder or a whole .tar.gz archive, got {error}. "
+            "Is the file cut off?"
+        ) from None
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    return file.read() if file else b""
+
+
+def _is_document(name: PurePath) -> bool:
+    """Tell documents from hidden files and what else lies about."""
+    return (
+        len(name.parts) >= 3
+        and name.parts[-3] in ("training", "test")
+        and not name.name.startswith(".")
+    )
+
+
+def _decode(name: PurePath, content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding).strip()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(
+            f"{name}, line {line}: the text must be {encoding}, got the byte "
+            f"{content[error.start]:#04x}. Name the files' encoding."
+        ) from None
