@@ -95,11 +95,24 @@ class LabelMatrix:
         self, weight: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Count documents with the label, and those for which it is known, ``(n_labels,)``."""
-        w = np.ones(self.shape[0]) if weight is None else weight
-        known = np.full(self.shape[1], w.sum())
+        if weight is None:
+            return self._sums(np.ones(self.shape[0]))
+        if weight.shape != self.shape[:1]:
+            raise ValueError(
+                f"sample_weight must hold one number per document, ({self.shape[0]},), got shape "
+                f"{weight.shape}."
+            )
+        positive, known = self._sums(weight)
+        # Rounding must not make up a side: whether all known documents carry a label is counted.
+        n_positive, n_known = self._sums((weight > 0).astype(np.float64))
+        known = np.where(n_positive == n_known, positive, known)
+        return positive, np.where(n_known == 0, 0.0, known)
+
+    def _sums(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        known = np.full(self.shape[1], weight.sum())
         if self.unknown is not None:
-            known = known - self.unknown.T @ w
-        return self.positive.T @ w, known
+            known = known - self.unknown.T @ weight
+        return self.positive.T @ weight, known
 
     def prior(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
@@ -142,7 +155,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if sparse.issparse(Y):
         return _name_columns(_read_sparse(Y), wanted)
     if _is_frame(Y):
-        matrix = _read_dense(Y.to_numpy())
+        matrix = _read_dense(_frame_values(Y))
         columns = _name_array(list(Y.columns))
         _refuse_repeated(columns, "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
@@ -171,6 +184,43 @@ def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> N
             f"It knows {_some([str(name) for name in names.tolist()])}."
         )
     return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of a DataFrame with its columns in the order of the labels.
+
+    Columns that are not named, but numbered from 0, are taken as they stand.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_in_order(pd.DataFrame({"tea": [1], "sugar": [0]}), np.array(["sugar", "tea"]))
+    array([[0, 1]])
+    """
+    columns, values = list(frame.columns), _frame_values(frame)
+    place = {name: j for j, name in enumerate(columns)}
+    if len(place) == len(names) and all(name in place for name in names.tolist()):
+        return values[:, [place[name] for name in names.tolist()]]
+    if columns == list(range(len(names))):
+        return values
+    names_to_columns(columns, names)
+    missing = [str(name) for name in names.tolist() if name not in place]
+    raise ValueError(f"A DataFrame must have a column for every label; it lacks {_some(missing)}.")
+
+
+def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
+    """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
+    return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
+
+
+def _frame_values(frame: Any) -> NDArray[Any]:
+    """Numbers of a frame; pandas' own mark for a missing value becomes NaN."""
+    if type(frame).__module__.startswith("pandas") and frame.isna().to_numpy().any():
+        try:
+            return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+        except (TypeError, ValueError):
+            pass  # not numbers: refused, with what they are, by whoever asked
+    return np.asarray(frame.to_numpy())
 
 
 def _read_sparse(Y: Any) -> LabelMatrix:
@@ -229,11 +279,7 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     """Sequences of label sets; names are sorted (by text where they do not compare)."""
     sets = list(Y)
     if wanted is None:
-        distinct = {label for labels in sets for label in labels}
-        try:
-            wanted = _name_array(sorted(distinct))
-        except TypeError:
-            wanted = _name_array(sorted(distinct, key=str))
+        wanted = _name_array(_in_order({label for labels in sets for label in labels}))
     row = np.repeat(np.arange(len(sets)), [len(labels) for labels in sets])
     column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
@@ -245,6 +291,19 @@ def _is_class_column(Y: NDArray[Any]) -> bool:
     if Y.shape[1] != 1:
         return False
     return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
+
+
+def _in_order(labels: set[Any]) -> list[Any]:
+    """Sort labels; by their text where they do not compare, or not all with each other (sets)."""
+    try:
+        if not any(isinstance(label, Set) for label in labels):
+            return sorted(labels)
+    except TypeError:
+        pass
+    return sorted(
+        labels,
+        key=lambda label: sorted(map(str, label)) if isinstance(label, Set) else [str(label)],
+    )
 
 
 def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
@@ -321,10 +380,10 @@ def _is_label_sets(Y: Any) -> bool:
             return False
     elif not isinstance(Y, list | tuple):
         return False
-    rows = [row for row in Y if not isinstance(row, list | tuple) or len(row)]
+    rows = [row for row in Y if not isinstance(row, list | tuple | np.ndarray) or len(row)]
     if len(rows) < len(Y) and not rows:
         return True  # documents without labels only
-    if not rows or not all(isinstance(row, list | tuple | Set) for row in rows):
+    if not rows or not all(isinstance(row, list | tuple | np.ndarray | Set) for row in rows):
         return False
     return all(isinstance(row, Set) or all(isinstance(x, str) for x in row) for row in rows)
 
@@ -350,6 +409,8 @@ def _as_array(Y: Any) -> NDArray[Any]:
             "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and "
             "lists are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."
         )
+    if array.size == 0 and array.ndim == 1:
+        raise ValueError("Y must hold at least one document, got none.")
     if array.ndim not in (1, 2):
         raise ValueError(
             f"Y must be a label matrix (n_documents, n_labels), label sets, or a 1-d y, got "

@@ -14,7 +14,7 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix, labels_for, read_labels
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.known import read_known
@@ -150,8 +150,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 content = clone(self._content())
-                ours = isinstance(content, LogOddsClassifier)
-                content.fit(X, labels if ours else labels.plain(), **routed["content"])
+                content.fit(X, labels_for(content, labels), **routed["content"])
             with stage("label evidence", self.verbose):
                 self.rescorer_ = self._rescorer().fit(labels, **routed["labels"])
         self.content_ = content
@@ -246,8 +245,7 @@ def _ranked(
 ) -> list[Suggestion]:
     columns = np.flatnonzero(is_open)
     columns = columns[np.argsort(-log_odds[columns], kind="stable")][:top]
-    probability = probability_of(log_odds[columns])
-    return [
-        Suggestion(names[j], float(p), float(log_odds[j]))
-        for j, p in zip(columns, probability, strict=True)
-    ]
+    ranked = zip(
+        names[columns].tolist(), probability_of(log_odds[columns]), log_odds[columns], strict=True
+    )
+    return [Suggestion(label, float(p), float(z)) for label, p, z in ranked]

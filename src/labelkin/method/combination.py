@@ -8,8 +8,7 @@ person has stated is no guess, and counts in full.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,6 +80,9 @@ class Combination:
         How guessed labels are filled in.
     weight
         How much they count.
+    linear
+        Weights and bias of what the other labels add to the prior, 0 for labels of which they say
+        nothing; ``None`` where the label classifier is not linear.
     """
 
     labels: LabelClassifier
@@ -88,12 +90,23 @@ class Combination:
     prior_log_odds: Matrix
     variant: Callable[[Matrix], Matrix]
     weight: float
+    linear: tuple[Matrix, Matrix] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        labels: Any = self.labels
+        speaks = ~self._mute
+        linear = None
+        if hasattr(labels, "weights_"):
+            weights = labels.weights_ if speaks.all() else labels.weights_ * speaks
+            linear = weights, (labels.bias_ - self.prior_log_odds) * speaks
+        object.__setattr__(self, "linear", linear)
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
         posterior = np.empty(content.shape)
-        for start in range(0, len(content), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        step = _BLOCK if self.linear else max(len(content), 1)
+        for start in range(0, len(content), step):
+            rows = slice(start, start + step)
             facts = None if known is None else known[rows]
             posterior[rows] = self._posterior_of_block(content[rows], facts)
         return posterior
@@ -110,8 +123,8 @@ class Combination:
 
     def _evidence(self, filled: Matrix) -> Matrix:
         """Return what the other labels add to the prior: label evidence less the prior."""
-        if self._linear is not None:
-            weights, bias = self._linear
+        if self.linear is not None:
+            weights, bias = self.linear
             evidence: Matrix = filled @ weights
             evidence += bias
             return evidence
@@ -127,21 +140,11 @@ class Combination:
         """
         each = np.where(is_known, 1.0, self.weight)
         of_others = (each.sum(axis=1, keepdims=True) - each) / max(each.shape[1] - 1, 1)
-        if self._linear is None:
+        if self.linear is None:
             return of_others * self._evidence(filled)
-        weights, bias = self._linear
+        weights, bias = self.linear
         constant = bias + self.prior @ weights  # evidence when all labels are at their priors
         return (each * (filled - self.prior)) @ weights + of_others * constant
-
-    @cached_property
-    def _linear(self) -> tuple[Matrix, Matrix] | None:
-        """Weights and bias of evidence over the prior, 0 for mute labels; None if not linear."""
-        labels: Any = self.labels
-        if not hasattr(labels, "weights_"):
-            return None
-        speaks = ~self._mute
-        weights = labels.weights_ if speaks.all() else labels.weights_ * speaks
-        return weights, (labels.bias_ - self.prior_log_odds) * speaks
 
     @property
     def _mute(self) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import names_to_columns
+from labelkin.label_matrix import frame_in_order, names_to_columns
 
 _STATEMENTS = {"accepted": 1.0, "refused": 0.0}
 
@@ -40,6 +40,8 @@ def read_known(known: Any, n_documents: int, names: NDArray[Any]) -> NDArray[np.
         isinstance(row, Mapping) or row is None for row in known
     ):
         return _read_statements(known, shape, names)
+    if hasattr(known, "columns"):
+        known = frame_in_order(known, names)
     return _read_matrix(known, shape)
 
 
@@ -88,7 +90,7 @@ def _read_statements(
 
 
 def _read_matrix(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    values = np.asarray(known.to_numpy() if hasattr(known, "to_numpy") else known, dtype=np.float64)
+    values = np.asarray(known, dtype=np.float64)
     _check_shape(values.shape, shape)
     wrong = np.argwhere(~((values == 0) | (values == 1) | np.isnan(values)))
     if len(wrong):

@@ -12,8 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.method.map_logistic import fit_map_logistic
 from labelkin.method.sigmoid import fit_sigmoid
@@ -26,6 +27,8 @@ _NO_SPREAD = 1e-3
 
 class LabelEvidence(BaseEstimator, ABC):
     """Learn from true labels, answer for filled-in ones; subclasses say how."""
+
+    takes_label_matrix = True
 
     def fit(self, Y: Any, sample_weight: Any = None) -> Self:
         """Learn from true labels.
@@ -67,6 +70,8 @@ class LabelEvidence(BaseEstimator, ABC):
         """Return the log-odds given checked inputs."""
 
     def _read_inputs(self, L: Any) -> NDArray[np.float64]:
+        if hasattr(L, "columns"):
+            L = frame_in_order(L, self.label_names_)
         values = L.toarray() if sparse.issparse(L) else np.asarray(L, dtype=np.float64)
         n_labels = len(self.prior_)
         if values.ndim != 2 or values.shape[1] != n_labels:
@@ -252,7 +257,7 @@ def _svm_column(
     if label_sets.unknown is not None:
         count = count * (1 - label_sets.unknown[:, [j]].toarray().ravel())
     rows = np.flatnonzero(count > 0)
-    others = inputs[rows].copy()
+    others = inputs[rows]
     others[:, j] = 0.0
     target, count = target[rows], count[rows]
     prior = target @ count / count.sum() if len(rows) else 0.5
@@ -278,4 +283,5 @@ def _fit_on_others(
     if len(np.unique(target[rows])) < 2 or inputs.shape[1] < 2:
         return None
     others = np.delete(inputs[rows], j, axis=1)
-    return clone(estimator).fit(others, target[rows].astype(np.int64))
+    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+        return clone(estimator).fit(others, target[rows].astype(np.int64))

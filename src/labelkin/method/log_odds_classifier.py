@@ -19,11 +19,13 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.out_of_fold import out_of_fold_log_odds
-from labelkin.odds import probability_of
+from labelkin.odds import ALMOST_ZERO, probability_of
 
 
 class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
+
+    takes_label_matrix = True
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what we take: sparse ``X``; classes, and label matrices."""
@@ -87,11 +89,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         ``y`` may be of any kind; unknown cells (NaN) count as right.
         """
         decisions = self.predict(X)
-        labels = read_labels(y, names=self.classes_)
         if self.target_kind_ == "multilabel":
-            right = exact_label_sets(labels, decisions)
+            right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
         else:
-            right = _class_names(labels) == decisions
+            right = _class_names(read_labels(y)) == decisions
         return float(np.average(right, weights=sample_weight))
 
     def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
@@ -153,11 +154,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.target_kind_ == "multilabel":
             return probability_of(log_odds)
         if self.target_kind_ == "multiclass":
-            return softmax(log_expit(log_odds), axis=1)  # one-vs-rest, made to sum to 1
+            return _class_shares(log_odds)
         if len(self.classes_) == 1:
             return np.ones_like(log_odds)
-        yes = probability_of(log_odds)
-        return np.hstack([1 - yes, yes])
+        return np.hstack([probability_of(-log_odds), probability_of(log_odds)])
 
     def _decision_values(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         return log_odds.ravel() if self.target_kind_ == "binary" else log_odds
@@ -172,6 +172,18 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.sparse_decisions_:
             return sparse.csr_matrix(decisions, dtype=np.int64)
         return decisions.astype(np.int64)
+
+
+def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One-vs-rest probabilities made to sum to 1; an accepted class has all, a refused one nothing.
+
+    All classes refused is a contradiction that leaves each the same share.
+    """
+    accepted, refused = np.isposinf(log_odds), np.isneginf(log_odds)
+    logs = np.where(accepted.any(axis=1, keepdims=True) & ~accepted, -np.inf, log_expit(log_odds))
+    logs[refused.all(axis=1)] = 0.0
+    shares = softmax(logs, axis=1)
+    return np.where(np.isneginf(logs), 0.0, np.clip(shares, ALMOST_ZERO, 1.0))
 
 
 def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
@@ -189,7 +201,7 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def _is_texts(X: Any) -> bool:
-    if hasattr(X, "dtype") and getattr(X, "ndim", 0) != 1:
+    if hasattr(X, "shape") and len(X.shape) != 1:
         return False
     try:
         return isinstance(next(iter(X)), str)

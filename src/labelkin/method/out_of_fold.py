@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.splits import stratified_folds
 
 
@@ -31,19 +32,26 @@ def out_of_fold_log_odds(
     documents all lie in one fold has, there, the log-odds its classifier gives a label that nobody
     has.
     """
+    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_documents != labels.shape[0]:
+        raise ValueError(
+            f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
+            f"{labels.shape}."
+        )
     result = np.empty(labels.shape)
     n_folds = getattr(estimator, "cv", 5) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     for train, test in _folds(labels, n_folds, seed):
         params = _check_method_params(X, fit_params or {}, train)
-        fitted = clone(estimator).fit(rows_of(X, train), labels.rows(train), **params)
+        target = labels_for(estimator, labels.rows(train))
+        fitted = clone(estimator).fit(rows_of(X, train), target, **params)
         result[test] = fitted.log_odds(rows_of(X, test))
     return result
 
 
 def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
     """Return some documents of an array, sparse matrix, DataFrame or list."""
-    return _safe_indexing(X, index)
+    return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)
 
 
 def _folds(

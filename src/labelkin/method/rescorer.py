@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import names_to_columns, read_labels
+from labelkin.label_matrix import frame_in_order, labels_for, read_labels
 from labelkin.method.combination import VARIANTS, Combination
 from labelkin.method.known import read_known
-from labelkin.method.label_evidence import LabelEvidence, LogisticLabels, as_label_classifier
+from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 
 
@@ -85,15 +85,12 @@ class LabelRescorer(BaseEstimator):
         counted = {} if sample_weight is None else {"sample_weight": sample_weight}
         chosen = LogisticLabels() if self.labels is None else as_label_classifier(self.labels)
         self.labels_ = clone(chosen)
-        ours = isinstance(self.labels_, LabelEvidence)
-        self.labels_.fit(labels if ours else labels.plain(), **counted)
+        self.labels_.fit(labels_for(self.labels_, labels), **counted)
         self.label_names_ = labels.names
         self.evidence_weight_ = weight
-        positive, known = labels.counts(
-            None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        )
-        self.prior_ = np.divide(positive, known, out=np.full(len(known), 0.5), where=known > 0)
-        prior_log_odds = count_log_odds(positive, known)
+        times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.prior_ = labels.prior(times)
+        prior_log_odds = count_log_odds(*labels.counts(times))
         self.combination_ = Combination(self.labels_, self.prior_, prior_log_odds, variant, weight)
         return self
 
@@ -120,18 +117,11 @@ class LabelRescorer(BaseEstimator):
         posterior = self.combination_.posterior(content, facts)
         return posterior if self.scale == "log_odds" else probability_of(posterior)
 
-    def _places(self, columns: list[Any]) -> NDArray[np.int64]:
-        """Where each label stands in a DataFrame of scores; nameless labels go by position."""
-        if _is_numbered(self.label_names_):
-            return np.arange(len(columns))
-        names_to_columns(columns, self.label_names_)  # refuses strange columns
-        return names_to_columns(self.label_names_.tolist(), np.array(columns))
-
     def _read_scores(self, scores: Any) -> NDArray[np.float64]:
-        values = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
         expected = len(self.label_names_)
         if hasattr(scores, "columns"):
-            values = values[:, self._places(list(scores.columns))]
+            scores = frame_in_order(scores, self.label_names_)
+        values = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
         if values.ndim != 2 or values.shape[1] != expected:
             raise ValueError(
                 f"scores must be documents × labels, (n, {expected}), got shape {values.shape}. "
@@ -147,10 +137,6 @@ class LabelRescorer(BaseEstimator):
                 f"({int(np.isnan(values).sum())} such cells)."
             )
         return values
-
-
-def _is_numbered(names: NDArray[Any]) -> bool:
-    return np.array_equal(names, np.arange(len(names)))
 
 
 def _choose(name: str, value: Any, choices: dict[str, Any]) -> Any:

@@ -14,7 +14,6 @@ from sklearn.utils import get_tags
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.content.per_label import (
     PerLabel,
-    keep_inside,
     n_rows,
     needs_probabilities,
     spread,
@@ -30,20 +29,26 @@ class AllLabels(PerLabel):
     """
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
+        self._check_parameters()
+        positive, known = labels.counts()
+        self.prior_log_odds_ = count_log_odds(positive, known)
+        self.fitted_labels_ = np.flatnonzero((positive > 0) & (positive < known))
+        self.estimator_ = clone(self.estimator)
+        if _ends_in_ours(self.estimator_):
+            self.fitted_labels_ = np.arange(labels.shape[1])
+            self.estimator_.fit(X, labels, **(params or {}))
+        elif len(self.fitted_labels_):
+            self.estimator_.fit(X, self._targets(labels), **(params or {}))
+
+    def _targets(self, labels: LabelMatrix) -> NDArray[np.int64]:
+        """Return the fitted columns; a single one as a 1-d y, as everywhere in scikit-learn."""
         if labels.unknown is not None:
             raise ValueError(
                 f"{type(self.estimator).__name__} learns all labels at once and cannot leave out "
                 f"unknown cells, got {labels.unknown.nnz} of them. Use PerLabel for one per label."
             )
-        positive, known = labels.counts()
-        self.prior_log_odds_ = count_log_odds(positive, known)
-        self.fitted_labels_ = np.flatnonzero((positive > 0) & (positive < known))
         targets = labels.positive[:, self.fitted_labels_].toarray().astype(np.int64)
-        self.estimator_ = clone(self.estimator)
-        if len(self.fitted_labels_) == 1:  # one column is a 1-d y everywhere in scikit-learn
-            self.estimator_.fit(X, targets.ravel(), **(params or {}))
-        elif len(self.fitted_labels_) > 1:
-            self.estimator_.fit(X, targets, **(params or {}))
+        return targets.ravel() if len(self.fitted_labels_) == 1 else targets
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         columns: list[NDArray[np.float64]] = []
@@ -53,14 +58,14 @@ class AllLabels(PerLabel):
 
     def _fitted_log_odds(self, X: Any) -> NDArray[np.float64]:
         """Log-odds of the fitted labels, whatever shape the estimator's probabilities have."""
-        if isinstance(self.estimator_, Pipeline) and hasattr(self.estimator_[-1], "log_odds"):
+        if _ends_in_ours(self.estimator_):
             return self.estimator_[-1].log_odds(self.estimator_[:-1].transform(X))
         probability = self.estimator_.predict_proba(X)
         if isinstance(probability, list):  # forests and neighbours: one (n, 2) for every label
             probability = np.column_stack([label[:, 1] for label in probability])
         elif len(self.fitted_labels_) == 1:
             probability = probability[:, 1:]
-        return keep_inside(log_odds_of(probability, clip=0), self.clip)
+        return log_odds_of(probability, clip=self.clip)
 
 
 def as_content(estimator: Any) -> Any:
@@ -89,3 +94,8 @@ def _takes_label_matrices(estimator: Any) -> bool:
     return bool(
         tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False)
     )
+
+
+def _ends_in_ours(estimator: Any) -> bool:
+    """Tell a pipeline whose last step takes a label matrix, unknown cells too, as it is."""
+    return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")

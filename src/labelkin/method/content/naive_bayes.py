@@ -23,6 +23,8 @@ from labelkin.odds import count_log_odds
 _DENSE_CELLS = 2**23
 #: Term counts have few distinct values; tf-idf weights have as many as entries.
 _FEW_VALUES = 256
+#: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
+_NOBODY = 1e-9
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,13 @@ class NaiveBayes(LogOddsClassifier):
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
         """Fit, and return exact leave-one-out log-odds, ``(n_documents, n_labels)``.
 
-        A document counted ``sample_weight`` times is left out once.
+        A document counted ``sample_weight`` times is left out once; one that counts less than once
+        is left out as much as it counts.
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, self._read_weight(X, sample_weight))
-        return leave_one_out(self.counts_, X, labels, self.alpha)
+        weight = self._read_weight(X, sample_weight)
+        self._learn(X, labels, weight)
+        return leave_one_out(self.counts_, X, labels, self.alpha, weight)
 
     def _learn(
         self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
@@ -176,7 +180,11 @@ class NaiveBayes(LogOddsClassifier):
                 f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "
                 f"got {smallest:g}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
             )
-        return sparse.csr_array(X)
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
 
 
 def term_log_odds(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
@@ -193,7 +201,11 @@ def term_log_odds(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDAr
 
 
 def leave_one_out(
-    counts: TermCounts, X: sparse.csr_array, labels: LabelMatrix, alpha: float
+    counts: TermCounts,
+    X: sparse.csr_array,
+    labels: LabelMatrix,
+    alpha: float,
+    weight: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Return the log-odds of every document under the counts without it.
 
@@ -201,28 +213,35 @@ def leave_one_out(
     whose label is unknown are in neither, so nothing is taken away. A label's only document has the
     prior.
     """
-    result = _left_out_of_rest(counts, X, alpha)
-    result[labels.positive.nonzero()] = _left_out_of_label(counts, X, labels.positive, alpha)
+    own = np.ones(X.shape[0]) if weight is None else np.minimum(weight, 1.0)
+    result = _left_out_of_rest(counts, X, alpha, own)
+    result[labels.positive.nonzero()] = _left_out_of_label(counts, X, labels.positive, alpha, own)
     if labels.unknown is not None:
         cells = labels.unknown.nonzero()
         result[cells] = term_log_odds(counts, X, alpha)[cells]
     return result
 
 
-def _left_out_of_rest(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
-    """Log-odds of every document as if it were outside every label."""
+def _left_out_of_rest(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
     X, used = _used_terms(X, counts)
     result = np.empty((X.shape[0], len(counts.positive)))
-    left_out_words = _words_by_value if len(np.unique(X.data)) <= _FEW_VALUES else _words_by_entry
+    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
     for labels in _label_blocks(used):
         inside, outside = used.sides(labels)
-        result[:, labels] = X @ np.log(inside + alpha) - left_out_words(X, outside, alpha)
+        if by_value:
+            left_words = _words_by_value(X, outside, alpha)
+        else:
+            left_words = _words_by_entry(X, outside, alpha, own)
+        result[:, labels] = X @ np.log(inside + alpha) - left_words
     length = _length(X)[:, None]
     inside_length, outside_length = counts.lengths()
-    left = np.log(np.maximum(outside_length - length, 0.0) + smoothing)
+    left = np.log(np.maximum(outside_length - own[:, None] * length, 0.0) + smoothing)
     result -= length * (np.log(inside_length + smoothing) - left)
-    return _add_prior(result, counts.positive, counts.known - 1)
+    return _add_prior(result, counts.positive, counts.known - own[:, None])
 
 
 def _words_by_value(
@@ -242,14 +261,15 @@ def _words_by_value(
 
 
 def _words_by_entry(
-    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float
+    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float, own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Compute the same for real values, where hardly two are equal: a logarithm for every entry."""
+    """Compute the same for real values and weights: a logarithm for every entry and label."""
     result = np.empty((X.shape[0], outside.shape[1]))
     step = max(1, int(2**20 * X.shape[0] / max(X.nnz * outside.shape[1], 1)))
     for start in range(0, X.shape[0], step):
         block = X[start : start + step]
-        left = np.maximum(outside[block.indices] - block.data[:, None], 0.0)
+        times = np.repeat(own[start : start + step], np.diff(block.indptr))
+        left = np.maximum(outside[block.indices] - (times * block.data)[:, None], 0.0)
         np.log(left + alpha, out=left)
         shape = (block.shape[0], block.nnz)
         result[start : start + step] = (
@@ -259,23 +279,32 @@ def _words_by_entry(
 
 
 def _left_out_of_label(
-    counts: TermCounts, X: sparse.csr_array, positive: sparse.csr_array, alpha: float
+    counts: TermCounts,
+    X: sparse.csr_array,
+    positive: sparse.csr_array,
+    alpha: float,
+    own: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Log-odds of the pairs (document, label it carries), in the order of ``positive``."""
     smoothing = alpha * X.shape[1]
     row, column = positive.nonzero()
     words = np.empty(len(row))
     for pairs in _pair_blocks(X, row):
-        words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha)
+        words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha, own)
     inside_length, outside_length = (part[column] for part in counts.lengths())
     length = _length(X)[row]
-    left = np.log(np.maximum(inside_length - length, 0.0) + smoothing)
+    left = np.log(np.maximum(inside_length - own[row] * length, 0.0) + smoothing)
     words -= length * (left - np.log(outside_length + smoothing))
-    return _add_prior(words, counts.positive[column] - 1, counts.known[column] - 1)
+    return _add_prior(words, counts.positive[column] - own[row], counts.known[column] - own[row])
 
 
 def _inside_words(
-    counts: TermCounts, X: sparse.csr_array, row: Any, column: Any, alpha: float
+    counts: TermCounts,
+    X: sparse.csr_array,
+    row: Any,
+    column: Any,
+    alpha: float,
+    own: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Σ_t x_t log((inside − x + α) / (outside + α)) for some pairs."""
     documents = X[row]
@@ -285,7 +314,7 @@ def _inside_words(
     outside = counts.total[term] - inside
     if counts.unknown is not None:
         outside = outside - _at(counts.unknown, term, label)
-    left = np.maximum(inside - value, 0.0)
+    left = np.maximum(inside - own[row][pair] * value, 0.0)
     share = value * (np.log(left + alpha) - np.log(outside + alpha))
     return np.asarray(np.bincount(pair, weights=share, minlength=len(row)), dtype=np.float64)
 
@@ -294,8 +323,8 @@ def _add_prior(
     words: NDArray[np.float64], positive: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Words plus prior; the prior alone where no document, or every one, has the label."""
-    positive = np.maximum(positive, 0.0)
-    known = np.maximum(known, positive)
+    positive = np.where(positive < _NOBODY, 0.0, positive)
+    known = np.where(known - positive < _NOBODY, positive, known)
     one_sided = (positive <= 0) | (positive >= known)
     return np.where(one_sided, 0.0, words) + count_log_odds(positive, known)
 

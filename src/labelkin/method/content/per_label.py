@@ -11,11 +11,13 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params
+from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
@@ -33,7 +35,8 @@ class PerLabel(LogOddsClassifier):
     cv
         Folds for out-of-fold evidence, stratified over all labels.
     clip
-        Probabilities of exactly 0 and 1 count as ``clip`` and ``1 - clip``. Other values are kept.
+        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that tells
+        log-odds itself (a logistic decision function, naive Bayes) is not clipped.
     n_jobs
         Labels fitted at a time, as joblib has it.
     random_state
@@ -43,6 +46,8 @@ class PerLabel(LogOddsClassifier):
     ----------
     estimators_ : list
         The fitted clones; ``None`` for a label that no document, or every document, carries.
+    is_exact_ : list of bool
+        Whether a clone's decision function is its log-odds.
     prior_log_odds_ : array of shape (n_labels,)
 
     Examples
@@ -95,23 +100,25 @@ class PerLabel(LogOddsClassifier):
         return out_of_fold_log_odds(self, X, labels, fit_params)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
-        self._check_estimator()
+        self._check_parameters()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_one)(self.estimator, X, labels.column(j), params or {})
             for j in range(labels.shape[1])
         )
+        self.is_exact_ = [_is_exact(estimator, X) for estimator in self.estimators_]
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        columns = Parallel(n_jobs=self.n_jobs)(
-            delayed(_positive_log_odds)(estimator, X, self.clip)
-            for estimator in self.estimators_
-            if estimator is not None
-        )
         fitted = [j for j, estimator in enumerate(self.estimators_) if estimator is not None]
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(_positive_log_odds)(self.estimators_[j], self.is_exact_[j], X, self.clip)
+            for j in fitted
+        )
         return spread(columns, fitted, self.prior_log_odds_, n_rows(X))
 
-    def _check_estimator(self) -> None:
+    def _check_parameters(self) -> None:
+        if not 0 < self.clip < 0.5:
+            raise ValueError(f"clip must lie between 0 and 0.5, got {self.clip!r}.")
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(needs_probabilities(self.estimator))
 
@@ -144,22 +151,28 @@ def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[s
         return None
     if len(rows) < len(target):
         X, params = rows_of(X, rows), _check_method_params(X, params, rows)
-    return clone(estimator).fit(X, classes, **params)
+    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+        return clone(estimator).fit(X, classes, **params)
 
 
-def _positive_log_odds(estimator: Any, X: Any, clip: float) -> NDArray[np.float64]:
-    """Log-odds of "yes" from one binary classifier, as exact as the estimator tells them."""
-    if hasattr(estimator, "predict_log_proba"):
-        with np.errstate(divide="ignore"):
-            log_probability = estimator.predict_log_proba(X)
-        return keep_inside(log_probability[:, 1] - log_probability[:, 0], clip)
-    return keep_inside(log_odds_of(estimator.predict_proba(X)[:, 1], clip=0), clip)
+def _is_exact(estimator: Any, X: Any) -> bool:
+    """Tell whether the decision function is the log-odds of the probabilities, on some rows."""
+    if estimator is None or not hasattr(estimator, "decision_function"):
+        return False
+    some = rows_of(X, np.arange(min(n_rows(X), 100)))
+    told, value = estimator.predict_proba(some)[:, 1], estimator.decision_function(some)
+    return bool(np.shape(value) == told.shape and np.allclose(expit(value), told, atol=1e-9))
 
 
-def keep_inside(log_odds: NDArray[np.float64], clip: float) -> NDArray[np.float64]:
-    """Replace the log-odds of exactly 0 and 1 by those of ``clip`` and ``1 - clip``."""
-    bound = float(-log_odds_of(clip, clip=0))
-    return np.where(np.isinf(log_odds), np.sign(log_odds) * bound, log_odds)
+def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> NDArray[np.float64]:
+    """Log-odds of "yes" from one binary classifier, as exact as it tells them."""
+    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+        if is_exact:
+            return np.asarray(estimator.decision_function(X), dtype=np.float64)
+        if hasattr(estimator, "predict_joint_log_proba"):  # the naive Bayes family
+            joint = estimator.predict_joint_log_proba(X)
+            return np.asarray(joint[:, 1] - joint[:, 0], dtype=np.float64)
+        return log_odds_of(estimator.predict_proba(X)[:, 1], clip=clip)
 
 
 def spread(

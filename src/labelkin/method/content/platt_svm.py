@@ -19,6 +19,8 @@ from labelkin.odds import count_log_odds
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2
+#: The left-out decision values of so many labels are held at a time.
+_LABELS_AT_A_TIME = 256
 
 
 class PlattSVM(LogOddsClassifier):
@@ -86,66 +88,85 @@ class PlattSVM(LogOddsClassifier):
             ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
             sigmoid.
         """
-        self.fit_out_of_fold(X, y, **metadata)
+        self._check_parameters(metadata)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
         """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
-        return self._learn_out_of_fold(
-            X, labels, self._read_weight(X, metadata.get("sample_weight"))
-        )
+        out_of_fold = np.empty(labels.shape)
+        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")), out_of_fold)
+        return out_of_fold
 
-    def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self._learn_out_of_fold(X, labels)
-
-    def _learn_out_of_fold(
-        self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
+    def _learn(
+        self,
+        X: Any,
+        labels: LabelMatrix,
+        weight: NDArray[np.float64] | None = None,
+        out_of_fold: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Fit, a block of labels at a time; write left-out log-odds where they are wanted."""
+        X = sparse.csr_array(X)
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
         # Laid out feature by feature: the product with sparse documents would copy it otherwise.
         self.coef_ = np.zeros((X.shape[1], labels.shape[1])).T
-        out_of_fold = np.tile(self.intercept_, (labels.shape[0], 1))
+        if out_of_fold is not None:
+            out_of_fold[:] = self.intercept_
         two_sided = np.flatnonzero((positive > 0) & (positive < known))
-        if len(two_sided):
-            svms = self._solve(sparse.csr_array(X), labels.columns(two_sided), weight)
-            sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(two_sided), weight)
-            self.coef_[two_sided] = -sigmoid.slope[:, None] * svms.weights
-            self.intercept_[two_sided] = -(sigmoid.slope * svms.bias + sigmoid.intercept)
-            out_of_fold[:, two_sided] = -(sigmoid.slope * svms.out_of_fold + sigmoid.intercept)
-        return out_of_fold
+        folds, seed = self._draw_folds(labels.shape[0])
+        settled = []
+        for start in range(0, len(two_sided), _LABELS_AT_A_TIME):
+            block = two_sided[start : start + _LABELS_AT_A_TIME]
+            svms = self._solve(X, labels.columns(block), folds, seed, weight)
+            sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)
+            self.coef_[block] = -sigmoid.slope[:, None] * svms.weights
+            self.intercept_[block] = sigmoid.log_odds(svms.bias)
+            if out_of_fold is not None:
+                out_of_fold[:, block] = sigmoid.log_odds(svms.out_of_fold)
+            settled.append(svms.converged)
+        self._warn_if_unsettled(np.concatenate(settled) if settled else np.ones(0, dtype=np.bool_))
 
-    def _solve(
-        self, X: sparse.csr_array, labels: LabelMatrix, weight: NDArray[np.float64] | None
-    ) -> LinearSVMs:
-        """Cut the documents, in random order, into folds of equal size, and solve."""
+    def _draw_folds(self, n_documents: int) -> tuple[NDArray[np.int64], int]:
+        """Cut the documents, in random order, into folds of equal size; also draw a seed."""
         random = check_random_state(self.random_state)
-        n_documents = labels.shape[0]
         fold = np.empty(n_documents, dtype=np.int64)
         n_folds = min(self.cv, n_documents)
         fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
-        svms = solve_svms(
+        return fold, int(random.randint(2**31 - 1))
+
+    def _solve(
+        self,
+        X: sparse.csr_array,
+        labels: LabelMatrix,
+        folds: NDArray[np.int64],
+        seed: int,
+        weight: NDArray[np.float64] | None,
+    ) -> LinearSVMs:
+        return solve_svms(
             X,
             labels,
-            fold,
+            folds,
             C=self.C,
             tol=self.tol,
             recentre=_RECENTRE if self.free_bias else 0,
-            seed=int(random.randint(2**31 - 1)),
+            seed=seed,
             cost=weight,
             n_jobs=self.n_jobs,
         )
-        if not svms.converged.all():
+
+    def _warn_if_unsettled(self, settled: NDArray[np.bool_]) -> None:
+        if not settled.all():
             warnings.warn(
-                f"The SVMs of {(~svms.converged).sum()} of {len(svms.bias)} labels did not reach "
+                f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
                 f"tol={self.tol!r}. Scale the features (tf-idf rows of length 1, or a "
                 "StandardScaler), or raise tol.",
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return svms
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_.T) + self.intercept_

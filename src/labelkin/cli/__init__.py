@@ -1,0 +1,32 @@
+"""The command line: ``labelkin``. It parses, calls one function, and prints.
+
+Results go to stdout, talk and progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the call
+or its input was wrong.
+"""
+
+from __future__ import annotations
+
+import sys
+
+_NEEDS = {"typer", "rich", "click"}
+
+
+def main() -> None:
+    """Run the command; whatever a user can do wrong ends in one line on stderr."""
+    try:
+        from labelkin.cli.app import app
+    except ModuleNotFoundError as error:
+        if error.name not in _NEEDS:
+            raise
+        _end('The command line needs typer and rich: pip install "labelkin[cli]"', 2)
+    try:
+        app()
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _end(str(error), 2)
+    except KeyboardInterrupt:
+        _end("Interrupted. What was finished is kept; the same command goes on from there.", 1)
+
+
+def _end(message: str, code: int) -> None:
+    sys.stderr.write(f"labelkin: {message}\n")
+    raise SystemExit(code)

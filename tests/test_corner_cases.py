@@ -1,0 +1,286 @@
+"""Corners where a plausible implementation goes silently wrong."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import KFold, cross_val_score
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.svm import LinearSVC
+
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    LogisticLabels,
+    NaiveBayes,
+    NearestNeighbours,
+    PerLabel,
+    PlattSVM,
+    cross_val_log_odds,
+)
+from labelkin.method.log_odds_classifier import LogOddsClassifier
+
+rng = np.random.default_rng(0)
+X = rng.poisson(1.0, (60, 6)).astype(float)
+Y = (X[:, :3] + rng.normal(0, 0.5, (60, 3)) > 1).astype(int)
+PARTLY = np.where(rng.random(Y.shape) < 0.15, np.nan, Y)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fractional_weights_make_up_no_second_side(seed):
+    labels = np.array([[1, 1, 0], [1, 0, 1], [1, 1, 1], [1, 0, 0]] * 10, dtype=float)
+    unknown = np.hstack([labels, np.full((40, 1), np.nan)])
+    weight = np.random.default_rng(seed).random(40)
+    rescorer = LabelRescorer().fit(unknown, sample_weight=weight)
+    assert rescorer.prior_[0] == 1
+    assert rescorer.prior_[3] == 0.5
+    np.testing.assert_allclose(rescorer.rescore([[0.5, 0.9, 0.1, 0.4]])[0, [0, 3]], [0.5, 0.4])
+    log_odds = NaiveBayes().fit(X[:40], unknown, sample_weight=weight).log_odds(X[:40])
+    total = weight.sum()
+    np.testing.assert_allclose(log_odds[:, 0], np.log((total + 0.5) / 0.5))
+    np.testing.assert_array_equal(log_odds[:, 3], 0)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(C=1e4),
+        LogisticRegression(C=1e4, solver="liblinear"),
+        SGDClassifier(loss="log_loss", random_state=0),
+        MLPClassifier((4,), random_state=0, max_iter=2000),
+        CalibratedClassifierCV(LinearSVC()),
+        RandomForestClassifier(10, random_state=0),
+    ],
+    ids=repr,
+)
+def test_the_surest_documents_rank_first_whatever_the_estimator(estimator):
+    line = np.linspace(-60, 60, 241)[:, None]
+    y = (line[:, 0] > 0).astype(int)
+    log_odds = (
+        PerLabel(estimator).fit(line, np.c_[y, 1 - y]).log_odds(np.linspace(1, 60, 50)[:, None])
+    )
+    probability = clone(estimator).fit(line, y).predict_proba(np.linspace(1, 60, 50)[:, None])[:, 1]
+    order = np.argsort(probability, kind="stable")
+    assert (np.diff(log_odds[order, 0]) >= -1e-9).all()
+    assert np.isfinite(log_odds).all()
+
+
+def test_a_logistic_decision_function_is_not_clipped():
+    line = np.linspace(-60, 60, 241)[:, None]
+    model = PerLabel(LogisticRegression(C=1e4)).fit(line, np.c_[line > 0, line <= 0])
+    assert model.log_odds([[60.0]])[0, 0] > 500
+    with pytest.raises(ValueError, match=r"clip must lie between 0 and 0\.5, got 0\.7"):
+        PerLabel(LogisticRegression(), clip=0.7).fit(line, np.c_[line > 0, line <= 0])
+
+
+class TestFrames:
+    names = ["gold", "grain", "wheat"]
+    sets = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    scores = pd.DataFrame([[0.1, 0.5, 0.9]], columns=["gold", "grain", "wheat"])
+    turned = ["wheat", "gold", "grain"]
+
+    def test_known_and_inputs_are_arranged_by_name_as_scores_are(self):
+        rescorer = LabelRescorer().fit(self.sets)
+        known = pd.DataFrame([[np.nan, np.nan, 1]], columns=self.names)
+        expected = rescorer.rescore(self.scores, known=known)
+        assert expected[0, 2] == 1
+        np.testing.assert_array_equal(
+            rescorer.rescore(self.scores, known=known[self.turned]), expected
+        )
+        layer = LogisticLabels().fit(self.sets)
+        np.testing.assert_array_equal(
+            layer.log_odds(self.scores[self.turned]), layer.log_odds(self.scores)
+        )
+
+    def test_numbered_labels_of_a_frame_are_names_too(self):
+        rescorer = LabelRescorer().fit(pd.DataFrame(Y))
+        scores = pd.DataFrame(rng.random((4, 3)))
+        np.testing.assert_array_equal(rescorer.rescore(scores[[2, 0, 1]]), rescorer.rescore(scores))
+
+    def test_names_of_mixed_types(self):
+        labels = pd.DataFrame(Y, columns=[1, "a", ("b", 2)])
+        rescorer = LabelRescorer().fit(labels)
+        scores = pd.DataFrame(rng.random((4, 3)))
+        scores.columns = pd.Index([1, "a", ("b", 2)], tupleize_cols=False)
+        np.testing.assert_array_equal(
+            rescorer.rescore(scores.iloc[:, ::-1]), rescorer.rescore(scores)
+        )
+
+    def test_pandas_and_polars_missing_values_are_unknown(self):
+        pandas = pd.DataFrame(
+            {"a": pd.array([1, None, 0], "Int64"), "b": pd.array([True, False, None], "boolean")}
+        )
+        polars = pl.DataFrame({"a": [1, None, 0], "b": [True, False, None]})
+        expected = [[1, 1], [np.nan, 0], [0, np.nan]]
+        from labelkin.label_matrix import read_labels
+
+        np.testing.assert_array_equal(read_labels(pandas).dense(), expected)
+        np.testing.assert_array_equal(read_labels(polars).dense(), expected)
+
+
+class TestLeaveOneOutOfNaiveBayes:
+    def test_a_cell_stored_twice_is_its_sum(self):
+        whole = sparse.csr_array(X)
+        twice = sparse.csr_array(
+            (np.repeat(whole.data / 2, 2), np.repeat(whole.indices, 2), 2 * whole.indptr),
+            shape=X.shape,
+        )
+        np.testing.assert_allclose(
+            NaiveBayes().fit_out_of_fold(twice, Y), NaiveBayes().fit_out_of_fold(X, Y)
+        )
+
+    def test_a_document_is_left_out_as_much_as_it_counts(self):
+        weight = rng.choice([0.0, 0.25, 1.0, 2.0], len(X))
+        left_out = NaiveBayes().fit_out_of_fold(X, Y, sample_weight=weight)
+        for i in range(0, len(X), 3):
+            rest = weight.copy()
+            rest[i] -= min(rest[i], 1)
+            refitted = NaiveBayes().fit(X, Y, sample_weight=rest).log_odds(X[[i]])
+            np.testing.assert_allclose(left_out[[i]], refitted, atol=1e-9)
+
+
+class TestClasses:
+    y = np.array(["cat", "dog", "eel"])[rng.integers(0, 3, 60)]
+
+    def test_known_classes_stay_known(self):
+        model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, self.y)
+        accepted = model.predict_proba(X[:1], known={"accepted": ["dog"]})
+        np.testing.assert_array_equal(accepted, [[0, 1, 0]])
+        refused = model.predict_proba(X[:1], known={"refused": ["dog"]})
+        assert refused[0, 1] == 0
+        assert refused.sum() == pytest.approx(1)
+        everything = model.predict_proba(X[:1], known={"refused": ["cat", "dog", "eel"]})
+        np.testing.assert_allclose(everything, 1 / 3)
+
+    def test_probabilities_stay_inside_on_long_documents(self):
+        long = np.array([[9000.0, 0, 0, 0, 0, 0]])
+        for y in (self.y, self.y == "dog"):
+            p = NaiveBayes().fit(X, y).predict_proba(long)
+            assert (p > 0).all()
+            assert p.sum() == pytest.approx(1)
+
+    def test_a_class_that_training_lacked_is_simply_wrong(self):
+        in_order = np.sort(self.y)
+        scores = cross_val_score(NaiveBayes(), X, in_order, cv=KFold(3))
+        assert np.isfinite(scores).all()
+        assert scores[0] == 0  # only cats, and training has seen none
+
+
+class TestCrossValidation:
+    def test_lengths_are_compared(self):
+        with pytest.raises(ValueError, match=r"got 60 and Y of shape \(10, 3\)"):
+            cross_val_log_odds(NaiveBayes(), X, Y[:10])
+
+    @pytest.mark.parametrize("model", [NaiveBayes(), PlattSVM(random_state=0)], ids=repr)
+    def test_pipelines_take_unknown_cells(self, model):
+        pipeline = make_pipeline(MaxAbsScaler(), model)
+        assert np.isfinite(cross_val_log_odds(pipeline, X, PARTLY, cv=3, random_state=0)).all()
+        whole = LabelDependenceClassifier(content=pipeline).fit(X, PARTLY)
+        apart = LabelDependenceClassifier(content=model).fit(
+            MaxAbsScaler().fit_transform(X), PARTLY
+        )
+        scaled = MaxAbsScaler().fit(X).transform(X)
+        np.testing.assert_allclose(whole.log_odds(X), apart.log_odds(scaled))
+
+    @pytest.mark.parametrize("flavour", [sparse.coo_matrix, sparse.bsr_array, sparse.dia_array])
+    def test_every_sparse_flavour_can_be_cut_into_folds(self, flavour):
+        expected = cross_val_log_odds(NaiveBayes(), X, Y, cv=3, random_state=0)
+        ours = cross_val_log_odds(NaiveBayes(), flavour(X), Y, cv=3, random_state=0)
+        np.testing.assert_allclose(ours, expected)
+
+    def test_an_estimator_made_elsewhere_gets_a_plain_matrix(self):
+        class Rate(BaseEstimator):
+            def fit(self, X, y):
+                self.rate_ = np.asarray(y).mean(axis=0)
+                return self
+
+            def log_odds(self, X):
+                return np.tile(self.rate_, (len(X), 1))
+
+        assert cross_val_log_odds(Rate(), X, Y, cv=3).shape == Y.shape
+
+    def test_the_whole_classifier_has_out_of_fold_evidence(self):
+        model = LabelDependenceClassifier(content=NaiveBayes(), random_state=0)
+        log_odds = model.fit_out_of_fold(X, Y)
+        np.testing.assert_array_equal(log_odds, cross_val_log_odds(model, X, Y, random_state=0))
+        assert model.log_odds(X).shape == Y.shape
+
+
+def test_a_new_content_classifier_needs_two_methods_and_gets_the_rest():
+    class LastDigit(LogOddsClassifier):
+        def _learn(self, X, labels):
+            self.shift_ = labels.prior() - 0.5
+
+        def _log_odds(self, X):
+            return X[:, : len(self.shift_)] - 1 + self.shift_
+
+    model = LastDigit()
+    assert model.fit_out_of_fold(X, Y).shape == Y.shape
+    assert model.score(X, Y) > 0.2
+    assert LabelDependenceClassifier(content=LastDigit()).fit(X, Y).predict(X).shape == Y.shape
+
+
+def test_predicting_changes_nothing_not_even_the_pickle():
+    for model in (LabelDependenceClassifier(content=NaiveBayes()), NearestNeighbours(5)):
+        model.fit(X, Y)
+        before = pickle.dumps(model)
+        model.predict_proba(X)
+        assert pickle.dumps(model) == before
+
+
+def test_same_bytes_whatever_n_jobs_also_where_linear_algebra_has_threads():
+    wide = rng.normal(size=(3000, 200))
+    labels = (wide[:, :2] > 0.3).astype(int)
+    one, two = (
+        PerLabel(LogisticRegression(max_iter=30), n_jobs=n)
+        .fit(wide, labels)
+        .log_odds(wide)
+        .tobytes()
+        for n in (1, 2)
+    )
+    assert one == two
+
+
+def test_weights_of_the_wrong_length_are_told():
+    for estimator in (LogisticLabels(), LabelRescorer()):
+        with pytest.raises(ValueError, match=r"one number per document, \(60,\), got shape \(3,\)"):
+            estimator.fit(Y, sample_weight=[1.0, 2.0, 3.0])
+
+
+def test_suggestions_can_be_written_as_json():
+    import json
+
+    model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
+    assert json.loads(json.dumps(model.suggest(X[:1], top=2)))[0][0][0] in (0, 1, 2)
+
+
+def test_verbose_tells_the_stages_on_stderr(capsys):
+    LabelDependenceClassifier(content=NaiveBayes(), verbose=1).fit(X, Y)
+    told = capsys.readouterr()
+    assert "content evidence of 3 labels … " in told.err
+    assert "label evidence … " in told.err
+    assert told.out == ""
+
+
+def test_neighbours_take_no_weights():
+    with pytest.raises(TypeError, match="sample_weight"):
+        NearestNeighbours().fit(X, Y, sample_weight=np.ones(60))
+
+
+def test_rows_of_strings_may_be_arrays_and_nothing_is_told():
+    from labelkin.label_matrix import read_labels
+
+    rows = pd.Series([np.array(["a", "b"]), np.array(["a"])])
+    assert read_labels(rows).label_sets() == [("a", "b"), ("a",)]
+    with pytest.raises(ValueError, match="at least one document, got none"):
+        LabelRescorer().fit([])
+    assert read_labels([{frozenset("ab")}, {frozenset("c")}]).shape == (2, 2)
