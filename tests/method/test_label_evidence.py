@@ -167,7 +167,24 @@ def test_other_labels_fits_the_estimator_on_the_other_columns():
         np.testing.assert_allclose(ours[:, j], theirs)
 
 
+def test_rare_labels_can_be_given_a_balanced_rule():
+    Y = np.zeros((200, 3))
+    Y[:100, 0] = 1
+    Y[:4, 1] = 1  # a rare label that only goes with the first: "always no" is the best SVM
+    Y[::2, 2] = 1
+    L = [[1, 0, 0], [0, 0, 0]]
+    plain = SVMLabels().fit(Y).predict_proba(L)[:, 1]
+    np.testing.assert_allclose(plain, 4 / 200, atol=1e-6)
+    balanced = SVMLabels(rare="balanced").fit(Y)
+    with_first, without = balanced.predict_proba(L)[:, 1]
+    assert with_first == pytest.approx(0.04, abs=0.01)
+    assert without < 0.001
+    np.testing.assert_array_equal(balanced.weights_[:, 0], SVMLabels().fit(Y).weights_[:, 0])
+
+
 def test_choices_and_probabilities_are_asked_for():
+    with pytest.raises(ValueError, match="rare must be 'prior' or 'balanced', got 'none'"):
+        SVMLabels(rare="none").fit(labels())
     with pytest.raises(ValueError, match="solver must be 'exact' or 'weka', got 'newton'"):
         LogisticLabels(solver="newton").fit(labels())
     with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba\. Use LogisticLabels"):

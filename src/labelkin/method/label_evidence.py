@@ -164,6 +164,11 @@ class SVMLabels(LinearLabelEvidence):
     ----------
     C
         Penalty of a margin violation.
+    rare
+        What to do where the best SVM gives every label set the same answer: ``"prior"`` leaves it
+        at that; ``"balanced"`` fits again with both sides weighing the same, which always finds a
+        rule, and lets the logistic fit set its strength. (Weka standardises the noise its solver
+        leaves there; no other solver finds the same.)
     n_jobs
         Labels fitted at a time.
 
@@ -173,11 +178,14 @@ class SVMLabels(LinearLabelEvidence):
         As in :class:`LogisticLabels`.
     """
 
-    def __init__(self, C: float = 1.0, n_jobs: int | None = None) -> None:
+    def __init__(self, C: float = 1.0, rare: str = "prior", n_jobs: int | None = None) -> None:
         self.C = C
+        self.rare = rare
         self.n_jobs = n_jobs
 
     def _learn_from(self, label_sets: LabelSets) -> None:
+        if self.rare not in ("prior", "balanced"):
+            raise ValueError(f"rare must be 'prior' or 'balanced', got {self.rare!r}.")
         n_labels = label_sets.n_labels
         inputs = label_sets.inputs().toarray()
         low = inputs.min(axis=0, initial=np.inf) if len(inputs) else np.zeros(n_labels)
@@ -185,7 +193,8 @@ class SVMLabels(LinearLabelEvidence):
         scale = np.divide(1.0, spread, out=np.zeros(n_labels), where=spread > 0)
         scaled = (inputs - low) * scale
         columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_svm_column)(scaled, label_sets, j, self.C) for j in range(n_labels)
+            delayed(_svm_column)(scaled, label_sets, j, self.C, self.rare == "balanced")
+            for j in range(n_labels)
         )
         on_scaled = np.array([weights for weights, _ in columns]).reshape(n_labels, n_labels).T
         self.weights_ = on_scaled * scale[:, None]
@@ -249,7 +258,7 @@ def as_label_classifier(labels: Any) -> Any:
 
 
 def _svm_column(
-    inputs: NDArray[np.float64], label_sets: LabelSets, j: int, C: float
+    inputs: NDArray[np.float64], label_sets: LabelSets, j: int, C: float, balance_rare: bool
 ) -> tuple[NDArray[np.float64], float]:
     """Weights (own place 0) and bias of label j's log-odds on the scaled inputs."""
     target = label_sets.positive[:, [j]].toarray().ravel()
@@ -267,12 +276,21 @@ def _svm_column(
     if len(np.unique(target)) < 2:
         return nothing
     svm = SVC(kernel="linear", C=C, tol=1e-6).fit(others, target, sample_weight=count)
+    if balance_rare and np.ptp(svm.decision_function(others)) < _NO_SPREAD:
+        svm.fit(others, target, sample_weight=_balanced(target, count))
     output = svm.decision_function(others)
     if np.ptp(output) < _NO_SPREAD:
         return nothing
     sigmoid = fit_sigmoid(output[:, None], target[:, None], count, smooth=False, ridge=1e-8)
     slope, intercept = -float(sigmoid.slope[0]), -float(sigmoid.intercept[0])
     return slope * svm.coef_.ravel(), slope * float(svm.intercept_[0]) + intercept
+
+
+def _balanced(target: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scale counts so that both sides weigh half of all."""
+    positive = target @ count
+    half = count.sum() / 2
+    return count * np.where(target == 1, half / positive, half / (count.sum() - positive))
 
 
 def _fit_on_others(
