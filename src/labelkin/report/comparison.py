@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
+from labelkin.label_matrix import read_labels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.metrics import Evaluation, evaluate
-from labelkin.significance import SignTest, macro_sign_test, micro_sign_test
+from labelkin.significance import (
+    SUMMED_METRICS,
+    Bootstrap,
+    SignTest,
+    macro_sign_test,
+    micro_sign_test,
+    paired_bootstrap,
+)
+
+if TYPE_CHECKING:
+    from labelkin.experiment import Run
+
+_OF_WHOLE_SETS = {"subset_loss", "one_error"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +43,8 @@ class System:
         Every score on the test documents.
     micro, macro
         The s-test and the S-test against the baseline; ``None`` for the baseline itself.
+    bootstraps
+        Intervals of the differences from the baseline, where they were asked for.
     """
 
     content: str
@@ -36,6 +52,7 @@ class System:
     evaluation: Evaluation
     micro: SignTest | None = None
     macro: SignTest | None = None
+    bootstraps: tuple[Bootstrap, ...] = ()
 
     @property
     def name(self) -> str:
@@ -135,6 +152,69 @@ def compare(
             micro_sign_test(Y, *pair, names=names),
             macro_sign_test(Y, *pair, names=names),
         )
+
+
+def compare_runs(
+    corpus: str, runs: Iterable[Run], Y: Any, *, bootstrap: bool = False
+) -> Comparison:
+    """Judge stored runs of one seed by what they decided; nothing is trained.
+
+    A system is tested against its content classifier where that run came before it.
+
+    Parameters
+    ----------
+    corpus
+        Name of the corpus.
+    runs
+        In the order wanted, a content classifier alone before what is added to it.
+    Y
+        The true label sets of the test documents, any kind.
+    bootstrap
+        Whether to draw documents as well, for an interval of each difference.
+    """
+    alone: dict[str, _Given] = {}
+    systems = []
+    for run in runs:
+        given = _Given(run.system, run.log_odds(), sparse.csr_array(run.decisions()))
+        if not run.addition:
+            alone[run.content] = given
+        system = System(run.content, run.addition, evaluate(Y, given.log_odds, given.decisions))
+        if run.addition and run.content in alone:
+            system = _test(system, alone[run.content], given, Y, bootstrap)
+        systems.append(system)
+    return Comparison(corpus, tuple(systems))
+
+
+class _Given(NamedTuple):
+    """What a stored run gave."""
+
+    name: str
+    log_odds: Any
+    decisions: sparse.csr_array
+
+
+def _test(system: System, alone: _Given, added: _Given, Y: Any, bootstrap: bool) -> System:
+    names = (alone.name, added.name)
+    pair = (alone.decisions, added.decisions)
+    return replace(
+        system,
+        micro=micro_sign_test(Y, *pair, names=names),
+        macro=macro_sign_test(Y, *pair, names=names),
+        bootstraps=tuple(_bootstraps(alone, added, Y)) if bootstrap else (),
+    )
+
+
+def _bootstraps(alone: _Given, added: _Given, Y: Any) -> Iterator[Bootstrap]:
+    """Bootstrap every metric that Y allows; the seed is fixed: the same runs, the same interval."""
+    truth = read_labels(Y)
+    for metric in SUMMED_METRICS:
+        if truth.unknown is not None and metric in _OF_WHOLE_SETS:
+            continue
+        pair = (alone.log_odds, added.log_odds)
+        if metric != "one_error":
+            pair = (alone.decisions, added.decisions)
+        names = (alone.name, added.name)
+        yield paired_bootstrap(truth, *pair, metric, random_state=0, names=names)
 
 
 def _decide(log_odds: Any) -> Any:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 
-def score_text(value: float) -> str:
-    """Write a score with four decimals; a score that does not exist is a dash.
+def score_text(value: float, decimals: int = 4) -> str:
+    """Write a score with its decimals; a score that does not exist is a dash.
 
     Examples
     --------
     >>> score_text(0.65), score_text(float("nan"))
     ('0.6500', '–')
     """
-    return "–" if math.isnan(value) else f"{value:.4f}"
+    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def signed_text(value: float, decimals: int = 2) -> str:

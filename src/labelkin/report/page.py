@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib.resources import files
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.report.comparison import Comparison
+from labelkin.report.frame import fact_list, frame, panels, scrolling
 from labelkin.report.label_graph import Bond
 from labelkin.report.plots import bond_picture, gain_pictures, reliability_pictures
 from labelkin.report.reading import read_comparison
-from labelkin.report.svg import Picture
 from labelkin.report.tables import LEGEND, bond_table, comparison_table, html_table
 
 
@@ -46,26 +45,9 @@ class Report:
 
 def html_page(report: Report) -> str:
     """Return the page; all text in it is escaped, and the same report gives the same page."""
-    style = files("labelkin.report").joinpath("page.css").read_text(encoding="utf-8")
     title = f"What the other labels add: {report.comparison.corpus}"
     sections = [_opening, _scores, _gains, _label_graph, _reliability, _facts]
-    return "\n".join(
-        [
-            "<!doctype html>",
-            '<html lang="en">',
-            "<head>",
-            '<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>",
-            f"<style>\n{style}</style>",
-            "</head>",
-            "<body>",
-            *(section(report) for section in sections),
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    return frame(title, (section(report) for section in sections))
 
 
 def _opening(report: Report) -> str:
@@ -94,7 +76,7 @@ def _scores(report: Report) -> str:
     return "\n".join(
         [
             "<h2>All systems</h2>",
-            _scrolling(table, "Scores of all systems"),
+            scrolling(table, "Scores of all systems"),
             f'<p class="small">{escape(LEGEND)}</p>',
         ]
     )
@@ -107,7 +89,7 @@ def _gains(report: Report) -> str:
         "added, against how many training documents carry it. Filled triangles gain, hollow ones "
         "lose, circles stay."
     )
-    return "<h2>Which labels gain</h2>\n" + _panels(pictures, caption)
+    return "<h2>Which labels gain</h2>\n" + panels(pictures, caption)
 
 
 def _label_graph(report: Report) -> str:
@@ -123,12 +105,12 @@ def _label_graph(report: Report) -> str:
         [
             "<h2>Which labels speak for each other</h2>",
             '<figure class="wide">',
-            _scrolling(picture.svg, picture.title),
+            scrolling(picture.svg, picture.title),
             f"<figcaption>{escape(caption)}</figcaption>",
             "</figure>",
             "<details>",
             "<summary>The same as a table, with the counts behind it</summary>",
-            _scrolling(table, "Strongest attractions and repulsions"),
+            scrolling(table, "Strongest attractions and repulsions"),
             "</details>",
         ]
     )
@@ -140,33 +122,8 @@ def _reliability(report: Report) -> str:
         "Cells (document, label) are put in bins by the probability given; on the dotted line, "
         "that share of them carries the label. ECE is the mean distance from it, over all cells."
     )
-    return "<h2>Can the probabilities be trusted?</h2>\n" + _panels(pictures, caption)
+    return "<h2>Can the probabilities be trusted?</h2>\n" + panels(pictures, caption)
 
 
 def _facts(report: Report) -> str:
-    facts = [
-        f"<dt>{escape(name)}</dt><dd>{escape(fact)}</dd>" for name, fact in report.facts.items()
-    ]
-    return "\n".join(["<h2>How it was made</h2>", "<dl>", *facts, "</dl>", "</main>"])
-
-
-def _panels(pictures: Sequence[Picture], caption: str) -> str:
-    panels = [f"<div><h3>{escape(p.title)}</h3>{p.svg}</div>" for p in pictures]
-    return "\n".join(
-        [
-            "<figure>",
-            '<div class="panels">',
-            *panels,
-            "</div>",
-            f"<figcaption>{escape(caption)}</figcaption>",
-            "</figure>",
-        ]
-    )
-
-
-def _scrolling(content: str, name: str) -> str:
-    """Let wide content scroll in itself, by keyboard too, so that the page never does."""
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(name)}">\n'
-        f"{content}\n</div>"
-    )
+    return "\n".join(["<h2>How it was made</h2>", fact_list(report.facts), "</main>"])

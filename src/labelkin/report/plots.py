@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,18 @@ _GRAPH = (7.6, 6.0)
 _LONGEST_NAME = 24
 
 
-def gain_pictures(comparison: Comparison, addition: str, labels: LabelMatrix) -> list[Picture]:
+class _Labels(NamedTuple):
+    """What the gain pictures of a page have in common."""
+
+    names: list[str]
+    percent: Floats  # of the training documents carry the label
+    reach: tuple[float, float]
+    key: str
+
+
+def gain_pictures(
+    comparison: Comparison, addition: str, labels: LabelMatrix, key: str = ""
+) -> list[Picture]:
     """Draw what every label gains in F1 against how frequent it is; a picture per content.
 
     Parameters
@@ -36,6 +47,8 @@ def gain_pictures(comparison: Comparison, addition: str, labels: LabelMatrix) ->
         The addition to look at, ``"BLR+M2"``.
     labels
         The training label sets, which say how frequent a label is.
+    key
+        Tells the ids of these pictures from those of others of their kind in the page.
     """
     systems = [s for s in comparison.proposals if s.addition == addition]
     gains = [gains_per_label(comparison, system) for system in systems]
@@ -44,16 +57,15 @@ def gain_pictures(comparison: Comparison, addition: str, labels: LabelMatrix) ->
     room = 0.15 * (highest - lowest)  # for names above and below the marks
     reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
     names = [_shorten(str(name)) for name in labels.names]
-    return [
-        _gain_picture(system, gain, 100 * labels.prior(), names, reach)
-        for system, gain in zip(systems, gains, strict=True)
-    ]
+    shown = _Labels(names, 100 * labels.prior(), reach, f"{key}gain")
+    pairs = zip(systems, gains, strict=True)
+    return [_gain_picture(system, gain, shown) for system, gain in pairs]
 
 
-def reliability_pictures(comparison: Comparison, addition: str) -> list[Picture]:
+def reliability_pictures(comparison: Comparison, addition: str, key: str = "") -> list[Picture]:
     """Draw promised against observed shares, before and after; a picture per content classifier."""
     systems = [s for s in comparison.proposals if s.addition == addition]
-    return [_reliability_picture(comparison[s.content], s) for s in systems]
+    return [_reliability_picture(comparison[s.content], s, key) for s in systems]
 
 
 def bond_picture(bonds: Sequence[Bond], seed: int = 0) -> Picture:
@@ -68,21 +80,20 @@ def bond_picture(bonds: Sequence[Bond], seed: int = 0) -> Picture:
         return finish(figure, "bonds", "The label graph", alt)
 
 
-def _gain_picture(
-    system: System, gain: Floats, percent: Floats, names: Sequence[str], reach: tuple[float, float]
-) -> Picture:
+def _gain_picture(system: System, gain: Floats, labels: _Labels) -> Picture:
     up, down = int((gain > 0).sum()), int((gain < 0).sum())
     alt = (
         f"{system.name} against {system.content}: F1 rises for {up} labels, falls for {down} and "
         f"stays for {len(gain) - up - down}."
     )
     with drawing(_PANEL) as (figure, axes):
-        _draw_gains(axes, gain, percent)
-        _percent_ticks(axes, percent)
+        _draw_gains(axes, gain, labels.percent)
+        _percent_ticks(axes, labels.percent)
+        middle = float(np.median(labels.percent))
         for j in _extremes(gain):
-            _name_point(axes, names[j], percent[j], gain[j], float(np.median(percent)))
-        axes.set_ylim(*reach)
-        return finish(figure, f"gain-{system.content}", system.name, alt)
+            _name_point(axes, labels.names[j], labels.percent[j], gain[j], middle)
+        axes.set_ylim(*labels.reach)
+        return finish(figure, f"{labels.key}-{system.content}", system.name, alt)
 
 
 def _draw_gains(axes: Axes, gain: Floats, percent: Floats) -> None:
@@ -125,7 +136,7 @@ def _name_point(axes: Axes, name: str, x: float, y: float, middle: float) -> Non
     )
 
 
-def _reliability_picture(before: System, after: System) -> Picture:
+def _reliability_picture(before: System, after: System, key: str) -> Picture:
     errors = [score_text(s.scores["expected_calibration_error"]) for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
@@ -138,7 +149,7 @@ def _reliability_picture(before: System, after: System) -> Picture:
         axes.set_xlabel("probability given")
         axes.set_ylabel("share that carries the label")
         axes.legend(loc="upper left", fontsize=7, borderaxespad=0)
-        return finish(figure, f"reliability-{before.content}", after.name, alt)
+        return finish(figure, f"{key}reliability-{before.content}", after.name, alt)
 
 
 def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: str) -> None:

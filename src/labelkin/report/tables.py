@@ -25,12 +25,13 @@ LEGEND = (
 
 
 class Cell(NamedTuple):
-    """One cell: its text, what to tell who asks for more, and how it stands out."""
+    """One cell: its text, what to tell who asks for more, how it stands out, what stands beside."""
 
     text: str
     note: str = ""
     tone: Tone = ""
     best: bool = False
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def bond_table(bonds: Sequence[Bond]) -> Table:
 def text_table(table: Table) -> str:
     """Return plain text: columns aligned, a blank line between groups, no line ends in a space."""
     heads = [[column[line] for column in table.header] for line in (0, 1)]
-    body = [[[cell.text for cell in row] for row in group] for group in table.groups]
+    body = [
+        [[_with_beside(cell.text, cell.beside) for cell in row] for row in group]
+        for group in table.groups
+    ]
     every = [*heads, *(row for group in body for row in group)]
     widths = [max(len(row[i]) for row in every) for i in range(len(table.header))]
     lines = [_text_line(row, widths) for row in heads]
@@ -116,13 +120,26 @@ def text_table(table: Table) -> str:
     return "\n".join(lines) + "\n" + "\n\n".join(blocks)
 
 
-def markdown_table(table: Table) -> str:
-    """Return a Markdown table; the best scores are bold, and nothing in a cell is markup."""
-    head = [_markdown(" ".join(filter(None, column))) for column in table.header]
+def markdown_table(table: Table, *, apart: bool = False) -> str:
+    """Return a Markdown table; the best scores are bold, and nothing in a cell is markup.
+
+    What stands beside a cell's text follows it in brackets. ``apart`` puts an empty row between
+    groups.
+    """
+    head = [markdown_text(" ".join(filter(None, column))) for column in table.header]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for row in table.rows:
-        lines.append([f"**{_markdown(c.text)}**" if c.best else _markdown(c.text) for c in row])
+    for i, group in enumerate(table.groups):
+        if i and apart:
+            lines.append([" "] * len(head))
+        lines += [[_markdown_cell(cell) for cell in row] for row in group]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def markdown_text(text: str) -> str:
+    """Return text for a line of Markdown in which nothing is markup."""
+    for character in "\\`*_|[]":
+        text = text.replace(character, "\\" + character)
+    return " ".join(escape(text, quote=False).split())
 
 
 def html_table(table: Table, caption: str) -> str:
@@ -200,10 +217,15 @@ def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *others]).rstrip()
 
 
-def _markdown(text: str) -> str:
-    for character in "\\`*_|[]":
-        text = text.replace(character, "\\" + character)
-    return " ".join(escape(text, quote=False).split())
+def _with_beside(text: str, beside: Sequence[str]) -> str:
+    return f"{text} ({', '.join(beside)})" if beside else text
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown_text(cell.text)
+    return _with_beside(
+        f"**{text}**" if cell.best else text, [markdown_text(b) for b in cell.beside]
+    )
 
 
 def _html_head(column: tuple[str, str]) -> str:
@@ -220,4 +242,5 @@ def _html_cell(cell: Cell) -> str:
     kinds = " ".join(filter(None, [cell.tone, "best" if cell.best else ""]))
     kind = f' class="{kinds}"' if kinds else ""
     note = f' title="{escape(cell.note)}"' if cell.note else ""
-    return f"<td{kind}{note}>{escape(cell.text)}</td>"
+    beside = f"<small>{escape(' · '.join(cell.beside))}</small>" if cell.beside else ""
+    return f"<td{kind}{note}>{escape(cell.text)}{beside}</td>"

@@ -1,0 +1,41 @@
+"""Experiments: a TOML file names corpora and systems; their runs are kept on disk and resumed.
+
+>>> experiment = parse_experiment('''
+... name = "small"
+... corpus = {name = "newsroom", options = {n_documents = 200}}
+... content.NB = {classifier = "naive_bayes"}
+... labels.BLR = {classifier = "logistic"}
+... ''')
+>>> from tempfile import TemporaryDirectory
+>>> with TemporaryDirectory() as folder:
+...     results = run_experiment(experiment, folder)
+...     print([run.system for run in results.runs], results.runs[0].log_odds().shape)
+['NB', 'NB+BLR+M1', 'NB+BLR+M2'] (67, 38)
+"""
+
+from labelkin.experiment.configuration import parse_experiment, read_experiment
+from labelkin.experiment.plan import Content, CorpusChoice, Experiment, PlannedRun
+from labelkin.experiment.results import CorpusResults, Results, Run, read_results
+from labelkin.experiment.running import run_experiment
+from labelkin.experiment.store import DamagedRun
+from labelkin.experiment.systems import CONTENT, LABELS, Addition, Classifier, System
+
+__all__ = [
+    "CONTENT",
+    "LABELS",
+    "Addition",
+    "Classifier",
+    "Content",
+    "CorpusChoice",
+    "CorpusResults",
+    "DamagedRun",
+    "Experiment",
+    "PlannedRun",
+    "Results",
+    "Run",
+    "System",
+    "parse_experiment",
+    "read_experiment",
+    "read_results",
+    "run_experiment",
+]

@@ -1,0 +1,211 @@
+"""A corpus made ready for runs: which documents and labels are used, as vectors."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.corpora import KNOWN, Corpus, load
+from labelkin.experiment.plan import CorpusChoice
+from labelkin.label_matrix import LabelMatrix
+from labelkin.splits import stratified_split
+from labelkin.text import WordCounts
+
+Rows = NDArray[np.int64]
+
+#: Documents × labels, and documents, that are judged at a time: 2²¹ numbers are 16 MB.
+_BLOCK_CELLS = 2**21
+_BLOCK_DOCUMENTS = 2**14
+
+
+@dataclass(frozen=True)
+class Material:
+    """What all runs on one corpus share.
+
+    Attributes
+    ----------
+    X_train
+        The training documents × features: term counts, or what the corpus holds.
+    kind
+        What they are, as :class:`labelkin.corpora.Corpus` has it.
+    Y_train, Y_test
+        The label sets of training and of test documents.
+    ids
+        The test documents' own names, ``(n_test,)``, where they have any.
+    facts
+        What the corpus is, in plain values: source, licence, numbers, checksums of what went in.
+    X, test
+        Documents × features, and which of them are the test documents, ``(n_test,)``. They are
+        taken out a block at a time: a copy of all would double what a large corpus needs.
+    """
+
+    X_train: Any
+    kind: str
+    Y_train: LabelMatrix
+    Y_test: LabelMatrix
+    ids: NDArray[Any] | None
+    facts: Mapping[str, Any]
+    X: Any
+    test: Rows
+
+    def test_blocks(self) -> Iterator[Any]:
+        """Yield the test documents, some at a time, in order."""
+        size = max(1, _BLOCK_CELLS // self.Y_test.shape[1])
+        yield from (self.X[rows] for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)))
+
+
+def prepare(
+    choice: CorpusChoice, words: Mapping[str, Any], path: str | os.PathLike[str] | None = None
+) -> Material:
+    """Load a corpus, choose its documents and labels, and count words where it is texts.
+
+    Parameters
+    ----------
+    choice
+        Which corpus, and what of it.
+    words
+        Parameters of :class:`labelkin.text.WordCounts`, which learns from training documents only;
+        vectors need none.
+    path
+        Where the corpus is; ``None``: where the experiment says.
+    """
+    corpus = _choose(load_corpus(choice, path), choice)
+    X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
+    kind = str(corpus.features)
+    if kind == "text":
+        counter = WordCounts(**words)
+        X_train, kind = counter.fit_transform(X_train), "counts"
+        X, test = counter.transform(X[test]), np.arange(len(test))
+    return Material(
+        X_train=X_train,
+        kind=kind,
+        Y_train=corpus.Y.rows(corpus.train),
+        Y_test=corpus.Y.rows(corpus.test),
+        ids=None if corpus.ids is None else corpus.ids[corpus.test],
+        facts={**_describe(corpus), "n_features": X_train.shape[1]},
+        X=X,
+        test=test,
+    )
+
+
+def load_corpus(choice: CorpusChoice, path: str | os.PathLike[str] | None = None) -> Corpus:
+    """Load a known corpus by name, any other from its path."""
+    place = choice.path if path is None else path
+    try:
+        if choice.name in KNOWN or place is None:
+            return load(choice.name, place, **choice.options)
+        return replace(load(place, **choice.options), name=choice.name)
+    except TypeError as error:
+        if not choice.options:
+            raise
+        given = ", ".join(choice.options)
+        raise ValueError(
+            f"[corpus.options] must suit the reader of {choice.name}, got {given}: {error}."
+        ) from error
+
+
+def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
+    corpus = _split(corpus, choice)
+    if choice.labels == "in_both":
+        in_both = (_label_counts(corpus, corpus.train) > 0) & (
+            _label_counts(corpus, corpus.test) > 0
+        )
+        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero(in_both)))
+    corpus = replace(
+        corpus,
+        train=_rows(corpus, corpus.train, choice.train),
+        test=_rows(corpus, corpus.test, choice.test),
+    )
+    if not len(corpus.train) or not len(corpus.test) or not corpus.Y.shape[1]:
+        raise ValueError(
+            f"{corpus.name} must have training documents, test documents and labels, got "
+            f"{len(corpus.train)}, {len(corpus.test)} and {corpus.Y.shape[1]}. "
+            "Look at documents and labels in [corpus]."
+        )
+    return corpus
+
+
+def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    if choice.test_share is None:
+        if len(corpus.test):
+            return corpus
+        raise ValueError(
+            f"{corpus.name} must have test documents, and has none. "
+            "test_share = 0.3 in [corpus] draws some of its documents."
+        )
+    if len(corpus.test):
+        raise ValueError(
+            f"{corpus.name} has a split of {len(corpus.train)} and {len(corpus.test)} documents: "
+            "leave test_share out of [corpus]."
+        )
+    labels = corpus.Y.rows(corpus.train)
+    train, test = stratified_split(labels, choice.test_share, choice.split_seed)
+    return replace(corpus, train=corpus.train[train], test=corpus.train[test])
+
+
+def _label_counts(corpus: Corpus, rows: Rows) -> NDArray[np.float64]:
+    """Return in how many of the documents each label is, ``(n_labels,)``."""
+    return corpus.Y.rows(rows).counts()[0]
+
+
+def _rows(corpus: Corpus, rows: Rows, which: str) -> Rows:
+    if which == "all":
+        return rows
+    return rows[np.diff(corpus.Y.positive.indptr)[rows] > 0]
+
+
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
+    yield from (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _describe(corpus: Corpus) -> dict[str, Any]:
+    return {
+        "name": corpus.name,
+        "source": corpus.source,
+        "licence": corpus.licence,
+        "features": corpus.features,
+        "n_train": len(corpus.train),
+        "n_test": len(corpus.test),
+        "n_labels": corpus.Y.shape[1],
+        "sha256": _checksums(corpus),
+    }
+
+
+def _checksums(corpus: Corpus) -> dict[str, str]:
+    """Return checksums of documents and label sets: by them a changed corpus is found."""
+    labels = corpus.Y.plain()
+    names = "\0".join(map(str, corpus.Y.names.tolist()))
+    return {
+        "training documents": _sha256(corpus.documents, corpus.train),
+        "test documents": _sha256(corpus.documents, corpus.test),
+        "training labels": _sha256(labels, corpus.train),
+        "test labels": _sha256(labels, corpus.test),
+        "label names": hashlib.sha256(names.encode()).hexdigest(),
+    }
+
+
+def _sha256(documents: Any, rows: Rows) -> str:
+    """Return the checksum of some texts, or of some rows of a dense or sparse matrix."""
+    digest = hashlib.sha256(str((len(rows), *documents.shape[1:])).encode())
+    for block in _blocks(rows, _BLOCK_DOCUMENTS):
+        for part in _bytes_of(documents[block]):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _bytes_of(documents: Any) -> Iterator[bytes]:
+    if sparse.issparse(documents):
+        for part in (documents.data, documents.indices, documents.indptr):
+            yield part.astype(np.float64).tobytes()
+    elif documents.dtype == object:
+        yield from (f"{len(text)} {text}".encode("utf-8", "surrogatepass") for text in documents)
+    else:
+        yield documents.astype(np.float64).tobytes()

@@ -1,0 +1,207 @@
+"""What an experiment leaves on disk, read back without training anything.
+
+::
+
+    DIR/experiment.toml                    the experiment
+    DIR/<corpus>/corpus.json               what the corpus is
+    DIR/<corpus>/truth.npz                 label sets of its training and test documents
+    DIR/<corpus>/runs/<system>@seed<k>/    log_odds.npy, decisions.npy, run.json
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.experiment.configuration import read_experiment
+from labelkin.experiment.plan import Experiment, PlannedRun
+from labelkin.experiment.store import (
+    DECISIONS,
+    LOG_ODDS,
+    read_array,
+    read_record,
+)
+from labelkin.experiment.truth import FACTS, TRUTH, read_facts, read_truth
+from labelkin.label_matrix import LabelMatrix
+
+EXPERIMENT, RUNS = "experiment.toml", "runs"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One trained system: what it was, and what it says of the test documents.
+
+    Attributes
+    ----------
+    system
+        Its name, ``"NB+BLR+M2"``.
+    content, addition
+        Its two parts, ``"NB"`` and ``"BLR+M2"``; the addition is empty for the content alone.
+    corpus, seed
+        What it was trained on, and by which seed.
+    configuration
+        All that decided what came out.
+    versions
+        Of Python and the packages it was made with.
+    seconds
+        How long it took: ``"wall"`` and ``"cpu"``.
+    folder
+        Where it is.
+    """
+
+    system: str
+    content: str
+    addition: str
+    corpus: str
+    seed: int
+    configuration: Mapping[str, Any]
+    versions: Mapping[str, str]
+    seconds: Mapping[str, float]
+    folder: Path
+
+    def log_odds(self) -> NDArray[np.float64]:
+        """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
+        return read_array(self.folder / LOG_ODDS)
+
+    def decisions(self) -> NDArray[np.bool_]:
+        """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only."""
+        return read_array(self.folder / DECISIONS)
+
+
+@dataclass(frozen=True)
+class CorpusResults:
+    """All runs on one corpus.
+
+    Attributes
+    ----------
+    name
+        Of the corpus.
+    facts
+        Its source, licence and numbers, and checksums of what went in.
+    Y, Y_train
+        The label sets of test and training documents.
+    ids
+        The test documents' own names, ``(n_test,)``, where they have any.
+    runs
+        In the order of the paper's tables, seed by seed.
+    """
+
+    name: str
+    facts: Mapping[str, Any]
+    Y: LabelMatrix
+    Y_train: LabelMatrix
+    ids: NDArray[Any] | None
+    runs: tuple[Run, ...]
+
+    def run(self, system: str, seed: int | None = None) -> Run:
+        """Return the run of a system; of the first seed if none is named."""
+        for run in self.runs:
+            if run.system == system and seed in (None, run.seed):
+                return run
+        there_are = ", ".join(dict.fromkeys(run.system for run in self.runs))
+        raise ValueError(
+            f"There is no run of {system!r} with seed {seed} on {self.name}. Systems: {there_are}."
+        )
+
+
+@dataclass(frozen=True)
+class Results:
+    """What an experiment has found so far."""
+
+    experiment: Experiment
+    corpora: tuple[CorpusResults, ...]
+    folder: Path
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The runs on all corpora."""
+        return tuple(run for corpus in self.corpora for run in corpus.runs)
+
+
+def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Results:
+    """Read what an experiment has left in a folder; every array is checked.
+
+    Parameters
+    ----------
+    folder
+        Where :func:`labelkin.experiment.run_experiment` was told to put it.
+    partial
+        Whether missing runs are left out instead of being an error.
+    """
+    folder = Path(folder)
+    if not (folder / EXPERIMENT).is_file():
+        raise FileNotFoundError(
+            f"{folder} must be the folder of an experiment, and has no {EXPERIMENT}."
+        )
+    experiment = read_experiment(folder / EXPERIMENT)
+    planned = experiment.runs()
+    missing = [run for run in planned if not run_folder(folder, run).is_dir()]
+    if missing and not partial:
+        raise FileNotFoundError(
+            f"{folder} is unfinished: {len(missing)} of {len(planned)} runs are missing, the first "
+            f"is {missing[0].name} on {missing[0].corpus}. Run the experiment again: it makes what "
+            "is missing. partial=True reads what is there."
+        )
+    runs = [read_run(folder, run) for run in planned if run not in missing]
+    begun = dict.fromkeys(run.corpus for run in runs)
+    return Results(experiment, tuple(corpus_results(folder, c, runs) for c in begun), folder)
+
+
+def run_folder(folder: Path, run: PlannedRun) -> Path:
+    """Return where a run is, or will be."""
+    return folder / run.corpus / RUNS / run.name
+
+
+def read_run(folder: Path, planned: PlannedRun) -> Run:
+    """Read a run and check it: its arrays, and that it is the run that was planned."""
+    place = run_folder(folder, planned)
+    record = read_record(place)
+    changed = first_difference(record.get("configuration"), planned.configuration)
+    if changed:
+        raise ValueError(
+            f"The run {place} is not of this experiment: {changed}. Give a changed experiment "
+            "another folder (--out), or delete the runs that it changes."
+        )
+    made = {"versions": record["versions"], "seconds": record["seconds"]}
+    return Run(**planned.record(), **made, folder=place)
+
+
+def first_difference(old: Any, new: Any, place: str = "") -> str:
+    """Say where two nested records differ first; empty if they do not.
+
+    Examples
+    --------
+    >>> first_difference({"words": {"stem": True}}, {"words": {"stem": False}})
+    'words.stem was True and is False'
+    """
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return "" if old == new else f"{place} was {_said(old)} and is {_said(new)}"
+    for key in sorted({*old, *new}):
+        where = f"{place}.{key}" if place else key
+        found = first_difference(old.get(key), new.get(key), where)
+        if found:
+            return found
+    return ""
+
+
+def _said(value: Any) -> str:
+    return "not given" if value is None else repr(value)
+
+
+def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResults:
+    """Gather what belongs to one corpus."""
+    truth = read_truth(folder / corpus / TRUTH)
+    return CorpusResults(
+        name=corpus,
+        facts=read_facts(folder / corpus / FACTS),
+        Y=truth.test,
+        Y_train=truth.train,
+        ids=truth.ids,
+        runs=tuple(run for run in runs if run.corpus == corpus),
+    )

@@ -1,0 +1,213 @@
+"""What an experiment file may say, and what the errors say when it says something else."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelkin.experiment import parse_experiment, read_experiment
+
+SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
+SMALL = """
+name = "small"
+[corpus]
+name = "newsroom"
+[content.NB]
+classifier = "naive_bayes"
+[content.kNN]
+classifier = "nearest_neighbours"
+n_neighbors = 7
+weights = "tfidf"
+terms = { criterion = "chi2", combine = "max", k = 50 }
+[labels.BLR]
+classifier = "logistic"
+"""
+PAPER = [
+    f"{content}{addition}"
+    for content in ("NB", "kNN", "SVM")
+    for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")
+]
+
+
+def systems(experiment, corpus):
+    return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_every_shipped_experiment_names_the_systems_of_the_paper(path):
+    experiment = read_experiment(path)
+    expected = [s for s in PAPER if "SMO" not in s] if path.stem == "social" else PAPER
+    assert experiment.name == path.stem
+    for corpus in experiment.corpora:
+        assert systems(experiment, corpus.name) == expected
+
+
+def test_the_experiments_of_the_issue_are_shipped():
+    assert {path.stem for path in SHIPPED} == {
+        "reuters21578", "ohsumed23", "rcv1", "rcv1-sample", "music", "proteins", "social",
+        "text-classics",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "terms"),
+    [
+        ("reuters21578", 30, {"criterion": "information_gain", "combine": "sum", "k": 1000}),
+        ("ohsumed23", 45, None),
+        ("rcv1", 100, {"criterion": "chi2", "combine": "max", "k": 8000}),
+    ],
+)
+def test_nearest_neighbours_have_the_paper_s_k_and_terms(name, k, terms):
+    path = next(path for path in SHIPPED if path.stem == name)
+    nearest = read_experiment(path).corpora[0].content["kNN"]
+    assert (nearest.parameters["n_neighbors"], nearest.terms) == (k, terms)
+
+
+def test_measured_features_have_a_gaussian_naive_bayes():
+    files = {path.stem: read_experiment(path) for path in SHIPPED}
+    corpora = {c.name: c for name in ("music", "proteins") for c in files[name].corpora}
+    kinds = {name: corpus.content["NB"].classifier for name, corpus in corpora.items()}
+    assert kinds == {
+        "emotions": "gaussian_naive_bayes",
+        "yeast": "gaussian_naive_bayes",
+        "genbase": "naive_bayes",
+    }
+
+
+def test_a_file_is_read_with_its_defaults():
+    experiment = parse_experiment(SMALL)
+    assert (experiment.title, experiment.seeds, experiment.threshold) == ("small", (0,), 0.5)
+    assert experiment.metrics[:2] == ("micro_f1", "macro_f1")
+    assert systems(experiment, "newsroom") == [
+        "NB", "NB+BLR+M1", "NB+BLR+M2", "kNN", "kNN+BLR+M1", "kNN+BLR+M2",
+    ]  # fmt: skip
+
+
+def test_other_weights_than_the_paper_s_are_in_the_name():
+    text = f'evidence_weights = [1, 0.35, 2.0]\nvariants = ["M2"]\n{SMALL}'
+    names = systems(parse_experiment(text), "newsroom")
+    assert names[:4] == ["NB", "NB+BLR+M2", "NB+BLR+M2 w=0.35", "NB+BLR+M2 w=2"]
+
+
+def test_a_corpus_may_have_content_classifiers_of_its_own():
+    text = SMALL.replace("[corpus]", "[[corpus]]").replace(
+        "[content.NB]",
+        '[[corpus]]\nname = "yeast"\n'
+        '[corpus.content.NB]\nclassifier = "gaussian_naive_bayes"\n[content.NB]',
+        1,
+    )
+    first, second = parse_experiment(text).corpora
+    assert first.content["NB"].classifier == "naive_bayes"
+    assert second.content["NB"].classifier == "gaussian_naive_bayes"
+    assert first.content["kNN"] == second.content["kNN"]
+
+
+def test_a_relative_path_counts_from_the_folder_of_the_file(tmp_path):
+    (tmp_path / "mine.toml").write_text(SMALL.replace('"newsroom"', '"mine"\npath = "mine.jsonl"'))
+    assert read_experiment(tmp_path / "mine.toml").corpora[0].path == str(tmp_path / "mine.jsonl")
+
+
+def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs():
+    moved = SMALL.replace("[content.NB]", 'path = "elsewhere"\n[content.NB]', 1)
+    titled = f'title = "Another"\nmetrics = ["one_error"]\ntests = []\n{SMALL}'
+    for other in (moved, titled):
+        assert parse_experiment(other).runs() == parse_experiment(SMALL).runs()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "small"', 'nme = "small"', r"small.toml: name must be given: a text"),
+        (
+            'name = "small"',
+            'name = "small"\nseed = 3',
+            r"unknown key 'seed'\. The keys are .*'seeds'",
+        ),
+        ('name = "small"', 'name = "a/b"', r"name names files .* got 'a/b'"),
+        ('name = "small"', 'name = "small"\nseeds = 3', r"seeds must be a list .* got 3"),
+        ('name = "small"', 'name = "small"\nseeds = [0, true]', r"seeds must be .*True"),
+        ('name = "small"', 'name = "small"\nseeds = [1, 1]', r"distinct whole numbers.*\[1, 1\]"),
+        ('name = "small"', 'name = "small"\nseeds = []', r"seeds must name at least one"),
+        ('name = "small"', 'name = "small"\nevidence_weights = [-1]', r"at least 0, got \[-1\]"),
+        ('name = "small"', 'name = "small"\nevidence_weights = [nan]', r"at least 0, got \[nan\]"),
+        ('name = "small"', 'name = "small"\nvariants = ["M3"]', r"some of 'M1', 'M2', each once"),
+        ('name = "small"', 'name = "small"\nthreshold = 1', r"threshold must be a number between"),
+        ('name = "small"', 'name = "small"\nmetrics = ["f2"]', r"metrics must be .*'one_error'"),
+        ('name = "newsroom"', "", r"\[corpus\]: name must be given"),
+        (
+            'name = "newsroom"',
+            'name = "x"\nsplit = 1',
+            r"\[corpus\]: unknown key 'split'.*'options'",
+        ),
+        (
+            'name = "newsroom"',
+            'name = "x"\ndocuments = { test = "some" }',
+            r"\[corpus.documents\]: test must be one of 'all', 'labelled', got 'some'",
+        ),
+        (
+            'name = "newsroom"',
+            'name = "x"\ndocuments = { tests = "all" }',
+            r"\[corpus.documents\]: unknown key 'tests'. The keys are 'test', 'train'",
+        ),
+        ('[corpus]\nname = "newsroom"', "", r"a corpus must be given"),
+        ('[corpus]\nname = "newsroom"', "corpus = 3", r"corpus must be a table"),
+        (
+            '"naive_bayes"',
+            '"naive_bayse"',
+            r"\[content.NB\]: classifier must be one of 'naive_bayes', .*'platt_svm', got",
+        ),
+        ('"logistic"', '"logit"', r"\[labels.BLR\]: classifier must be one of 'logistic', 'svm'"),
+        (
+            "n_neighbors = 7",
+            "n_neighbours = 7",
+            r"\[content.kNN\]: unknown key 'n_neighbours'. The keys are 'classifier', 'clip', 'n_n",
+        ),
+        ("n_neighbors = 7", "n_neighbors = 7.5", r"n_neighbors must be a whole number .*got 7.5"),
+        ("n_neighbors = 7", "random_state = 1", r"unknown key 'random_state'"),
+        ('"tfidf"', '"bm25"', r"weights must be one of 'counts', 'tfidf'"),
+        ("k = 50", "kk = 50", r"\[content.kNN.terms\]: unknown key 'kk'. The keys are 'combine'"),
+        ("[content.NB]", "[content.'N B']", r"content.N B names files"),
+        ("[content.NB]", "[content.knn]", r"more than upper and lower case, got \['kNN', 'knn'\]"),
+        ("[labels.BLR]", "[words]\nstemm = true\n[labels.BLR]", r"\[words\]: unknown key 'stemm'"),
+        ("[labels.BLR]", '[words]\nstem = "no"\n[labels.BLR]', r"stem must be true or false"),
+        ("[content.NB]", "[content.NB", r"small.toml: the file must be TOML.*line 5"),
+    ],
+)
+def test_errors_name_the_place_the_rule_and_what_came(old, new, message):
+    assert old in SMALL
+    with pytest.raises(ValueError, match=message):
+        parse_experiment(SMALL.replace(old, new, 1), source="small.toml")
+
+
+def test_an_experiment_without_content_classifiers_is_refused():
+    with pytest.raises(ValueError, match="newsroom must have a content classifier"):
+        parse_experiment('name = "small"\n[corpus]\nname = "newsroom"')
+
+
+def test_a_file_that_is_not_utf8_is_named(tmp_path):
+    (tmp_path / "latin.toml").write_bytes('title = "Évidence"'.encode("latin-1"))
+    with pytest.raises(ValueError, match=r"latin.toml: the file must be UTF-8"):
+        read_experiment(tmp_path / "latin.toml")
+
+
+names = st.lists(
+    st.from_regex(r"[a-z0-9][a-z0-9._-]{0,3}", fullmatch=True), unique=True, min_size=1
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    names,
+    names,
+    st.lists(st.floats(0, 3), unique=True, min_size=1, max_size=3),
+    st.lists(st.integers(0, 9), unique=True, min_size=1, max_size=3),
+)
+def test_run_names_are_distinct_and_the_content_comes_first(content, labels, weights, seeds):
+    text = f"name = 'x'\nseeds = {seeds}\nevidence_weights = {weights}\ncorpus.name = 'newsroom'\n"
+    text += "".join(f"[content.'{name}']\nclassifier = 'naive_bayes'\n" for name in content)
+    text += "".join(f"[labels.'{name}']\nclassifier = 'logistic'\n" for name in labels)
+    runs = parse_experiment(text).runs()
+    position = {run.name: i for i, run in enumerate(runs)}
+    assert len(position) == len(runs)
+    assert all(position[run.content_run] <= position[run.name] for run in runs)

@@ -1,0 +1,138 @@
+"""The page on the reproduction: what agrees, what does not, and who says why."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from stored_results import experiment_text, store_results
+
+from labelkin.report.agreement import compare_signs
+from labelkin.report.outcome import read_outcomes
+from labelkin.report.paper import TITLES, paper_standings
+from labelkin.report.reproduction import (
+    Notes,
+    read_notes,
+    reproduction_page,
+    write_reproduction,
+)
+
+Y = np.eye(6, dtype=int)
+
+
+def log_odds(system, seed):
+    """NB finds three labels; BLR adds two, SMO takes one away; of kNN and SVM nothing changes."""
+    found = {"": 3, "BLR": 5, "SMO": 2}[system.partition("+")[2].partition("+")[0]]
+    found = found if system.startswith("NB") else 3
+    return 2.0 * np.diag([1.0] * found + [0.0] * (6 - found)) - 1
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    place = tmp_path_factory.mktemp("folders")
+    texts = {corpus: experiment_text(corpus, title=title) for corpus, title in TITLES.items()}
+    return [store_results(place / corpus, text, Y, log_odds) for corpus, text in texts.items()]
+
+
+@pytest.fixture(scope="module")
+def outcomes(folders):
+    return [outcome for folder in folders for outcome in read_outcomes(folder)]
+
+
+def test_twelve_cells_per_label_classifier_are_compared_by_the_sign_of_the_change(outcomes):
+    blr, smo = compare_signs(outcomes[0].scores)
+    assert (blr.labels, smo.labels) == ("BLR", "SMO")
+    for agreement in (blr, smo):
+        assert len(agreement.agreeing) + len(agreement.disagreeing) == 12
+    # Reuters: NB rises with BLR and SMO in the paper; here NB rises with BLR only, the rest stays.
+    assert [(s.system, s.metric) for s in blr.agreeing] == [
+        ("NB+BLR+M1", "micro_f1"), ("NB+BLR+M1", "macro_f1"),
+        ("NB+BLR+M2", "micro_f1"), ("NB+BLR+M2", "macro_f1"),
+    ]  # fmt: skip
+    assert smo.agreeing == ()
+    assert str(blr) == "BLR: the sign of Δ agrees with the paper in 4 of 12 cells."
+
+
+def test_the_papers_own_scores_agree_with_the_paper(outcomes):
+    ours = [replace(score, ours=score.paper) for score in outcomes[2].scores]
+    assert [len(agreement.agreeing) for agreement in compare_signs(ours)] == [12, 12]
+
+
+def test_a_missing_run_is_no_disagreement(tmp_path):
+    text, left_out = experiment_text(contents=("NB",)), ("NB+BLR+M1@seed0",)
+    outcome = read_outcomes(store_results(tmp_path, text, Y, log_odds, left_out=left_out))[0]
+    blr = compare_signs(outcome.scores)[0]
+    assert (len(blr.agreeing), len(blr.disagreeing), len(blr.missing)) == (2, 0, 2)
+    assert str(blr).endswith("in 2 of 2 cells (2 more are missing).")
+
+
+def test_the_page_has_a_section_per_corpus_and_the_summaries_over_all(outcomes):
+    page = reproduction_page(outcomes)
+    headings = [line for line in page.splitlines() if line.startswith("## ")]
+    assert headings == [*(f"## {title}" for title in TITLES.values()),
+                        "## The corpora of the paper together"]  # fmt: skip
+    together = page.partition("## The corpora of the paper together")[2]
+    assert "| BLR+M1 | 3/0/0/0 (5/3/4/4) | 3/0/0/0 (9/7/0/0) |" in together
+    assert "- BLR: the sign of Δ agrees with the paper in 12 of 36 cells." in together
+
+
+def test_baselines_are_set_against_the_papers(outcomes):
+    alone = outcomes[0].scores[0].ours.value
+    assert alone == pytest.approx(2 * 3 / (2 * 3 + 3))
+    assert f"micro F1 NB {alone - 0.61766:+.4f}, kNN" in reproduction_page(outcomes[:1])
+
+
+def test_every_disagreement_is_listed_and_only_people_are_quoted(outcomes):
+    notes = Notes(
+        texts={"reuters21578": "Trained on *all*.\n\nTwo paragraphs."},
+        causes={"reuters21578": {"kNN+SMO+M1 macro_f1": "Prior.\nSee §3.", "SVM+SMO+M1": "Noise."}},
+    )
+    page = reproduction_page(outcomes[:1], notes)
+    count = sum(len(agreement.disagreeing) for agreement in compare_signs(outcomes[0].scores))
+    assert page.count(" % in the paper.") == count == 20
+    assert "> Trained on *all*.\n>\n> Two paragraphs.\n" in page
+    told = "- kNN+SMO+M1, macro F1: 0.00 % here, −6.19 % in the paper."
+    assert f"{told}\n\n  > Prior.\n  > See §3.\n" in page
+    assert page.count("  > Noise.") == 2  # a cause by system alone holds for both metrics
+    assert page.count("No cause noted.") == count - 3
+    assert len([line for line in page.splitlines() if line.lstrip().startswith(">")]) == 3 + 2 + 2
+
+
+def test_a_corpus_that_the_paper_does_not_have_is_not_set_against_it(tmp_path):
+    text = experiment_text("yeast", title="Yeast", contents=("NB",))
+    page = reproduction_page(read_outcomes(store_results(tmp_path, text, Y, log_odds)))
+    assert "## Yeast" in page and "Against the paper" not in page
+
+
+def test_a_note_is_told_once(outcomes):
+    assert reproduction_page(outcomes).count("fits 1 − one-error") == 1
+
+
+def test_a_corpus_given_twice_counts_once_in_the_sum(outcomes):
+    page = reproduction_page([*outcomes, outcomes[0]])
+    assert "agrees with the paper in 12 of 36 cells" in page
+
+
+def test_the_file_is_written_from_folders_and_notes(folders, tmp_path):
+    notes = tmp_path / "notes.toml"
+    notes.write_text('[rcv1]\ntext = "A note."\n[rcv1.causes]\n"kNN+BLR+M2" = "Why."\n')
+    path = write_reproduction(folders, tmp_path / "docs" / "reproduction.md", notes)
+    page = path.read_text(encoding="utf-8")
+    assert "> A note." in page and "  > Why." in page
+    assert {p.name for p in path.parent.iterdir()} == {"reproduction.md"}
+    assert all(paper_standings(corpus) for corpus in TITLES)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[rcv1]\nwhy = 'x'", r"notes\.toml, \[rcv1\]: unknown key 'why'.*'causes', 'text'"),
+        ("[rcv1.causes]\nNB = 3", r"\[rcv1\.causes\]: NB must be a text that is not empty, got 3"),
+        ("rcv1 = 'x'", r"rcv1 must be a table, got 'x'"),
+        ("[rcv1", r"notes\.toml: the file must be TOML"),
+    ],
+)
+def test_notes_that_mean_nothing_are_refused(tmp_path, text, message):
+    path = tmp_path / "notes.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_notes(path)
