@@ -219,7 +219,7 @@ def test_a_file_is_never_half_written(tmp_path):
     path = tmp_path / "page"
     path.write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        demo._write(path, "new, but \ud800 cannot be written")
+        write_text(path, "new, but \ud800 cannot be written")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import platform
 import sys
 import textwrap
@@ -29,6 +28,7 @@ from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.comparison import Comparison, System, compare
+from labelkin.report.files import write_text
 from labelkin.report.label_graph import strongest_bonds
 from labelkin.report.page import Report, html_page
 from labelkin.report.tables import LEGEND, comparison_table, scores_csv, text_table
@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = run(corpus, options.seed, announce)
         announce("report")
         page = options.out / "report.html"
-        _write(page, html_page(report))
-        _write(options.out / "scores.csv", scores_csv(report.comparison))
+        write_text(page, html_page(report))
+        write_text(options.out / "scores.csv", scores_csv(report.comparison))
     _print_result(report.comparison, page)
     return 0
 
@@ -175,16 +175,6 @@ def _progress(quiet: bool) -> Iterator[Announce]:
         task, done = progress.add_task("start", total=n_steps), count()
         yield lambda name: progress.update(task, description=name, completed=next(done))
         progress.update(task, description="done", completed=n_steps)
-
-
-def _write(path: Path, text: str) -> None:
-    """Write to another name first, so that nobody ever reads half a file."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _print_result(comparison: Comparison, page: Path) -> None:

@@ -1,17 +1,10 @@
-"""Any kind of ``Y`` → one label matrix with label names; and the way back.
-
-A :class:`LabelMatrix` is what every part of the library learns from and is judged by: a sparse
-0/1 matrix (documents × labels), a second one that marks the unknown cells, and the names of the
-labels. Whatever a user brings is turned into it here, once.
-"""
+"""Arrays, sparse matrices, frames, label sets and classes → a label matrix."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,111 +12,13 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-Kind = Literal["binary", "multiclass", "multilabel"]
-
-
-@dataclass(frozen=True)
-class LabelMatrix:
-    """Label sets of n documents over p labels.
-
-    Attributes
-    ----------
-    positive
-        1.0 where the document carries the label; CSR ``(n_documents, n_labels)``, sorted indices,
-        no stored zeros.
-    unknown
-        1.0 where nobody knows; same shape, disjoint from ``positive``. ``None``: all is known.
-    names
-        The labels, ``(n_labels,)``, in column order.
-    kind
-        ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per
-        class. ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
-    classes
-        What scikit-learn calls ``classes_``: both classes of a binary ``y``, otherwise ``names``.
-    is_sparse
-        Whether ``Y`` came as a SciPy sparse matrix or array.
-    """
-
-    positive: sparse.csr_array
-    unknown: sparse.csr_array | None
-    names: NDArray[Any]
-    kind: Kind
-    classes: NDArray[Any]
-    is_sparse: bool = False
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of documents, number of labels."""
-        return self.positive.shape
-
-    def dense(self) -> NDArray[np.float64]:
-        """Return the matrix as 0.0, 1.0 and NaN for unknown, ``(n_documents, n_labels)``."""
-        values = self.positive.toarray()
-        if self.unknown is not None:
-            values[self.unknown.nonzero()] = np.nan
-        return values
-
-    def plain(self) -> Any:
-        """Return a ``Y`` for any estimator: 0/1, NaN where unknown; CSR if it came sparse."""
-        if not self.is_sparse:
-            return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
-        if self.unknown is None:
-            return self.positive
-        return sparse.csr_array(self.positive + self.unknown * np.nan)
-
-    def rows(self, index: Any) -> LabelMatrix:
-        """Return the documents ``index`` (integers, a slice or a boolean mask)."""
-        unknown = None if self.unknown is None else self.unknown[index]
-        return replace(self, positive=self.positive[index], unknown=unknown)
-
-    def columns(self, index: NDArray[np.integer[Any]]) -> LabelMatrix:
-        """Return some labels only, as a label matrix."""
-        unknown = None if self.unknown is None else self.unknown[:, index]
-        names = self.names[index]
-        return LabelMatrix(
-            self.positive[:, index], unknown, names, "multilabel", names, self.is_sparse
-        )
-
-    def column(self, j: int) -> NDArray[np.float64]:
-        """Return label ``j`` as a dense vector of 0.0, 1.0 and NaN, ``(n_documents,)``."""
-        values = self.positive[:, [j]].toarray().ravel()
-        if self.unknown is not None:
-            values[self.unknown[:, [j]].toarray().ravel() > 0] = np.nan
-        return values
-
-    def counts(
-        self, weight: NDArray[np.float64] | None = None
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Count documents with the label, and those for which it is known, ``(n_labels,)``."""
-        if weight is None:
-            return self._sums(np.ones(self.shape[0]))
-        if weight.shape != self.shape[:1]:
-            raise ValueError(
-                f"sample_weight must hold one number per document, ({self.shape[0]},), got shape "
-                f"{weight.shape}."
-            )
-        positive, known = self._sums(weight)
-        # Rounding must not make up a side: whether all known documents carry a label is counted.
-        n_positive, n_known = self._sums((weight > 0).astype(np.float64))
-        known = np.where(n_positive == n_known, positive, known)
-        return positive, np.where(n_known == 0, 0.0, known)
-
-    def _sums(self, weight: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        known = np.full(self.shape[1], weight.sum())
-        if self.unknown is not None:
-            known = known - self.unknown.T @ weight
-        return self.positive.T @ weight, known
-
-    def prior(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
-        positive, known = self.counts(weight)
-        return np.divide(positive, known, out=np.full(len(known), 0.5), where=known > 0)
-
-    def label_sets(self) -> list[tuple[Any, ...]]:
-        """Return the names of each document's labels."""
-        indptr, indices = self.positive.indptr, self.positive.indices
-        names = self.names.tolist()
-        return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
+from labelkin.label_matrix.names import (
+    frame_values,
+    name_array,
+    names_to_columns,
+    refuse_repeated,
+)
+from labelkin.label_matrix.record import LabelMatrix
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -149,15 +44,15 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     >>> read_labels([["tea"], ["tea", "sugar"], []]).names.tolist()
     ['sugar', 'tea']
     """
-    wanted = None if names is None else _name_array(names)
+    wanted = None if names is None else name_array(names)
     if isinstance(Y, LabelMatrix):
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
         return _name_columns(_read_sparse(Y), wanted)
     if _is_frame(Y):
-        matrix = _read_dense(_frame_values(Y))
-        columns = _name_array(list(Y.columns))
-        _refuse_repeated(columns, "DataFrame columns")
+        matrix = _read_dense(frame_values(Y))
+        columns = name_array(list(Y.columns))
+        refuse_repeated(columns, "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
         return named if wanted is None else _arrange(named, wanted)
     if _is_label_sets(Y):
@@ -166,61 +61,6 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if array.ndim == 2 and not _is_class_column(array):
         return _name_columns(_read_dense(array), wanted)
     return _read_classes(array, wanted)
-
-
-def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the column of every label; unknown labels are listed in the error.
-
-    Examples
-    --------
-    >>> names_to_columns(["tea"], np.array(["sugar", "tea"]))
-    array([1])
-    """
-    place = {name: j for j, name in enumerate(names.tolist())}
-    missing = sorted({str(label) for label in labels if label not in place})
-    if missing:
-        raise ValueError(
-            f"Labels must be among the {len(names)} labels of the model, got {_some(missing)}. "
-            f"It knows {_some([str(name) for name in names.tolist()])}."
-        )
-    return np.array([place[label] for label in labels], dtype=np.int64)
-
-
-def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of a DataFrame with its columns in the order of the labels.
-
-    Columns that are not named, but numbered from 0, are taken as they stand.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> frame_in_order(pd.DataFrame({"tea": [1], "sugar": [0]}), np.array(["sugar", "tea"]))
-    array([[0, 1]])
-    """
-    columns, values = list(frame.columns), _frame_values(frame)
-    place = {name: j for j, name in enumerate(columns)}
-    if len(place) == len(names) and all(name in place for name in names.tolist()):
-        return values[:, [place[name] for name in names.tolist()]]
-    if columns == list(range(len(names))):
-        return values
-    names_to_columns(columns, names)
-    missing = [str(name) for name in names.tolist() if name not in place]
-    raise ValueError(f"A DataFrame must have a column for every label; it lacks {_some(missing)}.")
-
-
-def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
-    """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
-    return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
-
-
-def _frame_values(frame: Any) -> NDArray[Any]:
-    """Numbers of a frame; pandas' own mark for a missing value becomes NaN."""
-    if type(frame).__module__.startswith("pandas") and frame.isna().to_numpy().any():
-        try:
-            return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
-        except (TypeError, ValueError):
-            pass  # not numbers: refused, with what they are, by whoever asked
-    return np.asarray(frame.to_numpy())
 
 
 def _read_sparse(Y: Any) -> LabelMatrix:
@@ -279,7 +119,7 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     """Sequences of label sets; names are sorted (by text where they do not compare)."""
     sets = list(Y)
     if wanted is None:
-        wanted = _name_array(_in_order({label for labels in sets for label in labels}))
+        wanted = name_array(_in_order({label for labels in sets for label in labels}))
     row = np.repeat(np.arange(len(sets)), [len(labels) for labels in sets])
     column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
@@ -417,28 +257,3 @@ def _as_array(Y: Any) -> NDArray[Any]:
             f"{array.ndim} dimensions."
         )
     return array
-
-
-def _name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    """Names as an array: text and integers keep their type, anything else is an object."""
-    if isinstance(names, np.ndarray):
-        return names
-    kinds = {type(name) for name in names}
-    if kinds <= {str} or kinds <= {int}:
-        return np.array(names, dtype=str if kinds == {str} else None)
-    array = np.empty(len(names), dtype=object)
-    array[:] = list(names)
-    return array
-
-
-def _refuse_repeated(names: NDArray[Any], what: str) -> None:
-    repeated = [name for name, count in Counter(names.tolist()).items() if count > 1]
-    if repeated:
-        raise ValueError(
-            f"{what} must be distinct labels, got {_some([str(name) for name in repeated])} twice."
-        )
-
-
-def _some(items: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(item) for item in items[:most])
-    return shown if len(items) <= most else f"{shown} … ({len(items)} in all)"
