@@ -19,6 +19,7 @@ from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.content.naive_bayes import NaiveBayes
 from labelkin.method.content.nearest_neighbours import NearestNeighbours
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.report.files import write_text
 
 N_DOCUMENTS, SEED = 400, 0
 SYSTEMS = [
