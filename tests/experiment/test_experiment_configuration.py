@@ -43,7 +43,7 @@ def test_every_shipped_experiment_names_the_systems_of_the_paper(path):
         assert systems(experiment, corpus.name) == expected
 
 
-def test_the_experiments_of_the_issue_are_shipped():
+def test_the_experiments_are_shipped():
     assert {path.stem for path in SHIPPED} == {
         "reuters21578", "ohsumed23", "rcv1", "rcv1-sample", "music", "proteins", "social",
         "text-classics",

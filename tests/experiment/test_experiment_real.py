@@ -174,4 +174,4 @@ def test_rcv1_at_its_size_is_evaluated_in_bounded_memory(tmp_path, long_proofs):
     )
     n_documents, n_labels, megabytes = map(int, done.stdout.split())
     assert (n_documents, n_labels) == (n_test, 57)
-    assert megabytes < (4096 if long_proofs else 512)
+    assert megabytes < (4096 if long_proofs else 1024)  # numba compiling alone takes 600
