@@ -135,6 +135,12 @@ def test_metadata_that_nobody_asked_for_is_refused():
         PlattSVM().fit(X, Y, weights=np.ones(4))
 
 
+def test_at_least_one_suggestion_is_asked_for():
+    model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        model.suggest(X, top=0)
+
+
 def test_one_document_cannot_be_cross_validated():
     with pytest.raises(ValueError, match="at least 2 documents and 2 folds, got 1"):
         cross_val_log_odds(NaiveBayes(), X[:1], Y[:1])

@@ -1,8 +1,10 @@
 """The commands as a person types them: what is printed where, and the exit code."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -26,11 +28,32 @@ classifier = "logistic"
 """
 
 
+PROGRAM = "import sys; from labelkin.cli import main; sys.argv[0] = 'labelkin'; main()"
+
+
+def start(*arguments, cwd):
+    """Start the command and go on."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(folder, pattern, seconds=60):
+    """Wait until a file is there."""
+    end = time.monotonic() + seconds
+    while not any(folder.glob(pattern)):
+        assert time.monotonic() < end, f"no {pattern} in {folder}"
+        time.sleep(0.02)
+
+
 def labelkin(*arguments, cwd=None, **environment):
     """Run the command in a process of its own."""
-    program = "import sys; from labelkin.cli import main; sys.argv[0] = 'labelkin'; main()"
     return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         cwd=cwd,
         env={**os.environ, "MPLBACKEND": "agg", "COLUMNS": "200", **environment},
         capture_output=True,
@@ -133,6 +156,21 @@ class TestExperiment:
         assert reported.returncode == 0, reported.stderr
         assert (folder / "tables" / "tables.tex").exists()
         assert (folder / "page.md").read_text().startswith("# Reproduction")
+
+    def test_an_interrupt_is_told_and_the_rest_is_done_by_the_same_command(self, ran):
+        folder, _ = ran
+        many = SMALL.replace("seeds = [0]", f"seeds = {list(range(40))}")
+        (folder / "many.toml").write_text(many)
+        arguments = ["experiment", "run", "many.toml", "--out", "many"]
+        with start(*arguments, cwd=folder) as process:
+            wait_for(folder / "many", "**/run.json")
+            process.send_signal(signal.SIGINT)
+            told = process.communicate(timeout=60)[1]
+        assert process.returncode == 1
+        assert "labelkin: Interrupted. What was finished is kept" in told
+        assert "Traceback" not in told
+        listed = labelkin("experiment", "list", "many", cwd=folder).stdout
+        assert 0 < len(listed.splitlines()) < 80
 
     def test_a_wrong_file_is_one_line(self, ran):
         folder, _ = ran

@@ -7,6 +7,7 @@ or its input was wrong.
 from __future__ import annotations
 
 import sys
+from typing import NoReturn
 
 _NEEDS = {"typer", "rich", "click"}
 
@@ -21,12 +22,19 @@ def main() -> None:
         _end('The command line needs typer and rich: pip install "labelkin[cli]"', 2)
     try:
         app()
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except OSError as error:
+        _end(_told(error), 2)
+    except (ValueError, TypeError, ImportError) as error:
         _end(str(error), 2)
-    except KeyboardInterrupt:
-        _end("Interrupted. What was finished is kept; the same command goes on from there.", 1)
 
 
-def _end(message: str, code: int) -> None:
+def _told(error: OSError) -> str:
+    """Say which file, then why; an error of our own says it all."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}."
+
+
+def _end(message: str, code: int) -> NoReturn:
     sys.stderr.write(f"labelkin: {message}\n")
     raise SystemExit(code)

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from rich.table import Table
 
 from labelkin import corpora
+from labelkin.cli.interrupts import resumable
 from labelkin.corpora import Corpus
 
 app = typer.Typer(help="Corpora: list, look at, and fetch them.", no_args_is_help=True)
@@ -61,7 +62,7 @@ def fetch(
         task = tasks.setdefault(file, bars.add_task(file, total=total))
         bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
 
-    with bars:
+    with resumable(), bars:
         fetched = corpora.fetch(name, folder, progress=show)
     typer.echo(fetched.folder)
     if fetched.by_hand:

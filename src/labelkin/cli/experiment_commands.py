@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from labelkin.cli.interrupts import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
 from labelkin.experiment.corpus_work import Progress as Tell
 from labelkin.report.reproduction import write_reproduction
@@ -48,7 +50,7 @@ def run(
                 f"--data is for one corpus, and {file} has {names}: set LABELKIN_DATA."
             )
         paths[experiment.corpora[0].name] = data
-    with _bars(quiet) as (whole, part):
+    with resumable(), _bars(quiet) as (whole, part):
         run_experiment(experiment, out, paths=paths, n_jobs=jobs, progress=whole, run_progress=part)
     report([out], None)
 
@@ -61,7 +63,7 @@ def list_runs(
 
     Example:  labelkin experiment list results/reuters
     """
-    for result in read_results(folder).runs:
+    for result in read_results(folder, partial=True).runs:
         typer.echo(f"{result.corpus}\t{result.system}\tseed {result.seed}\t{result.folder}")
 
 
@@ -82,7 +84,8 @@ def report(
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out
         files = report_results(folder, place)
-        typer.echo((files[0].parent / "tables.md").read_text(encoding="utf-8"))
+        tables = (files[0].parent / "tables.md").read_text(encoding="utf-8")
+        typer.echo(html.unescape(tables).replace("\\_", "_"))  # Markdown's escapes are for files
         for file in files:
             typer.echo(file, err=True)
     if reproduction is not None:
@@ -98,6 +101,7 @@ def _bars(quiet: bool) -> Iterator[tuple[Tell, Tell]]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=Console(stderr=True),
+        transient=True,
         disable=quiet,
     )
     with bars:

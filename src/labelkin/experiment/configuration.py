@@ -86,12 +86,19 @@ def _read_corpora(
     return corpora
 
 
+def _corpus_name(table: Table, path: str | None) -> str:
+    """Return the name given, or that of the file."""
+    if path is None or "name" in table.values:
+        return _read_name(table, "name")
+    return Path(path).stem
+
+
 def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> CorpusChoice:
     path = table.text("path", None)
     options = table.table("options")
     documents = table.table("documents") or Table({}, table.source, "corpus.documents")
     choice = CorpusChoice(
-        name=_read_name(table, "name"),
+        name=_corpus_name(table, path),
         path=None if path is None else str(folder / Path(path).expanduser()),
         options=dict(options.values) if options else {},
         train=_read_part(documents, "train"),

@@ -190,6 +190,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
+        if top < 1:
+            raise ValueError(f"top must be at least 1, got {top!r}.")
         posterior = self.log_odds(X, known)
         open_labels = np.isnan(read_known(known, len(posterior), self.label_names_))
         return [

@@ -10,6 +10,7 @@ from labelkin.report.comparison import Comparison
 from labelkin.report.documents import paper_tables
 from labelkin.report.frame import fact_list, frame, panels, scrolling
 from labelkin.report.outcome import Outcome
+from labelkin.report.paper import paper_corpus
 from labelkin.report.paper_plots import score_pictures
 from labelkin.report.paper_tables import PaperTable
 from labelkin.report.plots import gain_pictures, reliability_pictures
@@ -28,14 +29,16 @@ def paper_page(outcomes: Sequence[Outcome]) -> str:
     """
     names = ", ".join(outcome.corpus for outcome in outcomes)
     sections = [part for i, outcome in enumerate(outcomes) for part in _sections(outcome, f"c{i}-")]
+    in_paper = any(paper_corpus(outcome.corpus) for outcome in outcomes)
+    title = "The paper’s tables, measured again" if in_paper else "What the other labels add"
     opening = [
         "<header>",
         f'<p class="eyebrow">labelkin · {escape(names)}</p>',
-        "<h1>The paper’s tables, measured again</h1>",
+        f"<h1>{title}</h1>",
         "</header>",
         "<main>",
     ]
-    return frame(f"The paper’s tables: {names}", [*opening, *sections, "</main>"])
+    return frame(f"{title}: {names}", [*opening, *sections, "</main>"])
 
 
 def _sections(outcome: Outcome, key: str) -> Iterator[str]:
