@@ -135,6 +135,18 @@ def test_metadata_that_nobody_asked_for_is_refused():
         PlattSVM().fit(X, Y, weights=np.ones(4))
 
 
+@pytest.mark.parametrize("model", [NaiveBayes(), NearestNeighbours(), PlattSVM()], ids=repr)
+def test_texts_are_sent_to_what_counts_their_words(model):
+    with pytest.raises(ValueError, match=r"takes vectors, got texts.*TfidfVectorizer"):
+        model.fit(["a text", "another"], [["x"], ["y"]])
+
+
+def test_label_names_alone_do_not_tell_what_is_known():
+    model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"a mapping of label names.*got \['apple'\]"):
+        model.suggest(X[:1], known=["apple"])
+
+
 def test_at_least_one_suggestion_is_asked_for():
     model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
     with pytest.raises(ValueError, match="top must be at least 1, got 0"):

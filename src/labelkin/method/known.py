@@ -90,7 +90,13 @@ def _read_statements(
 
 
 def _read_matrix(known: Any, shape: tuple[int, int]) -> NDArray[np.float64]:
-    values = np.asarray(known, dtype=np.float64)
+    try:
+        values = np.asarray(known, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"known must be a matrix of 1, 0 and NaN, or a mapping of label names per document, "
+            f'{{"accepted": [...], "refused": [...]}}, got {known!r:.60}.'
+        ) from None
     _check_shape(values.shape, shape)
     wrong = np.argwhere(~((values == 0) | (values == 1) | np.isnan(values)))
     if len(wrong):

@@ -143,6 +143,11 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.sparse_decisions_ = labels.is_sparse
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
+        if _is_texts(X):
+            raise ValueError(
+                f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
+                "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
+            )
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
     def _read_weight(self, X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
