@@ -74,7 +74,11 @@ class TestEveryClassifier:
             ValueError,
             "variant must be one of 'hard', 'soft'",
         ),
-        (LabelDependenceClassifier(evidence_weight=-0.5), ValueError, "at least 0, got -0.5"),
+        (
+            LabelDependenceClassifier(evidence_weight=-0.5),
+            ValueError,
+            'at least 0, "auto" or a LearnedWeight, got -0.5',
+        ),
         (
             LabelDependenceClassifier(content=LinearSVC()),
             TypeError,

@@ -16,8 +16,8 @@ LAYERS = [
     {"experiment"},
     {"distributed", "storage"},
     {"rivals"},
-    {"method", "metrics", "significance", "text", "corpora", "rules"},
-    {"splits"},
+    {"method", "metrics", "significance", "text", "corpora"},
+    {"splits", "rules"},
     {"label_matrix", "odds"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}

@@ -95,17 +95,21 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
         ),
         ({}, [[0.1, 0.2]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
         ({"scale": "log_odds"}, [[0, np.nan, 1]], "got NaN at document 0, label 1"),
-        ({"variant": "medium"}, SCORES, "variant must be one of 'hard', 'soft', got 'medium'"),
+        (
+            {"variant": "medium"},
+            SCORES,
+            "one of 'hard', 'soft', or a threshold rule",
+        ),
         (
             {"scale": "logits"},
             SCORES,
             "scale must be one of 'probability', 'log_odds', got 'logits'",
         ),
-        ({"evidence_weight": -1}, SCORES, "evidence_weight must be a number of at least 0, got -1"),
+        ({"evidence_weight": -1}, SCORES, 'at least 0, "auto" or a LearnedWeight, got -1'),
         (
             {"evidence_weight": "all"},
             SCORES,
-            "evidence_weight must be a number of at least 0, got 'all'",
+            "or a LearnedWeight, got 'all'",
         ),
     ],
 )

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 from labelkin.label_matrix import read_labels
 from labelkin.method import sigmoid as sigmoid_module
-from labelkin.method.sigmoid import fit_sigmoid
+from labelkin.method.sigmoid import SigmoidPrior, fit_sigmoid
 
 
 def made_up(seed, n_documents=80, n_labels=6):
@@ -100,7 +100,7 @@ def test_sigmoid_minimises_the_log_loss_of_the_smoothed_targets(seed):
 
 def test_hard_targets_with_a_ridge_minimise_their_objective():
     f, Y = made_up(3)
-    fitted = fit_sigmoid(f, Y, smooth=False, ridge=0.5)
+    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=1.0))
     for j in range(Y.shape[1]):
         A, B = minimised(f[:, j], Y[:, j], np.ones(len(f)), smooth=False, ridge=0.5)
         assert (fitted.slope[j], fitted.intercept[j]) == pytest.approx((A, B), abs=1e-4)
@@ -108,7 +108,7 @@ def test_hard_targets_with_a_ridge_minimise_their_objective():
 
 def test_hard_targets_with_a_ridge_equal_scikit_learns_logistic_regression():
     f, Y = made_up(4, n_labels=2)
-    fitted = fit_sigmoid(f, Y, smooth=False, ridge=0.01)
+    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=0.02))
     for j in range(2):
         model = LogisticRegression(C=1 / (2 * 0.01), solver="newton-cholesky", tol=1e-10)
         model.fit(f[:, [j]], Y[:, j])
@@ -119,7 +119,7 @@ def test_hard_targets_with_a_ridge_equal_scikit_learns_logistic_regression():
 def test_hard_targets_without_overlap_give_a_finite_sigmoid_near_zero_and_one():
     f = np.array([[-1.2, 3.0], [-1.0, 2.0], [1.0, -2.0], [1.5, -2.5]])
     Y = np.array([[0, 0], [0, 0], [1, 1], [1, 1]])
-    fitted = fit_sigmoid(f, Y, smooth=False, ridge=1e-8)
+    fitted = fit_sigmoid(f, Y, smooth=False, prior=SigmoidPrior(slope_precision=2e-8))
     assert np.isfinite([fitted.slope, fitted.intercept]).all()
     assert fitted.slope[0] < 0 < fitted.slope[1]
     np.testing.assert_allclose(expit(fitted.log_odds(f)), Y, atol=1e-6)

@@ -23,8 +23,8 @@ from labelkin.experiment.systems import (
     label_classifier,
 )
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.combination import VARIANTS as FILL_IN
 from labelkin.method.combination import Combination
+from labelkin.method.guesses import VARIANTS as FILL_IN
 from labelkin.odds import count_log_odds
 
 Blocks = Iterator[NDArray[np.float64]]

@@ -14,16 +14,23 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, labels_for, read_labels
+from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.method.explanation import Explanation
+from labelkin.method.fitting import is_too_little, learns_from_guesses, read_evidence_weight
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
+from labelkin.method.learned_weight import LearnedWeight
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
 from labelkin.method.out_of_fold import out_of_fold_log_odds
 from labelkin.method.progress import stage
 from labelkin.method.rescorer import LabelRescorer
+from labelkin.method.thresholds import as_rule
 from labelkin.odds import probability_of
+from labelkin.rules import Rules
+
+_Routed = dict[str, dict[str, Any]]
 
 
 class Suggestion(NamedTuple):
@@ -39,7 +46,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     Any probabilistic classifier gives content evidence, p(label | document). A label classifier,
     learnt from the training label sets, gives label evidence, p(label | other labels). The
-    posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2).
+    posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2); how much
+    labels count that are only guessed is learnt.
 
     Parameters
     ----------
@@ -52,9 +60,20 @@ class LabelDependenceClassifier(LogOddsClassifier):
         scikit-learn classifier with ``predict_proba``, fitted per label on the other labels.
     variant
         How the other labels of a new document are filled in: ``"soft"``, with their probabilities
-        (the paper's M2), or ``"hard"``, with the content's decisions (M1).
+        (the paper's M2), ``"hard"``, with the content's decisions (M1), or, given a threshold rule
+        such as ``SCutFBR()``, with its decisions (M1 with learnt cut-offs).
     evidence_weight
-        How much label evidence from guessed labels counts; 1 is the paper, 0 the content alone.
+        How much label evidence from guessed labels counts: ``"auto"`` learns it on out-of-fold
+        evidence of the training documents, a :class:`LearnedWeight` does so by a criterion; a
+        number fixes it, 1 is the paper, 0 the content alone.
+    thresholds
+        From posterior to decision: ``None`` gives a label where its posterior exceeds ½; another
+        number cuts there; the name of a metric (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``,
+        ``"samples_f1"``, ``"hamming_loss"``) chooses a rule for it; or a rule: ``GlobalCut()``,
+        ``SCutFBR()``, ``MCut()``, ``LabelLimits(at_least=1)`` and others. Rules are tuned out of
+        fold.
+    rules
+        :class:`labelkin.rules.Rules` between labels that posterior and decisions keep.
     n_jobs
         Number of jobs of all parts that do not name their own.
     random_state
@@ -69,6 +88,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
     content_ : the fitted content classifier
     rescorer_ : LabelRescorer
         The fitted label evidence and combination.
+    thresholds_ : ThresholdRule
+        The fitted threshold rule; ``thresholds_.table()`` shows it label by label.
     prior_, label_weights_, evidence_weight_
         Those of ``rescorer_``.
 
@@ -94,8 +115,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self,
         content: Any = None,
         labels: Any = None,
-        variant: str = "soft",
-        evidence_weight: float = 1.0,
+        variant: Any = "soft",
+        evidence_weight: Any = "auto",
+        thresholds: Any = None,
+        rules: Rules | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -104,6 +127,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self.labels = labels
         self.variant = variant
         self.evidence_weight = evidence_weight
+        self.thresholds = thresholds
+        self.rules = rules
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -139,21 +164,57 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
-        """Fit, and return cross-validated log-odds of the training documents."""
-        self.fit(X, y, **fit_params)
-        return out_of_fold_log_odds(self, X, read_labels(y), fit_params)
+        """Fit, and return the posterior log-odds of the training documents as if unseen."""
+        routed = self._route(fit_params)
+        X, labels = self._read(X, y)
+        return self._learn_out_of_fold(X, labels, routed)
 
-    def _learn(
-        self, X: Any, labels: LabelMatrix, routed: dict[str, dict[str, Any]] | None = None
-    ) -> None:
+    def _learn(self, X: Any, labels: LabelMatrix, routed: _Routed | None = None) -> None:
+        self._learn_parts(X, labels, routed, out_of_fold=False)
+
+    def _learn_out_of_fold(
+        self, X: Any, labels: LabelMatrix, routed: _Routed | None = None
+    ) -> NDArray[np.float64]:
+        posterior = self._learn_parts(X, labels, routed, out_of_fold=True)
+        assert posterior is not None
+        return posterior
+
+    def _learn_parts(
+        self, X: Any, labels: LabelMatrix, routed: _Routed | None, out_of_fold: bool
+    ) -> NDArray[np.float64] | None:
+        """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
         routed = routed or {"content": {}, "labels": {}}
+        rule = as_rule(self.thresholds, "log_odds")
+        rescorer = self._rescorer(labels)
+        wanted = out_of_fold or rule.needs_scores
+        guesses = wanted or learns_from_guesses(self.variant, rescorer.evidence_weight)
+        posterior = None
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                content = clone(self._content())
-                content.fit(X, labels_for(content, labels), **routed["content"])
+                self.content_, content = self._fit_content(X, labels, routed["content"], guesses)
             with stage("label evidence", self.verbose):
-                self.rescorer_ = self._rescorer().fit(labels, **routed["labels"])
-        self.content_ = content
+                if wanted:
+                    posterior = rescorer.fit_out_of_fold(labels, scores=content, **routed["labels"])
+                else:
+                    rescorer.fit(labels, scores=content, **routed["labels"])
+        self.rescorer_ = rescorer
+        with stage("thresholds", self.verbose):
+            self.thresholds_ = rule.fit(posterior if rule.needs_scores else None, labels)
+        return posterior
+
+    def _fit_content(
+        self, X: Any, labels: LabelMatrix, params: dict[str, Any], out_of_fold: bool
+    ) -> tuple[Any, NDArray[np.float64] | None]:
+        """Return the fitted content classifier and, if wanted, its out-of-fold evidence."""
+        content = clone(self._content())
+        target = labels_for(content, labels)
+        if not out_of_fold:
+            return content.fit(X, target, **params), None
+        if hasattr(content, "fit_out_of_fold"):
+            evidence = content.fit_out_of_fold(X, target, **params)
+            return content, evidence
+        evidence = out_of_fold_log_odds(content, X, labels, params)
+        return content.fit(X, target, **params), evidence
 
     def log_odds(self, X: Any, known: Any = None) -> NDArray[np.float64]:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
@@ -181,8 +242,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return self._decision_values(self.log_odds(X, known))
 
     def predict(self, X: Any, known: Any = None) -> Any:
-        """Decide: a label is given where its posterior exceeds ½. Known labels stay known.
+        """Decide by the thresholds: by default, a label is given where its posterior exceeds ½.
 
+        Known labels stay known; of a 1-d ``y`` with several classes the most probable is chosen.
         Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
         for a 1-d ``y`` the class of each document.
         """
@@ -198,6 +260,20 @@ class LabelDependenceClassifier(LogOddsClassifier):
             _ranked(row, is_open, self.label_names_, top)
             for row, is_open in zip(posterior, open_labels, strict=True)
         ]
+
+    def explain(
+        self, X: Any, top: int = 10, known: Any = None, labels: Any = None
+    ) -> list[list[Explanation]]:
+        """Return, per document, what speaks for and against its ``top`` open labels, or ``labels``.
+
+        The parts of an :class:`Explanation`, prior, content, every other label and what remains,
+        are in log-odds and add up to the posterior's.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        with self._jobs():
+            content = self.content_.log_odds(documents)
+        return self.rescorer_.explain(content, top=top, known=known, labels=labels)
 
     @property
     def prior_(self) -> NDArray[np.float64]:
@@ -228,8 +304,18 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _labels(self) -> Any:
         return LogisticLabels() if self.labels is None else as_label_classifier(self.labels)
 
-    def _rescorer(self) -> LabelRescorer:
-        return LabelRescorer(self._labels(), self.variant, self.evidence_weight, scale="log_odds")
+    def _rescorer(self, labels: LabelMatrix) -> LabelRescorer:
+        weight = self.evidence_weight
+        if isinstance(read_evidence_weight(weight), LearnedWeight) and is_too_little(labels):
+            weight = 0.0  # spares the content classifier its out-of-fold evidence
+        return LabelRescorer(
+            self._labels(), self.variant, weight, scale="log_odds", rules=self.rules
+        )
+
+    def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+        decided = self.thresholds_.decide(log_odds)
+        bound = self.rescorer_.rules_
+        return decided if bound is None else bound.decisions(log_odds, decided)
 
     def _route(self, fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not fit_params:

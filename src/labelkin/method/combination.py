@@ -1,21 +1,21 @@
 """Content odds × label odds ÷ prior odds: the paper's equation 2, added up in log-odds.
 
 Label evidence learnt from true labels is asked about guessed ones when a document is new. How the
-guesses are made is the *variant*; how much they count is the *evidence weight*; a label that a
-person has stated is no guess, and counts in full.
+guesses are made is the *variant* (``guesses``); how much they count is the *evidence weight*, and a
+*correction* learnt on guesses may be added; a label that a person has stated is no guess, and
+counts as the paper has it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
-Matrix = NDArray[np.float64]
+from labelkin.method.first_place import keep_first
+from labelkin.method.guesses import Guesses, Matrix
 
 #: Documents combined at a time: what lies between content and posterior stays in the cache.
 _BLOCK = 512
@@ -37,22 +37,6 @@ def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
     return content + weight * (label - prior)
 
 
-def decided_labels(content: Matrix) -> Matrix:
-    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes."""
-    return (content >= 0).astype(np.float64)
-
-
-def probable_labels(content: Matrix) -> Matrix:
-    """Fill in the other labels with their probabilities (M2, equation 4)."""
-    return np.asarray(expit(content))
-
-
-VARIANTS: dict[str, Callable[[Matrix], Matrix]] = {
-    "hard": decided_labels,
-    "soft": probable_labels,
-}
-
-
 class LabelClassifier(Protocol):
     """p(label | other labels), all labels at once; column j of ``L`` is ignored for label j."""
 
@@ -61,6 +45,21 @@ class LabelClassifier(Protocol):
 
     def log_odds(self, L: Any) -> Matrix:
         """Return the log-odds given filled-in labels in [0, 1], ``(n_documents, n_labels)``."""
+
+
+class LinearEvidence(NamedTuple):
+    """What labels add to the log-odds of the others: ``labels @ weights + bias``.
+
+    ``weights[k, j]`` is what label k says of label j, ``(n_labels, n_labels)``; ``bias`` is what is
+    said when no label is there, ``(n_labels,)``.
+    """
+
+    weights: Matrix
+    bias: Matrix
+
+    def constant(self, prior: Matrix) -> Matrix:
+        """Return what is said when all labels are at their priors."""
+        return np.asarray(self.bias + prior @ self.weights)
 
 
 @dataclass(frozen=True)
@@ -79,74 +78,124 @@ class Combination:
     variant
         How guessed labels are filled in.
     weight
-        How much they count.
-    linear
-        Weights and bias of what the other labels add to the prior, 0 for labels of which they say
-        nothing; ``None`` where the label classifier is not linear.
+        How much the paper's label evidence counts where labels are guessed.
+    correction
+        What guessed labels say besides; ``None``: nothing.
+    first_place
+        How much guessed labels have a say in which open label comes first: see ``first_place``.
+    stated, guessed
+        What a stated label and what a guessed one adds to the others; ``None`` where the label
+        classifier is not linear. Labels of which the others say nothing have 0.
     """
 
     labels: LabelClassifier
     prior: Matrix
     prior_log_odds: Matrix
-    variant: Callable[[Matrix], Matrix]
+    variant: Guesses
     weight: float
-    linear: tuple[Matrix, Matrix] | None = field(init=False)
+    correction: LinearEvidence | None = None
+    first_place: float = 1.0
+    stated: LinearEvidence | None = field(init=False)
+    guessed: LinearEvidence | None = field(init=False)
 
     def __post_init__(self) -> None:
+        stated = guessed = None
         labels: Any = self.labels
-        speaks = ~self._mute
-        linear = None
         if hasattr(labels, "weights_"):
+            speaks = ~self.mute
             weights = labels.weights_ if speaks.all() else labels.weights_ * speaks
-            linear = weights, (labels.bias_ - self.prior_log_odds) * speaks
-        object.__setattr__(self, "linear", linear)
+            stated = LinearEvidence(weights, (labels.bias_ - self.prior_log_odds) * speaks)
+            guessed = self._corrected(LinearEvidence(*(self.weight * part for part in stated)))
+        object.__setattr__(self, "stated", stated)
+        object.__setattr__(self, "guessed", guessed)
+
+    @property
+    def mute(self) -> NDArray[np.bool_]:
+        """Labels of which the others say nothing: none or all have them, or they are alone."""
+        return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
         posterior = np.empty(content.shape)
-        step = _BLOCK if self.linear else max(len(content), 1)
+        step = _BLOCK if self.stated else max(len(content), 1)
         for start in range(0, len(content), step):
             rows = slice(start, start + step)
-            facts = None if known is None else known[rows]
+            facts = None if known is None or np.isnan(known[rows]).all() else known[rows]
             posterior[rows] = self._posterior_of_block(content[rows], facts)
         return posterior
 
     def _posterior_of_block(self, content: Matrix, known: Matrix | None) -> Matrix:
         filled = self.variant(content)
-        if known is None or np.isnan(known).all():
-            return combine(content, self._evidence(filled), 0.0, self.weight)
+        if known is None:
+            guesses = self.from_guesses(filled)
+            posterior = content + guesses
+            if self.first_place < 1:
+                contest = content + self.first_place * guesses
+                keep_first(posterior, contest, ~self.mute if self.mute.any() else None)
+            return posterior
         is_known = ~np.isnan(known)
-        filled = np.where(is_known, known, filled)
-        posterior = content + self._evidence_with_facts(filled, is_known)
+        guesses, facts = self.from_guesses_and_facts(np.where(is_known, known, filled), is_known)
+        posterior = content + guesses + facts
+        if self.first_place < 1:
+            contest = content + facts + self.first_place * guesses
+            keep_first(posterior, contest, ~(is_known | self.mute))
         posterior[is_known] = np.where(known[is_known] == 1, np.inf, -np.inf)
         return posterior
 
-    def _evidence(self, filled: Matrix) -> Matrix:
+    def paper_evidence(self, filled: Matrix) -> Matrix:
         """Return what the other labels add to the prior: label evidence less the prior."""
-        if self.linear is not None:
-            weights, bias = self.linear
-            evidence: Matrix = filled @ weights
-            evidence += bias
+        if self.stated is not None:
+            evidence: Matrix = filled @ self.stated.weights
+            evidence += self.stated.bias
             return evidence
         evidence = self.labels.log_odds(filled) - self.prior_log_odds
-        evidence[:, self._mute] = 0.0
+        evidence[:, self.mute] = 0.0
         return evidence
 
-    def _evidence_with_facts(self, filled: Matrix, is_known: NDArray[np.bool_]) -> Matrix:
-        """Evidence in which guesses count with the weight and facts in full.
+    def from_guesses(self, filled: Matrix) -> Matrix:
+        """Return what the other labels add when all of them are guessed."""
+        if self.guessed is not None:
+            evidence: Matrix = filled @ self.guessed.weights
+            evidence += self.guessed.bias
+            return evidence
+        evidence = self.weight * self.paper_evidence(filled)
+        if self.correction is not None:
+            evidence += filled @ self.correction.weights + self.correction.bias
+        return evidence
 
-        A linear classifier's evidence is a sum over labels: each share has its own weight, and the
-        constant has the mean of the others' weights. Otherwise the whole has that mean.
+    def from_guesses_and_facts(
+        self, filled: Matrix, is_known: NDArray[np.bool_]
+    ) -> tuple[Matrix, Matrix]:
+        """Return what guessed labels add, and what stated ones do.
+
+        Linear evidence is a sum over labels, so that each label has its own share: its weight times
+        what it is above its prior. The constant that remains, when all labels are at their priors,
+        is shared out by the numbers of guessed and stated labels among the others. Evidence that is
+        not linear is shared out like that as a whole.
         """
-        each = np.where(is_known, 1.0, self.weight)
-        of_others = (each.sum(axis=1, keepdims=True) - each) / max(each.shape[1] - 1, 1)
-        if self.linear is None:
-            return of_others * self._evidence(filled)
-        weights, bias = self.linear
-        constant = bias + self.prior @ weights  # evidence when all labels are at their priors
-        return (each * (filled - self.prior)) @ weights + of_others * constant
+        fact = known_share(is_known)
+        above = filled - self.prior
+        if self.stated is not None and self.guessed is not None:
+            guesses = np.where(is_known, 0.0, above) @ self.guessed.weights
+            guesses += (1 - fact) * self.guessed.constant(self.prior)
+            facts = np.where(is_known, above, 0.0) @ self.stated.weights
+            return guesses, facts + fact * self.stated.constant(self.prior)
+        evidence = self.paper_evidence(filled)
+        guesses = (1 - fact) * self.weight * evidence
+        if self.correction is not None:
+            guesses += np.where(is_known, 0.0, above) @ self.correction.weights
+            guesses += (1 - fact) * self.correction.constant(self.prior)
+        return guesses, fact * evidence
 
-    @property
-    def _mute(self) -> NDArray[np.bool_]:
-        """Labels of which the others say nothing: none or all have them, or they are alone."""
-        return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)
+    def _corrected(self, weighted: LinearEvidence) -> LinearEvidence:
+        if self.correction is None:
+            return weighted
+        return LinearEvidence(
+            weighted.weights + self.correction.weights, weighted.bias + self.correction.bias
+        )
+
+
+def known_share(is_known: NDArray[np.bool_]) -> Matrix:
+    """Return which share of each label's others is known, ``(n_documents, n_labels)``."""
+    n_others = max(is_known.shape[1] - 1, 1)
+    return (is_known.sum(axis=1, keepdims=True) - is_known) / n_others

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.method.map_logistic import fit_map_logistic
-from labelkin.method.sigmoid import fit_sigmoid
+from labelkin.method.sigmoid import SigmoidPrior, fit_sigmoid
 from labelkin.method.weka_logistic import fit_weka_logistic
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 
@@ -281,7 +281,8 @@ def _svm_column(
     output = svm.decision_function(others)
     if np.ptp(output) < _NO_SPREAD:
         return nothing
-    sigmoid = fit_sigmoid(output[:, None], target[:, None], count, smooth=False, ridge=1e-8)
+    prior = SigmoidPrior(slope_precision=2e-8)  # Weka's ridge of 1e-8
+    sigmoid = fit_sigmoid(output[:, None], target[:, None], count, smooth=False, prior=prior)
     slope, intercept = -float(sigmoid.slope[0]), -float(sigmoid.intercept[0])
     return slope * svm.coef_.ravel(), slope * float(svm.intercept_[0]) + intercept
 

@@ -170,13 +170,17 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _decide(self, log_odds: NDArray[np.float64]) -> Any:
         if self.target_kind_ == "multiclass":
             return self.classes_[log_odds.argmax(axis=1)]
-        decisions = log_odds > 0
+        decisions = self._decisions(log_odds)
         if self.target_kind_ == "binary":
             last = len(self.classes_) - 1
             return self.classes_[np.where(decisions.ravel(), last, 0)]
         if self.sparse_decisions_:
             return sparse.csr_matrix(decisions, dtype=np.int64)
         return decisions.astype(np.int64)
+
+    def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which labels are given, ``(n_documents, n_labels)``."""
+        return log_odds > 0
 
 
 def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import frame_in_order, labels_for, read_labels
-from labelkin.method.combination import VARIANTS, Combination
+from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
+from labelkin.method.explanation import Explanation, explain_documents
+from labelkin.method.fitting import fit_combination, learns_from_guesses, read_variant
+from labelkin.method.guesses import Matrix
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
-from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.odds import log_odds_of, probability_of
+from labelkin.rules import Rules
 
 
 class LabelRescorer(BaseEstimator):
@@ -26,14 +28,18 @@ class LabelRescorer(BaseEstimator):
         scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
     variant
         ``"soft"`` fills the other labels in with their probabilities (the paper's M2), ``"hard"``
-        with 0 and 1 (M1).
+        with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with learnt
+        cut-offs).
     evidence_weight
-        How much guessed labels count: 1 is the paper, 0 leaves the scores alone.
+        How much guessed labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
+        :class:`LearnedWeight` learns it from out-of-fold ``scores``, which ``fit`` must then have.
     scale
         What the scores are: ``"probability"``, in [0, 1], or ``"log_odds"``. They come back the
         same.
     clip
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
+    rules
+        :class:`labelkin.rules.Rules` between labels that the posterior keeps.
 
     Attributes
     ----------
@@ -41,8 +47,13 @@ class LabelRescorer(BaseEstimator):
     prior_ : array of shape (n_labels,)
     labels_ : the fitted label classifier
     label_weights_ : array of shape (n_labels, n_labels) or None
-        ``[k, j]``: what label k says of label j, where the label classifier is linear.
+        ``[k, j]``: what label k says of label j once it is known, where the label classifier is
+        linear.
+    guessed_weights_ : array of shape (n_labels, n_labels) or None
+        The same for a label that is guessed.
     evidence_weight_ : float
+    combination_ : Combination
+        The fitted rule.
 
     Examples
     --------
@@ -56,51 +67,48 @@ class LabelRescorer(BaseEstimator):
     def __init__(
         self,
         labels: Any = None,
-        variant: str = "soft",
-        evidence_weight: float = 1.0,
+        variant: Any = "soft",
+        evidence_weight: Any = 1.0,
         scale: Literal["probability", "log_odds"] = "probability",
         clip: float = 1e-6,
+        rules: Rules | None = None,
     ) -> None:
         self.labels = labels
         self.variant = variant
         self.evidence_weight = evidence_weight
         self.scale = scale
         self.clip = clip
+        self.rules = rules
 
-    def fit(self, Y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, Y: Any, *, scores: Any = None, sample_weight: Any = None) -> Self:
         """Learn how labels go together.
 
         Parameters
         ----------
         Y
             The training labels, any kind.
+        scores
+            Scores of the training documents from a classifier that had not seen them
+            (cross-validation), ``(n_documents, n_labels)``. What is to be learnt about guessed
+            labels, the evidence weight and cut-offs, is learnt from these.
         sample_weight
             How many times each document counts, ``(n_documents,)``; the label classifier must take
             it.
         """
-        variant = _choose("variant", self.variant, VARIANTS)
-        weight = _read_evidence_weight(self.evidence_weight)
-        _choose("scale", self.scale, {"probability": None, "log_odds": None})
-        labels = read_labels(Y)
-        counted = {} if sample_weight is None else {"sample_weight": sample_weight}
-        chosen = LogisticLabels() if self.labels is None else as_label_classifier(self.labels)
-        self.labels_ = clone(chosen)
-        self.labels_.fit(labels_for(self.labels_, labels), **counted)
-        self.label_names_ = labels.names
-        self.evidence_weight_ = weight
-        times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.prior_ = labels.prior(times)
-        prior_log_odds = count_log_odds(*labels.counts(times))
-        self.combination_ = Combination(self.labels_, self.prior_, prior_log_odds, variant, weight)
+        self._fit(Y, scores, sample_weight)
         return self
 
-    @property
-    def label_weights_(self) -> NDArray[np.float64] | None:
-        """What label k says of label j, ``[k, j]``, in log-odds."""
-        check_is_fitted(self)
-        return getattr(self.labels_, "weights_", None)
+    def fit_out_of_fold(self, Y: Any, *, scores: Any, sample_weight: Any = None) -> Matrix:
+        """Fit, and return the posterior of the training documents as if each had been unseen.
 
-    def rescore(self, scores: Any, known: Any = None) -> NDArray[np.float64]:
+        On the scale of the scores, which must themselves be out of fold.
+        """
+        posterior = self._fit(Y, scores, sample_weight, out_of_fold=True)
+        if posterior is None:
+            raise ValueError("scores must be given: out-of-fold scores of the training documents.")
+        return self._to_scale(self._keep_rules(posterior))
+
+    def rescore(self, scores: Any, known: Any = None) -> Matrix:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
@@ -113,11 +121,101 @@ class LabelRescorer(BaseEstimator):
         """
         check_is_fitted(self)
         content = self._read_scores(scores)
-        facts = None if known is None else read_known(known, len(content), self.label_names_)
-        posterior = self.combination_.posterior(content, facts)
-        return posterior if self.scale == "log_odds" else probability_of(posterior)
+        facts = self._read_known(known, len(content))
+        return self._to_scale(self._keep_rules(self.combination_.posterior(content, facts)))
 
-    def _read_scores(self, scores: Any) -> NDArray[np.float64]:
+    def explain(
+        self, scores: Any, top: int = 10, known: Any = None, labels: Any = None
+    ) -> list[list[Explanation]]:
+        """Return, per document, what speaks for and against its ``top`` open labels, or ``labels``.
+
+        The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
+        """
+        check_is_fitted(self)
+        content = self._read_scores(scores)
+        facts = self._read_known(known, len(content))
+        posterior = self.combination_.posterior(content, facts)
+        return explain_documents(
+            self.combination_,
+            self.label_names_,
+            content,
+            facts,
+            (posterior, self._keep_rules(posterior)),
+            top=top,
+            labels=labels,
+        )
+
+    @property
+    def prior_(self) -> Matrix:
+        """p(label), ``(n_labels,)``."""
+        check_is_fitted(self)
+        return self.combination_.prior
+
+    @property
+    def labels_(self) -> Any:
+        """The fitted label classifier."""
+        check_is_fitted(self)
+        return self.combination_.labels
+
+    @property
+    def evidence_weight_(self) -> float:
+        """How much the paper's label evidence counts where labels are guessed."""
+        check_is_fitted(self)
+        return self.combination_.weight
+
+    @property
+    def label_weights_(self) -> Matrix | None:
+        """What label k says of label j, ``[k, j]``, in log-odds, once it is known."""
+        check_is_fitted(self)
+        return getattr(self.labels_, "weights_", None)
+
+    @property
+    def guessed_weights_(self) -> Matrix | None:
+        """What label k says of label j, ``[k, j]``, in log-odds, where it is guessed."""
+        check_is_fitted(self)
+        guessed = self.combination_.guessed
+        return None if guessed is None else guessed.weights
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether ``fit`` has been called."""
+        return hasattr(self, "combination_")
+
+    def _fit(
+        self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool = False
+    ) -> Matrix | None:
+        """Fit; return the out-of-fold posterior log-odds of the training documents if wanted."""
+        _choose("scale", self.scale, {"probability": None, "log_odds": None})
+        read_variant(self.variant)
+        if learns_from_guesses(self.variant, self.evidence_weight) and scores is None:
+            raise ValueError(
+                f"evidence_weight={self.evidence_weight!r} and variant={self.variant!r} learn from "
+                "guesses: fit(Y, scores=...) needs out-of-fold scores of the training documents."
+            )
+        labels = read_labels(Y)
+        times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.label_names_ = labels.names
+        self.rules_ = None if self.rules is None else self.rules.bind(labels.names)
+        self.combination_, posterior = fit_combination(
+            LogisticLabels() if self.labels is None else as_label_classifier(self.labels),
+            self.variant,
+            self.evidence_weight,
+            labels,
+            content=None if scores is None else self._read_training_scores(scores, labels),
+            weight=times,
+            out_of_fold=out_of_fold,
+        )
+        return posterior
+
+    def _read_training_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
+        content = self._read_scores(scores)
+        if len(content) != labels.shape[0]:
+            raise ValueError(
+                f"scores must have a row for every document of Y, {labels.shape[0]}, got "
+                f"{len(content)}."
+            )
+        return content
+
+    def _read_scores(self, scores: Any) -> Matrix:
         expected = len(self.label_names_)
         if hasattr(scores, "columns"):
             scores = frame_in_order(scores, self.label_names_)
@@ -138,22 +236,22 @@ class LabelRescorer(BaseEstimator):
             )
         return values
 
+    def _read_known(self, known: Any, n_documents: int) -> Matrix | None:
+        """Return what is known, and what follows from it by the rules."""
+        if known is None:
+            return None
+        facts = read_known(known, n_documents, self.label_names_)
+        return facts if self.rules_ is None else self.rules_.complete_known(facts)
+
+    def _keep_rules(self, posterior: Matrix) -> Matrix:
+        return posterior if self.rules_ is None else self.rules_.posterior(posterior)
+
+    def _to_scale(self, posterior: Matrix) -> Matrix:
+        return posterior if self.scale == "log_odds" else probability_of(posterior)
+
 
 def _choose(name: str, value: Any, choices: dict[str, Any]) -> Any:
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
     return choices[value]
-
-
-def _read_evidence_weight(value: Any) -> float:
-    try:
-        weight = float(value)
-    except (TypeError, ValueError):
-        weight = -1.0
-    if not 0 <= weight < np.inf:
-        raise ValueError(
-            f"evidence_weight must be a number of at least 0, got {value!r}; 1 is the paper, 0 the "
-            "content alone."
-        )
-    return weight

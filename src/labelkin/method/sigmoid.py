@@ -25,6 +25,21 @@ _BLOCK_CELLS = 2**16  # documents × labels that iterate together: their arrays 
 Floats = NDArray[np.float64]
 
 
+class SigmoidPrior(NamedTuple):
+    """A Gaussian prior of A and B: where it is centred, and how sharp it is (1 / variance).
+
+    It adds (precision/2) (parameter − centre)² of both to the log-loss.
+    """
+
+    slope: float = 0.0
+    intercept: float = 0.0
+    slope_precision: float = 0.0
+    intercept_precision: float = 0.0
+
+
+_FLAT = SigmoidPrior()
+
+
 @dataclass(frozen=True)
 class Sigmoid:
     """Platt's A and B of every label.
@@ -51,7 +66,8 @@ def fit_sigmoid(
     weight: ArrayLike | None = None,
     *,
     smooth: bool = True,
-    ridge: float = 0.0,
+    prior: SigmoidPrior = _FLAT,
+    tol: float | None = None,
 ) -> Sigmoid:
     """Fit one sigmoid per label to decision values of documents the classifier has not seen.
 
@@ -65,10 +81,13 @@ def fit_sigmoid(
         How often each document counts, ``(n_documents,)``; none: once.
     smooth
         Aim at Platt's (N₊ + 1)/(N₊ + 2) and 1/(N₋ + 2), N₊ and N₋ the label's documents with and
-        without it, and stop at a gradient of 1e-5. Otherwise aim at 1 and 0 and stop at 1e-9: that
-        and ``ridge`` alone bound the slope of a label whose two sides do not overlap.
-    ridge
-        Adds ridge · A² to the log-loss.
+        without it. Otherwise aim at 1 and 0: the tolerance and the prior alone bound the slope of a
+        label whose two sides do not overlap.
+    prior
+        What A and B are before there is data; the default is flat. One that says something of both
+        is also where the search starts.
+    tol
+        Gradient at which a label has finished: 1e-5 with smoothed targets, else 1e-9.
 
     Returns
     -------
@@ -88,13 +107,17 @@ def fit_sigmoid(
     positive, unknown = _read_targets(targets, values.shape)
     n_documents, n_labels = values.shape
     counts = _read_weight(weight, n_documents)
+    stop = (1e-5 if smooth else 1e-9) if tol is None else tol
     A, B = np.zeros(n_labels), np.zeros(n_labels)
     n_columns = max(1, _BLOCK_CELLS // max(1, n_documents))
     for start in range(0, n_labels, n_columns):
         block = slice(start, start + n_columns)
         count = counts if unknown is None else counts * (1 - unknown[:, block].T.toarray())
         is_positive = positive[:, block].T.toarray() > 0
-        A[block], B[block] = _fit_block(values[:, block].T, is_positive, count, smooth, ridge)
+        labels, centre = _lay_out(values[:, block].T, is_positive, count, smooth, prior)
+        A[block], B[block] = _start(is_positive, count, prior)
+        _iterate(labels, A[block], B[block], centre, stop)
+        B[block] -= A[block] * centre
     return Sigmoid(A, B)
 
 
@@ -145,22 +168,24 @@ class _Labels(NamedTuple):
     weight: Floats | None
     sum_t: Floats
     sum_tf: Floats
-    ridge: float
+    prior: SigmoidPrior
 
     def take(self, rows: NDArray[Any]) -> _Labels:
         weight = None if self.weight is None else self.weight[rows]
-        return _Labels(self.f[rows], weight, self.sum_t[rows], self.sum_tf[rows], self.ridge)
+        return _Labels(self.f[rows], weight, self.sum_t[rows], self.sum_tf[rows], self.prior)
 
 
-def _fit_block(
-    values: Floats, positive: NDArray[np.bool_], weight: Floats, smooth: bool, ridge: float
-) -> tuple[Floats, Floats]:
-    """Return A and B of the labels in the rows of ``values``."""
+def _lay_out(
+    values: Floats, positive: NDArray[np.bool_], weight: Floats, smooth: bool, prior: SigmoidPrior
+) -> tuple[_Labels, Floats]:
+    """Return the labels in the rows of ``values``, and what was subtracted from their values."""
     weight = np.broadcast_to(weight, values.shape)
     f = np.where(weight > 0, values, 0.0)
     total = weight.sum(axis=1)
-    # Around their mean, decision values that hardly differ keep their digits in the Hessian.
-    centre = np.divide(_dot(weight, f), total, out=np.zeros(len(f)), where=total > 0)
+    # Around their mean, decision values that hardly differ keep their digits in the Hessian. (A
+    # prior of B, which the prior of A would have to follow there, makes it safe by itself.)
+    centred = (total > 0) & (prior.intercept_precision == 0)
+    centre = np.divide(_dot(weight, f), total, out=np.zeros(len(f)), where=centred)
     f -= centre[:, None]
     n_positive = _dot(weight, positive)
     n_negative = total - n_positive
@@ -168,10 +193,18 @@ def _fit_block(
     low = 1 / (n_negative + 2) if smooth else np.zeros(len(f))
     t = weight * np.where(positive, high[:, None], low[:, None])
     cell_weight = None if (weight == 1).all() else weight
-    labels = _Labels(f, cell_weight, t.sum(axis=1), _dot(t, f), ridge)
-    A, B = np.zeros(len(f)), np.log((n_negative + 1) / (n_positive + 1))
-    _iterate(labels, A, B, centre, 1e-5 if smooth else 1e-9)
-    return A, B - A * centre
+    return _Labels(f, cell_weight, t.sum(axis=1), _dot(t, f), prior), centre
+
+
+def _start(
+    positive: NDArray[np.bool_], weight: Floats, prior: SigmoidPrior
+) -> tuple[Floats | float, Floats | float]:
+    """Return A and B to begin with: the prior's, or those of a classifier that says nothing."""
+    if prior.intercept_precision > 0:
+        return prior.slope, prior.intercept
+    n_positive = _dot(np.broadcast_to(weight, positive.shape), positive)
+    n_negative = np.broadcast_to(weight, positive.shape).sum(axis=1) - n_positive
+    return 0.0, np.log((n_negative + 1) / (n_positive + 1))
 
 
 def _iterate(labels: _Labels, A: Floats, B: Floats, centre: Floats, tol: float) -> None:
@@ -225,9 +258,9 @@ def _newton_step(sums: Floats) -> Floats:
 def _evaluate(labels: _Labels, A: Floats, B: Floats) -> Floats:
     """Return the log-loss, its derivatives by A, B, AA, AB and BB, (6, k).
 
-    The log-loss is Σ w (t z + log(1 + exp(−z))) + ridge A², where z = A f + B.
+    The log-loss is Σ w (t z + log(1 + exp(−z))), where z = A f + B, and what the prior adds.
     """
-    f, weight, sum_t, sum_tf, ridge = labels
+    f, weight, sum_t, sum_tf, prior = labels
     z = A[:, None] * f
     z += B[:, None]
     smaller = np.exp(-np.abs(z))
@@ -240,14 +273,17 @@ def _evaluate(labels: _Labels, A: Floats, B: Floats) -> Floats:
     if weight is not None:
         gain, P, curvature = gain * weight, P * weight, curvature * weight
     curvature_f = curvature * f
+    from_prior_A = prior.slope_precision * (A - prior.slope)
+    from_prior_B = prior.intercept_precision * (B - prior.intercept)
+    loss = (from_prior_A * (A - prior.slope) + from_prior_B * (B - prior.intercept)) / 2
     return np.stack(
         [
-            sum_tf * A + sum_t * B + ridge * A**2 - gain.sum(axis=1),
-            sum_tf - _dot(P, f) + 2 * ridge * A,
-            sum_t - P.sum(axis=1),
-            _dot(curvature_f, f) + 2 * ridge,
+            loss + sum_tf * A + sum_t * B - gain.sum(axis=1),
+            sum_tf - _dot(P, f) + from_prior_A,
+            sum_t - P.sum(axis=1) + from_prior_B,
+            _dot(curvature_f, f) + prior.slope_precision,
             curvature_f.sum(axis=1),
-            curvature.sum(axis=1),
+            curvature.sum(axis=1) + prior.intercept_precision,
         ]
     )
 

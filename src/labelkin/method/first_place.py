@@ -1,0 +1,81 @@
+"""Who comes first: the one question that compares labels.
+
+Label evidence judges every label by itself: does this document have it, yes or no. Which label is
+the most probable of all compares them, and nothing in that judgement was fitted to compare. Two
+things make it unfair at the top. A sure label speaks for its kin with its full weight and hears
+from them only what they are worth, so that the kin can overtake it. And where several labels are
+near certain, the fit has no data left to tell them apart. Whether guessed labels may overtake is
+therefore asked of out-of-fold documents: a share of their evidence decides the first place, and 0
+leaves the content's first label first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.label_matrix import LabelMatrix
+
+Matrix = NDArray[np.float64]
+
+#: Shares that are tried; 1 lets the posterior decide.
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
+#: How far above the rest the first label is put, relative to them: enough to be seen in
+#: probabilities, too little to be mistaken for evidence.
+_MARGIN = 1e-9
+
+
+def keep_first(
+    posterior: Matrix, contest: Matrix, takes_part: NDArray[np.bool_] | None = None
+) -> None:
+    """Put the winner of the contest first in the posterior of every document, in place.
+
+    Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one
+    row for all), only its labels compete: those that are known have their place.
+    """
+    if takes_part is not None:
+        contest = np.where(takes_part, contest, -np.inf)
+    rivals = posterior if takes_part is None else np.where(takes_part, posterior, -np.inf)
+    highest = rivals.max(axis=1, initial=-np.inf, keepdims=True)
+    best = contest.max(axis=1, initial=-np.inf, keepdims=True)
+    with np.errstate(invalid="ignore"):  # -inf − -inf where nobody takes part
+        winner = contest >= best - _MARGIN * np.maximum(1, np.abs(best))
+        target = highest + _MARGIN * np.maximum(1, np.abs(highest))
+    beaten = (rivals < highest) & np.isfinite(highest)
+    overtaken = (winner & beaten).any(axis=1) & ~(winner & ~beaten).any(axis=1)
+    winner &= overtaken[:, None]
+    np.copyto(posterior, target, where=winner)
+
+
+def choose_first_place(
+    content: Matrix, evidence: Matrix, labels: LabelMatrix, weight: Matrix | None = None
+) -> float:
+    """Return the share of the evidence under which most documents have a true label in front.
+
+    More than 0 only where the gain over the content alone is beyond one standard deviation of
+    chance: among documents where exactly one of the two is right, wins − losses > √(wins + losses).
+
+    Parameters
+    ----------
+    content, evidence
+        Out-of-fold content log-odds, and what guessed labels add, ``(n_documents, n_labels)``;
+        the evidence comes from layers that have not seen the document's labels.
+    labels
+        The true labels. An unknown cell in front counts as wrong for everybody.
+    weight
+        How often each document counts; none: once.
+    """
+    times = np.ones(len(content)) if weight is None else weight
+    alone = _first_is_right(content, labels)
+    best, most = 0.0, float(times @ alone)
+    for share in SHARES:
+        right = _first_is_right(content + share * evidence, labels)
+        wins, losses = times @ (right & ~alone), times @ (alone & ~right)
+        if wins - losses > np.sqrt(wins + losses) and times @ right > most:
+            best, most = share, float(times @ right)
+    return best
+
+
+def _first_is_right(log_odds: Matrix, labels: LabelMatrix) -> NDArray[np.bool_]:
+    first = log_odds.argmax(axis=1)
+    return np.asarray(labels.positive[np.arange(len(first)), first]).ravel() > 0

@@ -1,0 +1,152 @@
+"""The label set with the highest expected F1, document by document.
+
+With independent labels of probability p_1 ≥ p_2 ≥ … the best set of k labels is the first k. With S
+the number of true labels and T those among the first k, its expected F1 is E[2T / (k + S)]. From
+1/(k + S) = ∫₀¹ u^(k+S−1) du it follows that
+
+    F(k) = 2 ∫₀¹ u^k · ∏_j (1 − p_j + p_j u) · Σ_{j≤k} p_j / (1 − p_j + p_j u) du,
+
+a polynomial of degree at most k + p − 1 under the integral, so a Gauss–Legendre rule of (k + p) / 2
+nodes is exact, and nothing is ever subtracted. Two bounds save work and leave the answer:
+
+- F(k) lies between 2 c_k / (k + 1 + μ) (Jensen) and 2 c_k / (k + 1), where c_k = p_1 + … + p_k and
+  μ = E[S]; sizes whose upper bound is below the best lower bound are not looked at.
+- A rule of m nodes is exact for the terms with S ≤ 2m − k, and never too high for the others. These
+  make up at most the share P(S ≥ 2m − k) of F(k), which by Bernstein's inequality is below 1e-14
+  for 2m − k ≥ μ + t, t = L/3 + √(L²/9 + 2Lμ), L = log(1e14).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import roots_legendre
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.thresholds.order import top_of_rows
+from labelkin.method.thresholds.rule import Decisions, Scores, ThresholdRule
+from labelkin.method.thresholds.scale import Scale, as_probabilities, check_scale
+
+#: Expected F1 that differ by less than this share are equal, and the smaller set is taken.
+EQUAL = 1e-12
+#: The share of an expected F1 that integration may miss.
+MISSED = 1e-14
+#: Numbers per working array: documents of a block × nodes.
+BLOCK = 1 << 16
+
+
+class ExpectedF1(ThresholdRule):
+    """Give each document the label set with the highest expected F1.
+
+    Labels are taken as independent, with the probabilities that the scores say. Of equally good
+    sets (to a share of 1e-12) the smallest is taken. F1 of an empty set is 0, also where the truth
+    is empty, so a document gets a label unless all its probabilities are 0.
+
+    Parameters
+    ----------
+    scale
+        What the scores are: ``"probability"`` or ``"log_odds"``.
+
+    Examples
+    --------
+    Three labels of 0.4 each: none is likely, but giving all is better than giving one or none.
+
+    >>> rule = ExpectedF1().fit(None, [["tea"], ["sugar", "tea"], ["milk", "tea"]])
+    >>> rule.decide([[0.4, 0.4, 0.4], [0.9, 0.2, 0.1]]).astype(int)
+    array([[1, 1, 1],
+           [1, 0, 0]])
+    """
+
+    needs_scores: ClassVar[bool] = False
+
+    def __init__(self, scale: Scale = "probability") -> None:
+        self.scale = scale
+
+    def _check_parameters(self) -> None:
+        check_scale(self.scale)
+
+    def _learn(self, scores: Any, labels: LabelMatrix) -> None:
+        """Learn nothing: the probabilities say it all."""
+
+    def _decide(self, scores: Scores) -> Decisions:
+        probability = as_probabilities(scores, self.scale)
+        return top_of_rows(scores, best_sizes(-np.sort(-probability, axis=1)))
+
+
+def best_sizes(falling: Scores) -> NDArray[np.int64]:
+    """Return how many of its labels each document gets, ``(n_documents,)``.
+
+    Parameters
+    ----------
+    falling
+        Probabilities, ``(n_documents, n_labels)``, each row from the highest to the lowest.
+
+    Examples
+    --------
+    >>> best_sizes(np.array([[0.9, 0.6, 0.1], [0.0, 0.0, 0.0]])).tolist()
+    [2, 0]
+    """
+    sizes = np.zeros(len(falling), dtype=np.int64)
+    largest = _largest_sizes(falling)
+    n_nodes = _node_counts(falling, largest)
+    for count in np.unique(n_nodes[largest > 0]):
+        documents = np.flatnonzero((n_nodes == count) & (largest > 0))
+        for block in np.array_split(documents, -(-len(documents) * int(count) // BLOCK)):
+            f1 = expected_f1(falling[block], largest[block].max(), int(count))
+            good_enough = f1 >= f1.max(axis=1, keepdims=True) * (1 - EQUAL)
+            sizes[block] = 1 + np.argmax(good_enough, axis=1)
+    return sizes
+
+
+def expected_f1(falling: Scores, largest: int, n_nodes: int) -> Scores:
+    """Return the expected F1 of the first 1, 2, … ``largest`` labels, ``(n_documents, largest)``.
+
+    Parameters
+    ----------
+    falling
+        Probabilities as in :func:`best_sizes`.
+    n_nodes
+        Of the integration; (largest + n_labels) / 2, rounded up, is exact.
+    """
+    u, weight = _nodes(n_nodes)
+    labels = np.ascontiguousarray(falling.T)
+    integrand = np.tile(2 * weight, (len(falling), 1))
+    for p in labels:
+        integrand *= 1 - p[:, None] * (1 - u)
+    hits = np.zeros_like(integrand)
+    f1 = np.empty((len(falling), largest))
+    for k, p in enumerate(labels[:largest]):
+        hits += p[:, None] / (1 - p[:, None] * (1 - u))
+        integrand *= u
+        f1[:, k] = (integrand * hits).sum(axis=1)
+    return f1
+
+
+def _largest_sizes(falling: Scores) -> NDArray[np.int64]:
+    """Return the largest size that the bounds leave open; 0 where all probabilities are 0."""
+    size = np.arange(1, falling.shape[1] + 1)
+    sure = falling.cumsum(axis=1)
+    mean_number = falling.sum(axis=1, keepdims=True)
+    reached = (sure / (size + 1 + mean_number)).max(axis=1, keepdims=True, initial=0.0)
+    is_open = (sure / (size + 1) >= reached * (1 - EQUAL)) & (sure > 0)
+    return np.max(np.where(is_open, size, 0), axis=1, initial=0)
+
+
+def _node_counts(falling: Scores, largest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return for each document how many nodes are enough, in steps of 4 so that few rules occur."""
+    n_labels = falling.shape[1]
+    mean_number, log_share = falling.sum(axis=1), -np.log(MISSED)
+    excess = log_share / 3 + np.sqrt(log_share**2 / 9 + 2 * log_share * mean_number)
+    most = np.minimum(n_labels, np.ceil(mean_number + excess))
+    exact = -(-(largest + most) // 2)
+    return (4 * np.ceil(exact / 4)).astype(np.int64)
+
+
+@lru_cache(maxsize=64)
+def _nodes(count: int) -> tuple[Scores, Scores]:
+    """Return the nodes and weights of Gauss–Legendre integration on [0, 1]."""
+    node, weight = roots_legendre(count)
+    return (node + 1) / 2, weight / 2

@@ -1,0 +1,93 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelkin.method.thresholds import ExpectedF1
+from labelkin.method.thresholds.expected_f1 import best_sizes, expected_f1
+
+probabilities = st.one_of(
+    st.sampled_from([0.0, 1e-9, 0.1, 0.25, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0, width=32)
+)
+
+
+def enumerate_f1(p):
+    """Expected F1 of all 2^p label sets, by all 2^p truths."""
+    sets = np.array(list(product([0, 1], repeat=len(p))))
+    chance = np.prod(np.where(sets == 1, p, 1 - np.asarray(p)), axis=1)
+    hits, sizes = sets @ sets.T, sets.sum(axis=1)
+    total = sizes[:, None] + sizes
+    f1 = np.divide(2 * hits, total, out=np.zeros(hits.shape), where=total > 0)
+    return sets, f1 @ chance
+
+
+def exact_by_counts(p):
+    """Expected F1 of the top-k sets from the distributions of hits and of the rest."""
+
+    def distribution(part):
+        counts = np.ones(1)
+        for q in part:
+            counts = np.convolve(counts, [1 - q, q])
+        return counts
+
+    result = []
+    for k in range(1, len(p) + 1):
+        joint = np.outer(distribution(p[:k]), distribution(p[k:]))
+        hit, rest = np.indices(joint.shape)
+        result.append((joint * 2 * hit / (k + hit + rest)).sum())
+    return np.array(result)
+
+
+@given(st.lists(probabilities, min_size=1, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_no_label_set_has_a_higher_expected_f1(p):
+    sets, f1 = enumerate_f1(p)
+    decided = ExpectedF1().fit(None, np.zeros((1, len(p)))).decide([p])[0]
+    chosen = np.flatnonzero((sets == decided).all(axis=1))[0]
+    assert f1[chosen] >= f1.max() * (1 - 1e-11)
+    equally_good = f1 >= f1.max() * (1 - 1e-13)
+    assert decided.sum() <= sets[equally_good].sum(axis=1).min()
+    assert decided.any() == any(p)
+
+
+@given(st.lists(probabilities, min_size=1, max_size=12))
+@settings(max_examples=100, deadline=None)
+def test_the_integral_is_the_expected_f1_of_the_top_sets(p):
+    falling = np.sort(p)[::-1]
+    computed = expected_f1(falling[None], len(p), len(p))[0]
+    np.testing.assert_allclose(computed, exact_by_counts(falling), rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("mean_number", [0.01, 1.2, 6, 40])
+def test_many_labels_lose_nothing_by_the_bounds(mean_number):
+    """150 labels, calibrated to different numbers of true ones; all sizes tried by the oracle."""
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet(np.full(150, 0.2), size=12)
+    falling = -np.sort(-np.minimum(shares * mean_number, 1.0), axis=1)
+    for row, size in zip(falling, best_sizes(falling), strict=True):
+        f1 = exact_by_counts(row)
+        assert f1[size - 1] >= f1.max() * (1 - 1e-11)
+
+
+def test_a_document_is_decided_alike_in_any_company():
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(300, 40)) * rng.uniform(0.5, 6, size=(300, 1)) - 3
+    rule = ExpectedF1(scale="log_odds").fit(None, np.zeros((1, 40)))
+    together = rule.decide(scores)
+    np.testing.assert_array_equal(rule.decide(scores[::-1])[::-1], together)
+    np.testing.assert_array_equal(rule.decide(scores[17:18]), together[17:18])
+
+
+def test_however_improbable_the_best_label_is_given():
+    rule = ExpectedF1(scale="log_odds").fit(None, np.zeros((1, 3)))
+    assert rule.decide([[-700.0, -720.0, -800.0]]).tolist() == [[True, False, False]]
+    assert not rule.decide([[-np.inf] * 3]).any()
+
+
+def test_equal_probabilities_go_to_the_first_columns():
+    rule = ExpectedF1().fit(None, np.zeros((1, 4)))
+    assert rule.decide([[0.05, 0.9, 0.05, 0.9]]).tolist() == [[False, True, False, True]]
+    sure = rule.decide([[1.0, 0.0, 1.0, 1e-3]])
+    assert sure.tolist() == [[True, False, True, False]]

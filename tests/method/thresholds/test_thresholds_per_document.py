@@ -1,0 +1,89 @@
+"""RCut, MCut and, by whole batches, PCut."""
+
+import numpy as np
+import pytest
+
+from labelkin.method.thresholds import MCut, PCut, RCut
+
+INF = np.inf
+
+
+def sets(decided):
+    return [np.flatnonzero(row).tolist() for row in decided]
+
+
+def test_the_t_best_labels_ties_to_the_first_columns():
+    rule = RCut(t=2).fit(None, np.eye(4))
+    scores = [[0.1, 0.9, 0.5, 0.5], [-3, -3, -3, -3], [4, INF, INF, INF], [-INF, -INF, -INF, 1]]
+    assert sets(rule.decide(scores)) == [[1, 2], [0, 1], [1, 2, 3], [3]]
+    assert RCut(t=9).fit(None, np.eye(4)).decide(scores[:2]).all()
+
+
+@pytest.mark.parametrize(
+    ("Y", "t"),
+    [
+        ([[1, 1, 0], [1, 0, 0]], 2),  # 1.5: to the even number
+        ([[1, 1, 1], [1, 1, 0]], 2),  # 2.5
+        ([[1, 1, 1], [1, 1, 0], [1, 1, 1]], 3),  # 2.67
+        ([[0, 0, 0], [0, 0, 1]], 1),  # 0.5: at least one
+        ([[1, np.nan, 1], [1, 1, 1]], 3),  # the known cells say that everybody has everything
+    ],
+)
+def test_t_is_learned_as_the_mean_number_of_labels(Y, t):
+    assert RCut().fit(None, Y).t_ == t
+
+
+def test_each_document_is_cut_in_its_largest_gap():
+    rule = MCut().fit(None, np.eye(4))
+    scores = [
+        [0.9, 0.85, 0.2, 0.1],
+        [0.1, 0.3, 0.2, 0.95],
+        [0.7, 0.4, 0.1, 0.1],  # two gaps of 0.3, although floats differ in the last digit
+        [0.6, 0.6, 0.6, 0.6],  # no gap: above 0.5
+        [0.5, 0.5, 0.5, 0.5],
+        [INF, 0.3, 0.2, -INF],  # the gap among the open ones
+        [INF, 0.3, -INF, -INF],  # one open label: above 0.5
+        [0.7, -INF, -INF, -INF],
+    ]
+    assert sets(rule.decide(scores)) == [[0, 1], [3], [0], [0, 1, 2, 3], [], [0, 1], [0], [0]]
+
+
+def test_one_label_is_cut_at_a_half():
+    rule = MCut().fit(None, [[0], [1]])
+    assert rule.decide([[0.5], [0.51], [0.2]]).ravel().tolist() == [False, True, False]
+
+
+def test_the_gap_is_measured_in_probabilities():
+    """The gap from -9 to -3 is the widest in log-odds, and nothing in probability."""
+    rule = MCut(scale="log_odds").fit(None, np.eye(3))
+    assert sets(rule.decide([[1.0, -3.0, -9.0]])) == [[0]]
+
+
+def test_a_label_goes_to_as_many_documents_as_its_prior_promises():
+    Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]]  # priors 1, 1/4, 0
+    scores = np.array([[0.1, 0.5, 9], [0.3, 0.5, 9], [0.2, 0.1, 9], [0.3, 0.5, 9]])
+    rule = PCut().fit(None, Y)
+    assert sets(rule.decide(scores)) == [[0, 1], [0], [0], [0]]  # the first of three 0.5
+    assert rule.decide(np.vstack([scores, scores])).sum(axis=0).tolist() == [8, 2, 0]
+    assert rule.decide(scores[:2]).sum(axis=0).tolist() == [2, 0, 0]  # 0.5 goes to the even 0
+
+
+def test_yangs_x_counts_documents_per_label_whatever_the_batch():
+    Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]]
+    scores = np.random.default_rng(0).random((30, 3))
+    rule = PCut(x=5).fit(None, Y)  # 5 · 3 labels: 15 and 3.75 documents
+    assert rule.decide(scores).sum(axis=0).tolist() == [15, 4, 0]
+    assert rule.decide(scores[:10]).sum(axis=0).tolist() == [10, 4, 0]
+    equal = PCut(x=30 / 3).fit(None, Y)
+    np.testing.assert_array_equal(equal.decide(scores), PCut().fit(None, Y).decide(scores))
+
+
+def test_accepted_documents_take_the_first_places_and_are_never_too_many():
+    rule = PCut().fit(None, [[1, 0], [0, 0]])
+    assert rule.decide([[INF, 0], [0.9, 0], [0.8, 0], [-INF, 0]])[:, 0].tolist() == [1, 1, 0, 0]
+    assert rule.decide([[INF, 0], [INF, 0], [INF, 0], [0.9, 0]])[:, 0].tolist() == [1, 1, 1, 0]
+
+
+def test_a_label_of_which_nothing_is_known_is_not_given():
+    rule = PCut().fit(None, [[1, np.nan], [0, np.nan]])
+    assert rule.decide(np.ones((4, 2))).sum(axis=0).tolist() == [2, 0]

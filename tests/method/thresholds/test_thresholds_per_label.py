@@ -1,0 +1,122 @@
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import fbeta_score
+
+from labelkin.method.thresholds import SCut, SCutFBR
+
+INF = np.inf
+levels = st.sampled_from([-INF, -2.0, -1.5, 0.0, 0.25, 1.0, 1e9, INF])
+columns = st.lists(st.tuples(levels, st.booleans()), min_size=1, max_size=9)
+
+
+def brute_force(scores, positive, beta):
+    """Try every cut between two neighbouring finite scores, in exact arithmetic."""
+    levels = sorted({score for score in scores if np.isfinite(score)}, reverse=True)
+    middles = [(upper + lower) / 2 for upper, lower in pairwise(levels)]
+    candidates = [INF, *middles, *levels[-1:]]
+    best_cut, best_f, square = INF, Fraction(-1), Fraction(beta) ** 2
+    for cut in candidates:  # from the highest down: only a better one replaces
+        decided = [score >= cut and score > -INF for score in scores]
+        hits = sum(d and y for d, y in zip(decided, positive, strict=True))
+        total = square * sum(positive) + sum(decided)
+        f = (1 + square) * hits / total if total else Fraction(0)
+        if f > best_f:
+            best_cut, best_f = cut, f
+    return best_cut, best_f
+
+
+@given(columns, st.sampled_from([0.5, 1.0, 2.0]))
+@settings(max_examples=400, deadline=None)
+def test_every_label_is_cut_where_brute_force_finds_its_best_f(column, beta):
+    scores = np.array([score for score, _ in column])
+    positive = np.array([y for _, y in column])
+    rule = SCut(beta=beta).fit(scores[:, None], positive[:, None])
+    cut, f = brute_force(scores.tolist(), positive.tolist(), beta)
+    if positive.any():
+        assert rule.cut_[0] == cut
+    else:
+        assert rule.cut_[0] == INF
+    np.testing.assert_allclose(rule.f_beta_[0], float(f), rtol=1e-15)
+
+
+def test_labels_do_not_touch_each_other_and_sklearn_agrees_on_the_f():
+    rng = np.random.default_rng(0)
+    Y = rng.random((200, 12)) < np.linspace(0.01, 0.6, 12)
+    scores = np.round(rng.normal(size=Y.shape) + Y, 1)
+    rule = SCut(beta=2.0).fit(scores, Y)
+    expected = fbeta_score(Y, rule.decide(scores), beta=2.0, average=None, zero_division=0)
+    np.testing.assert_allclose(rule.f_beta_, expected)
+    shuffled = rng.permutation(12)
+    np.testing.assert_array_equal(
+        SCut(beta=2.0).fit(scores[:, shuffled], Y[:, shuffled]).cut_, rule.cut_[shuffled]
+    )
+
+
+def test_the_lowest_score_is_the_cut_that_gives_a_label_to_all():
+    rule = SCut().fit([[0.2], [0.4], [0.3]], [[1], [1], [1]])
+    assert rule.cut_[0] == 0.2
+    np.testing.assert_array_equal(rule.decide([[0.2], [0.19]]), [[True], [False]])
+
+
+def test_neighbouring_floats_are_still_separated():
+    lower = 1.0
+    upper = np.nextafter(lower, 2.0)
+    scores = np.array([[lower], [upper], [lower]])
+    rule = SCut().fit(scores, [[0], [1], [0]])
+    np.testing.assert_array_equal(rule.decide(scores), [[False], [True], [False]])
+    huge = np.array([[-1.7e308], [1.7e308]])
+    np.testing.assert_array_equal(SCut().fit(huge, [[0], [1]]).decide(huge), [[False], [True]])
+
+
+# Four labels over twenty documents. 0: seen well. 1: one positive at the bottom, best F1 is
+# 2/21 by giving it to all. 2: no positives. 3: one positive, and the same score for all.
+FBR_SCORES = np.column_stack([np.arange(20.0)] * 3 + [np.full(20, 0.5)])
+FBR_Y = np.zeros((20, 4))
+FBR_Y[15:, 0] = FBR_Y[0, 1] = FBR_Y[3, 3] = 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "cut"),
+    [
+        (SCut(), [14.5, 0, INF, 0.5]),
+        (SCutFBR(fbr=0), [14.5, 0, INF, 0.5]),
+        (SCutFBR(), [14.5, 19, INF, INF]),
+        (SCutFBR(variant=0), [14.5, INF, INF, INF]),
+        (SCutFBR(fbr=2 / 21), [14.5, 0, INF, 0.5]),
+    ],
+    ids=repr,
+)
+def test_a_poor_label_falls_back_to_its_highest_score_or_to_nobody(rule, cut):
+    assert rule.fit(FBR_SCORES, FBR_Y).cut_.tolist() == cut
+
+
+def test_the_fallback_does_not_take_an_accepted_label_for_the_highest_score():
+    scores = FBR_SCORES.copy()
+    scores[19, 1] = INF
+    assert SCutFBR().fit(scores, FBR_Y).cut_[1] == 18
+
+
+def test_the_fallback_does_not_look_at_unknown_cells():
+    Y = FBR_Y.copy()
+    Y[19, 1] = np.nan
+    assert SCutFBR(fbr=0.2).fit(FBR_SCORES, Y).cut_[1] == 18
+
+
+@given(columns, st.floats(0, 1), st.sampled_from([0, 1]))
+@settings(max_examples=100, deadline=None)
+def test_the_fallback_is_used_below_fbr_and_only_there(column, fbr, variant):
+    scores = np.array([[score] for score, _ in column])
+    positive = np.array([[y] for _, y in column])
+    plain = SCut().fit(scores, positive)
+    rule = SCutFBR(fbr=fbr, variant=variant).fit(scores, positive)
+    if plain.f_beta_[0] >= fbr:
+        assert rule.cut_[0] == plain.cut_[0]
+        return
+    finite = scores[np.isfinite(scores)]
+    has_top = variant == 1 and positive.any() and len(set(finite)) > 1
+    assert rule.cut_[0] == (finite.max() if has_top else INF)
