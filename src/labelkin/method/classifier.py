@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.explanation import Explanation
 from labelkin.method.fitting import is_too_little, learns_from_guesses, read_evidence_weight
+from labelkin.method.guesses import fit_calibrated_labels
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.learned_weight import LearnedWeight
@@ -74,6 +76,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
         fold.
     rules
         :class:`labelkin.rules.Rules` between labels that posterior and decisions keep.
+    calibrate
+        Whether probabilities are calibrated, per label, on the out-of-fold posterior. Log-odds,
+        their order, decisions and explanations stay what they are: calibrated probabilities of an
+        overconfident classifier are honest, and cutting them at ½ would cost it F1.
     n_jobs
         Number of jobs of all parts that do not name their own.
     random_state
@@ -90,6 +96,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
         The fitted label evidence and combination.
     thresholds_ : ThresholdRule
         The fitted threshold rule; ``thresholds_.table()`` shows it label by label.
+    calibration_ : CalibratedLabels or None
+        What turns posterior log-odds into calibrated probabilities.
     prior_, label_weights_, evidence_weight_
         Those of ``rescorer_``.
 
@@ -119,6 +127,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         evidence_weight: Any = "auto",
         thresholds: Any = None,
         rules: Rules | None = None,
+        calibrate: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -129,6 +138,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self.evidence_weight = evidence_weight
         self.thresholds = thresholds
         self.rules = rules
+        self.calibrate = calibrate
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -186,7 +196,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         routed = routed or {"content": {}, "labels": {}}
         rule = as_rule(self.thresholds, "log_odds")
         rescorer = self._rescorer(labels)
-        wanted = out_of_fold or rule.needs_scores
+        wanted = out_of_fold or rule.needs_scores or self.calibrate
         guesses = wanted or learns_from_guesses(self.variant, rescorer.evidence_weight)
         posterior = None
         with self._jobs():
@@ -200,6 +210,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self.rescorer_ = rescorer
         with stage("thresholds", self.verbose):
             self.thresholds_ = rule.fit(posterior if rule.needs_scores else None, labels)
+        self.calibration_ = None
+        if self.calibrate and posterior is not None:
+            self.calibration_ = fit_calibrated_labels(posterior, labels)
         return posterior
 
     def _fit_content(
@@ -255,10 +268,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
         if top < 1:
             raise ValueError(f"top must be at least 1, got {top!r}.")
         posterior = self.log_odds(X, known)
+        probability = self._label_probabilities(posterior)
         open_labels = np.isnan(read_known(known, len(posterior), self.label_names_))
         return [
-            _ranked(row, is_open, self.label_names_, top)
-            for row, is_open in zip(posterior, open_labels, strict=True)
+            _ranked(row, row_probability, is_open, self.label_names_, top)
+            for row, row_probability, is_open in zip(
+                posterior, probability, open_labels, strict=True
+            )
         ]
 
     def explain(
@@ -273,7 +289,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
         documents = self._read_documents(X, reset=False)
         with self._jobs():
             content = self.content_.log_odds(documents)
-        return self.rescorer_.explain(content, top=top, known=known, labels=labels)
+        explained = self.rescorer_.explain(content, top=top, known=known, labels=labels)
+        return explained if self.calibration_ is None else self._calibrated(explained)
 
     @property
     def prior_(self) -> NDArray[np.float64]:
@@ -292,6 +309,28 @@ class LabelDependenceClassifier(LogOddsClassifier):
         """How much label evidence from guessed labels counts."""
         check_is_fitted(self)
         return self.rescorer_.evidence_weight_
+
+    def _calibrated(self, explained: list[list[Explanation]]) -> list[list[Explanation]]:
+        """Give explanations the probabilities that ``predict_proba`` gives."""
+        column = {label: j for j, label in enumerate(self.label_names_.tolist())}
+        calibration: Any = self.calibration_
+
+        def probability(one: Explanation) -> float:
+            j = column[one.label]
+            return float(probability_of(one.log_odds * calibration.slope[j] + calibration.shift[j]))
+
+        return [[replace(one, probability=probability(one)) for one in row] for row in explained]
+
+    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.target_kind_ == "multilabel":
+            return self._label_probabilities(log_odds)
+        return super()._probabilities(log_odds)
+
+    def _label_probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.calibration_ is None:
+            return probability_of(log_odds)
+        calibrated = log_odds * self.calibration_.slope + self.calibration_.shift
+        return probability_of(np.where(np.isinf(log_odds), log_odds, calibrated))
 
     def _jobs(self) -> AbstractContextManager[Any]:
         return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
@@ -329,11 +368,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
 
 def _ranked(
-    log_odds: NDArray[np.float64], is_open: NDArray[np.bool_], names: NDArray[Any], top: int
+    log_odds: NDArray[np.float64],
+    probability: NDArray[np.float64],
+    is_open: NDArray[np.bool_],
+    names: NDArray[Any],
+    top: int,
 ) -> list[Suggestion]:
     columns = np.flatnonzero(is_open)
     columns = columns[np.argsort(-log_odds[columns], kind="stable")][:top]
-    ranked = zip(
-        names[columns].tolist(), probability_of(log_odds[columns]), log_odds[columns], strict=True
-    )
+    ranked = zip(names[columns].tolist(), probability[columns], log_odds[columns], strict=True)
     return [Suggestion(label, float(p), float(z)) for label, p, z in ranked]

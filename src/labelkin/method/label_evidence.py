@@ -95,6 +95,13 @@ class LinearLabelEvidence(LabelEvidence):
     weights_: NDArray[np.float64]
     bias_: NDArray[np.float64]
 
+    def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
+        """Learn from label sets that are counted already; ``names`` are those of the labels."""
+        self.label_names_ = names
+        self.prior_ = label_sets.prior()
+        self._learn_from(label_sets)
+        return self
+
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
         self._learn_from(count_label_sets(labels, weight))
 

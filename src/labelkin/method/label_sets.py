@@ -60,6 +60,19 @@ class LabelSets:
         """Count the documents that have each label, ``(n_labels,)``."""
         return np.asarray(self.positive.T @ self.count)
 
+    def together(self) -> sparse.csr_array:
+        """Count the documents that have both of two labels, ``(n_labels, n_labels)``, sparse.
+
+        In whole numbers where the counts are; on the diagonal, :meth:`positives`.
+        """
+        count = self.count
+        if (count == np.round(count)).all():
+            count = count.astype(np.int64)
+        positive = self.positive.astype(count.dtype)
+        both = sparse.csr_array(positive.T @ positive.multiply(count[:, None]).tocsr())
+        both.sort_indices()
+        return both
+
     def known(self) -> NDArray[np.float64]:
         """Count the documents for which each label is known, ``(n_labels,)``."""
         total = np.full(self.n_labels, self.n_documents)
