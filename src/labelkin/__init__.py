@@ -12,8 +12,10 @@ from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.cross_validation import cross_val_log_odds
 from labelkin.method.explanation import Explanation
 from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+from labelkin.method.label_graph import Bond, LabelGraph, label_graph
 from labelkin.method.learned_weight import LearnedWeight
 from labelkin.method.rescorer import LabelRescorer
+from labelkin.method.term_explanation import TermExplanation, explain_terms
 from labelkin.method.thresholds import (
     ExpectedF1,
     FixedCut,
@@ -26,16 +28,19 @@ from labelkin.method.thresholds import (
     SCutFBR,
 )
 from labelkin.rules import Rules
+from labelkin.storage import load, save
 
 __version__ = version("labelkin")
 
 __all__ = [
     "AllLabels",
+    "Bond",
     "ExpectedF1",
     "Explanation",
     "FixedCut",
     "GlobalCut",
     "LabelDependenceClassifier",
+    "LabelGraph",
     "LabelLimits",
     "LabelRescorer",
     "LearnedWeight",
@@ -53,10 +58,15 @@ __all__ = [
     "SCutFBR",
     "SVMLabels",
     "Suggestion",
+    "TermExplanation",
     "corpora",
     "cross_val_log_odds",
+    "explain_terms",
+    "label_graph",
+    "load",
     "metrics",
     "rules",
+    "save",
     "significance",
     "splits",
     "text",

@@ -4,6 +4,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
@@ -134,3 +135,47 @@ def test_named_scores_are_arranged_by_name():
         rescorer.rescore(frame.rename(columns={"gold": "silver"}))
     with pytest.raises(ValueError, match=r"a column for every label; it lacks 'grain'"):
         rescorer.rescore(frame[["wheat", "gold"]])
+
+
+class TestLearningMore:
+    rng = np.random.default_rng(3)
+    first, further = (
+        (rng.random((40, 5)) < 0.4).astype(int),
+        (rng.random((25, 5)) < 0.6).astype(int),
+    )
+    scores = rng.random((7, 5))
+
+    def test_learning_in_two_steps_is_learning_at_once(self):
+        known = np.full((7, 5), np.nan)
+        known[:, 1] = 1
+        both = LabelRescorer().fit(np.vstack([self.first, self.further]))
+        more = LabelRescorer().fit(self.first).learn_more(self.further)
+        for facts in (None, known):
+            expected = both.rescore(self.scores, facts)
+            np.testing.assert_allclose(more.rescore(self.scores, facts), expected, rtol=1e-7)
+        np.testing.assert_array_equal(more.label_counts_.toarray(), both.label_counts_.toarray())
+        assert more.n_documents_ == 65
+
+    def test_the_rescorer_itself_stays_as_it_is(self):
+        rescorer = LabelRescorer().fit(self.first)
+        before = rescorer.rescore(self.scores)
+        rescorer.learn_more(self.further)
+        np.testing.assert_array_equal(rescorer.rescore(self.scores), before)
+
+    def test_what_was_learnt_about_guesses_is_kept(self):
+        scores = np.clip(self.rng.random((40, 5)), 0.01, 0.99)
+        rescorer = LabelRescorer(evidence_weight="auto").fit(self.first, scores=scores)
+        more = rescorer.learn_more(self.further)
+        assert more.evidence_weight_ == rescorer.evidence_weight_
+        assert more.combination_.correction is rescorer.combination_.correction
+
+    def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
+        expected = self.first.T @ self.first
+        np.testing.assert_array_equal(
+            LabelRescorer().fit(self.first).label_counts_.toarray(), expected
+        )
+
+    def test_label_evidence_that_keeps_no_counts_says_so(self):
+        rescorer = LabelRescorer(LogisticRegression()).fit(self.first)
+        with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got OtherLabels"):
+            rescorer.learn_more(self.further)

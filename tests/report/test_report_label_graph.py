@@ -1,48 +1,12 @@
-"""The strongest bonds between labels, and places for them."""
+"""Places for labels that have bonds."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.label_matrix import read_labels
-from labelkin.report.label_graph import Bond, bonded_labels, lay_out, strongest_bonds
-
-
-@pytest.fixture(scope="module")
-def world():
-    rng = np.random.default_rng(1)
-    Y = (rng.random((200, 9)) < 0.3).astype(int)
-    weights = rng.normal(0, 2, (9, 9))
-    np.fill_diagonal(weights, 0)
-    return weights, Y, [f"label {j}" for j in range(9)]
-
-
-def test_bonds_are_the_pairs_with_the_most_extreme_mean_weight(world):
-    weights, Y, names = world
-    means = {(k, j): (weights[k, j] + weights[j, k]) / 2 for j in range(9) for k in range(j)}
-    ordered = sorted(means, key=means.get)
-    bonds = strongest_bonds(weights, read_labels(Y, names=names), 4, 3)
-    expected = [*ordered[:-5:-1], *ordered[:3]]
-    assert [(b.first, b.second) for b in bonds] == [(names[k], names[j]) for k, j in expected]
-    assert [b.strength for b in bonds] == pytest.approx([means[pair] for pair in expected])
-
-
-def test_the_counts_behind_a_bond_are_those_of_the_documents(world):
-    weights, Y, names = world
-    for bond in strongest_bonds(weights, read_labels(Y, names=names), 3, 3):
-        first, second = (Y[:, names.index(name)] == 1 for name in (bond.first, bond.second))
-        assert (bond.n_first, bond.n_second) == (first.sum(), second.sum())
-        assert bond.n_both == (first & second).sum()
-        assert bond.n_expected == pytest.approx(first.mean() * second.mean() * len(Y))
-        assert bond.to_second == weights[names.index(bond.first), names.index(bond.second)]
-        assert bond.to_first == weights[names.index(bond.second), names.index(bond.first)]
-
-
-def test_nothing_is_called_a_bond_that_pulls_the_other_way():
-    Y = read_labels(np.eye(3, dtype=int))
-    assert strongest_bonds(np.zeros((3, 3)), Y) == []
-    assert [b.strength for b in strongest_bonds(np.ones((3, 3)) - np.eye(3), Y)] == [1.0] * 3
+from labelkin.method.label_graph import Bond
+from labelkin.report.label_graph import bonded_labels, lay_out
+from labelkin.report.plots import bond_picture
 
 
 def bond(first, second, strength=1.0):
@@ -83,3 +47,10 @@ def test_kin_stand_closer_than_strangers():
 
 def test_no_bonds_need_no_places():
     assert lay_out([], np.zeros((0, 2)), 1.3).shape == (0, 2)
+
+
+def test_labels_may_be_anything_that_can_be_written():
+    bonds = [bond(3, 20), bond(20, "tea"), bond("tea", 1, -1.0), bond("3", 3)]
+    assert bonded_labels(bonds) == [1, 20, 3, "3", "tea"]
+    assert lay_out(bonds, np.full((5, 2), 0.02), 1.3).shape == (5, 2)
+    assert "5 labels with 3 attractions" in bond_picture(bonds).alt

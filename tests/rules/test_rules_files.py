@@ -255,6 +255,10 @@ class TestRelations:
         path = written("odd.csv", '"dogs, small","do\u2028g"\n"a\nb",c\n')
         assert read_relations(path).implies == (("dogs, small", "do\u2028g"), ("a\nb", "c"))
 
+    def test_the_names_of_the_columns_are_labels_after_the_first_line(self, written):
+        path = written("x.csv", "a,b\nnarrower,broader\n")
+        assert read_relations(path).implies == (("a", "b"), ("narrower", "broader"))
+
     def test_pairwise_exclusive_labels_are_one_group(self, written):
         path = written("x.csv", "a,b,excludes\nb,c,excludes\nc,a,excludes\n")
         assert read_relations(path) == Rules(exclusive=[("a", "b", "c")])

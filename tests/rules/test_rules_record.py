@@ -192,6 +192,12 @@ def test_labels_a_model_does_not_have_are_listed_with_the_way_out():
     assert PETS.only(["animal", "dog"]).bind(["animal", "dog"]).implies == ((1, 0),)
 
 
+def test_what_follows_through_several_labels_left_out_is_kept():
+    line = Rules(implies=[("a", "x"), ("x", "y"), ("y", "z"), ("z", "b")], exclusive=[("z", "c")])
+    assert line.only("abc") == Rules(implies=[("a", "b")], exclusive=[("a", "c")])
+    assert line.only("bc") == Rules()
+
+
 def test_names_to_bind_to_are_distinct():
     with pytest.raises(ValueError, match=r"names must be distinct labels, got 'dog' twice"):
         PETS.bind(["animal", "dog", "dog"])

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from labelkin.label_matrix import names_to_columns
 from labelkin.method.combination import Combination, known_share
@@ -93,13 +94,24 @@ class Explanation:
 
     def __str__(self) -> str:
         """Lay the parts out as a table of a few lines."""
-        lines = [f"{self.label}: {self.probability:.3f} ({self.log_odds:+.2f})"]
-        lines += [f"  {name:<24}{part:+8.2f}" for name, part in self._lines()]
-        return "\n".join(lines)
+        lines = list(self._lines())
+        width = max(24, *(len(name) for name, _ in lines))
+        parts = [f"  {name:<{width}}{part:+8.2f}" for name, part in lines]
+        return "\n".join([f"{self.label}: {self.probability:.3f} ({self.log_odds:+.2f})", *parts])
 
     def _lines(self) -> Iterator[tuple[str, float]]:
         yield "prior", self.prior
         yield "content", self.content
+        if self.labels:
+            yield from self._label_lines()
+        else:
+            yield "other labels", self.constant
+        if self.first_place:
+            yield "first place", self.first_place
+        if self.rules:
+            yield "rules", self.rules
+
+    def _label_lines(self) -> Iterator[tuple[str, float]]:
         shown = [share for share in self.labels if abs(share.share) >= 0.005][:5]
         for share in shown:
             state = "" if not share.known else " (accepted)" if share.value else " (refused)"
@@ -107,10 +119,6 @@ class Explanation:
         rest = self.label_evidence - self.constant - sum(share.share for share in shown)
         yield "all other labels", rest
         yield "labels at their priors", self.constant
-        if self.first_place:
-            yield "first place", self.first_place
-        if self.rules:
-            yield "rules", self.rules
 
 
 def explain_documents(
@@ -145,21 +153,36 @@ def explain_documents(
     if top < 1:
         raise ValueError(f"top must be at least 1, got {top!r}.")
     columns = None if labels is None else names_to_columns(labels, names)
-    facts = np.full(content.shape, np.nan) if known is None else known
+    is_known = np.zeros(content.shape, np.bool_) if known is None else ~np.isnan(known)
     filled = combination.variant(content)
+    if known is not None:
+        filled = np.where(is_known, known, filled)
+    constant = _constants(combination, filled, is_known)
+    plain_names = names.tolist()
     return [
         list(
             _explain(
                 combination,
-                names,
-                (content[i], np.where(np.isnan(facts[i]), filled[i], facts[i])),
-                ~np.isnan(facts[i]),
-                (posteriors[0][i], posteriors[1][i]),
-                _chosen(posteriors[1][i], np.isnan(facts[i]), columns, top),
+                plain_names,
+                (content[i], constant[i], posteriors[0][i], posteriors[1][i]),
+                filled[i],
+                is_known[i],
+                _chosen(posteriors[1][i], ~is_known[i], columns, top),
             )
         )
         for i in range(len(content))
     ]
+
+
+def _constants(combination: Combination, filled: Matrix, is_known: NDArray[np.bool_]) -> Matrix:
+    """Return what label evidence adds that is no label's share, ``(n_documents, n_labels)``."""
+    guessed, stated = combination.guessed, combination.stated
+    if guessed is None or stated is None:
+        guesses, facts = combination.from_guesses_and_facts(filled, is_known)
+        return guesses + facts
+    fact = known_share(is_known)
+    prior = combination.prior
+    return np.asarray((1 - fact) * guessed.constant(prior) + fact * stated.constant(prior))
 
 
 def _chosen(posterior: Matrix, is_open: Any, columns: Any, top: int) -> Any:
@@ -172,18 +195,17 @@ def _chosen(posterior: Matrix, is_open: Any, columns: Any, top: int) -> Any:
 
 def _explain(
     combination: Combination,
-    names: Any,
-    document: tuple[Matrix, Matrix],
-    is_known: Any,
-    posteriors: tuple[Matrix, Matrix],
+    names: list[Any],
+    document: tuple[Matrix, Matrix, Matrix, Matrix],
+    filled: Matrix,
+    is_known: NDArray[np.bool_],
     columns: Any,
 ) -> Iterator[Explanation]:
-    content, filled = document
-    combined, final = posteriors
+    content, constant, combined, final = document
     prior = combination.prior_log_odds
     probability = probability_of(final)
     for j in columns:
-        shares, constant = _label_shares(combination, filled, is_known, j)
+        shares = _shares(combination, filled, is_known, j)
         listed = [
             LabelShare(names[k], float(shares[k]), float(filled[k]), bool(is_known[k]))
             for k in np.argsort(-np.abs(shares), kind="stable")
@@ -196,30 +218,23 @@ def _explain(
             prior=float(prior[j]),
             content=float(content[j] - prior[j]),
             labels=tuple(listed),
-            constant=float(constant),
-            first_place=_beyond_rounding(combined[j] - (content[j] + shares.sum() + constant)),
-            rules=_beyond_rounding(final[j] - combined[j]),
+            constant=float(constant[j]),
+            first_place=_beyond_rounding(combined[j], content[j] + shares.sum() + constant[j]),
+            rules=_beyond_rounding(final[j], combined[j]),
         )
 
 
-def _label_shares(
-    combination: Combination, filled: Matrix, is_known: Any, j: int
-) -> tuple[Matrix, float]:
-    """Return what every label adds to label j, and the constant."""
-    n_labels = len(filled)
+def _shares(
+    combination: Combination, filled: Matrix, is_known: NDArray[np.bool_], j: int
+) -> Matrix:
+    """Return what every label of a document adds to label j, ``(n_labels,)``."""
     guessed, stated = combination.guessed, combination.stated
     if guessed is None or stated is None:
-        parts = combination.from_guesses_and_facts(filled[None], is_known[None])
-        return np.zeros(n_labels), float(sum(part[0, j] for part in parts))
+        return np.zeros(len(filled))
     weights = np.where(is_known, stated.weights[:, j], guessed.weights[:, j])
-    shares = weights * (filled - combination.prior)
-    fact = known_share(is_known[None])[0, j]
-    prior = combination.prior
-    constant = (1 - fact) * (guessed.bias[j] + prior @ guessed.weights[:, j])
-    constant += fact * (stated.bias[j] + prior @ stated.weights[:, j])
-    return shares, float(constant)
+    return np.asarray(weights * (filled - combination.prior))
 
 
-def _beyond_rounding(value: float) -> float:
-    """Return 0 for what sums in another order leave, and where infinite evidence outweighs all."""
-    return float(value) if abs(value) >= 1e-10 else 0.0
+def _beyond_rounding(whole: float, parts: float) -> float:
+    """Return what the whole is above its parts; 0 for what sums in another order leave."""
+    return 0.0 if np.isclose(whole, parts, rtol=1e-13, atol=1e-10) else float(whole - parts)

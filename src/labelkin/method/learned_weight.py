@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from labelkin.label_matrix import LabelMatrix
@@ -33,6 +34,8 @@ Matrix = NDArray[np.float64]
 
 #: Weights tried first, and how far on either side of the best the second look goes.
 _COARSE, _FINE = 0.1, 0.05
+#: Guesses below this may be left out of the correction's inputs, if at most this share remains.
+_HARDLY, _FEW = 0.01, 0.05
 #: Share of the objective at which a correction is good enough.
 _TOL = 1e-9
 
@@ -155,7 +158,7 @@ def _correction(evidence: GuessedEvidence, offset: Matrix, shrinkage: float) -> 
     labels, weight = evidence.labels, evidence.weight
     positive, total = labels.counts(weight)
     layer = fit_logistic_layer(
-        evidence.filled,
+        _as_inputs(evidence.filled),
         labels.positive,
         np.ones(labels.shape[0]) if weight is None else weight,
         shrinkage * 2 / prior_scale(count_label_sets(labels, weight)),
@@ -165,6 +168,14 @@ def _correction(evidence: GuessedEvidence, offset: Matrix, shrinkage: float) -> 
     )
     speaks = (positive > 0) & (positive < total)
     return LinearEvidence(layer.weights * speaks, layer.bias * speaks)
+
+
+def _as_inputs(filled: Matrix) -> Matrix | sparse.csr_array:
+    """Leave out guesses that hardly count where few others are left: thousands of labels."""
+    counts = filled >= _HARDLY
+    if counts.mean() > _FEW:
+        return filled
+    return sparse.csr_array(np.where(counts, filled, 0.0))
 
 
 def _cross_fitted_correction(evidence: GuessedEvidence, offset: Matrix, shrinkage: float) -> Matrix:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from scipy import sparse
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
@@ -14,7 +17,8 @@ from labelkin.method.fitting import fit_combination, learns_from_guesses, read_v
 from labelkin.method.guesses import Matrix
 from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
-from labelkin.odds import log_odds_of, probability_of
+from labelkin.method.label_sets import count_label_sets
+from labelkin.odds import count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules
 
 
@@ -54,6 +58,12 @@ class LabelRescorer(BaseEstimator):
     evidence_weight_ : float
     combination_ : Combination
         The fitted rule.
+    label_sets_ : LabelSets
+        The counted label sets of the training documents: what was learnt from.
+    label_counts_ : CSR array of shape (n_labels, n_labels)
+        Training documents that have both labels; on the diagonal, those that have the label.
+    n_documents_ : float
+        Training documents. Counts follow ``sample_weight``, and are whole if it is.
 
     Examples
     --------
@@ -145,6 +155,36 @@ class LabelRescorer(BaseEstimator):
             labels=labels,
         )
 
+    def learn_more(self, Y: Any) -> LabelRescorer:
+        """Return a rescorer that has also learnt from the label sets of further documents.
+
+        Label sets add up, so that nothing is learnt twice and no earlier document is needed; this
+        rescorer stays as it is. What was learnt about guesses is kept.
+
+        Parameters
+        ----------
+        Y
+            Labels of the further documents, with names among ``label_names_``, or a matrix with
+            its columns.
+        """
+        check_is_fitted(self)
+        if not hasattr(self.labels_, "fit_counted"):
+            raise ValueError(
+                f"Only label evidence that learns from counted label sets can learn more: "
+                f"LogisticLabels, SVMLabels; got {type(self.labels_).__name__}. Fit again instead."
+            )
+        more = count_label_sets(read_labels(Y, names=self.label_names_))
+        label_sets = self.label_sets_.merge(more)
+        result = copy(self)
+        result.label_sets_ = label_sets
+        result.combination_ = replace(
+            self.combination_,
+            labels=clone(self.labels_).fit_counted(label_sets, self.label_names_),
+            prior=label_sets.prior(),
+            prior_log_odds=count_log_odds(label_sets.positives(), label_sets.known()),
+        )
+        return result
+
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
@@ -176,6 +216,18 @@ class LabelRescorer(BaseEstimator):
         guessed = self.combination_.guessed
         return None if guessed is None else guessed.weights
 
+    @property
+    def label_counts_(self) -> sparse.csr_array:
+        """Training documents that have both labels; on the diagonal, those that have the label."""
+        check_is_fitted(self)
+        return self.label_sets_.together()
+
+    @property
+    def n_documents_(self) -> float:
+        """Training documents, or the sum of their weights."""
+        check_is_fitted(self)
+        return self.label_sets_.n_documents
+
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether ``fit`` has been called."""
         return hasattr(self, "combination_")
@@ -204,6 +256,7 @@ class LabelRescorer(BaseEstimator):
             weight=times,
             out_of_fold=out_of_fold,
         )
+        self.label_sets_ = count_label_sets(labels, times)
         return posterior
 
     def _read_training_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:

@@ -1,15 +1,17 @@
-"""Which labels attract or repel each other most, and where to draw them."""
+"""Where to draw labels that attract or repel each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.method.label_graph import Bond, strongest_bonds
+
+__all__ = ["Bond", "bonded_labels", "lay_out", "strongest_bonds"]
 
 Floats = NDArray[np.float64]
 
@@ -19,91 +21,10 @@ _ATTRACTION, _REPULSION = 1.0, 1.2
 _NO_PATH = 0.7
 
 
-@dataclass(frozen=True)
-class Bond:
-    """How two labels speak for or against each other, and the counts behind it.
-
-    Attributes
-    ----------
-    first, second
-        The labels.
-    to_second, to_first
-        What the first label adds to the log-odds of the second, and the other way round.
-    n_first, n_second, n_both
-        Training documents with the first, with the second, with both.
-    n_expected
-        Documents with both, were the labels independent.
-    """
-
-    first: str
-    second: str
-    to_second: float
-    to_first: float
-    n_first: int
-    n_second: int
-    n_both: int
-    n_expected: float
-
-    @property
-    def strength(self) -> float:
-        """Mean of both directions, in log-odds; above 0 the labels attract each other."""
-        return (self.to_second + self.to_first) / 2
-
-
-def strongest_bonds(
-    weights: Floats, labels: LabelMatrix, n_attractions: int = 14, n_repulsions: int = 14
-) -> list[Bond]:
-    """Return the strongest attractions, strongest first, then the strongest repulsions.
-
-    Parameters
-    ----------
-    weights
-        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
-    labels
-        The training label sets the weights were learnt from.
-    n_attractions, n_repulsions
-        How many of each to return, where there are as many.
-
-    Examples
-    --------
-    >>> from labelkin.label_matrix import read_labels
-    >>> Y = read_labels([["tea", "sugar"], ["tea", "sugar"], ["milk"], ["tea"]])
-    >>> W = np.array([[0, -1.5, -1.0], [-1.5, 0, 2.0], [-1.0, 1.0, 0]])
-    >>> for bond in strongest_bonds(W, Y, 1, 1):
-    ...     print(bond.first, bond.second, bond.strength, bond.n_both, bond.n_expected)
-    sugar tea 1.5 2 1.5
-    milk sugar -1.5 0 0.5
-    """
-    first, second = np.triu_indices(len(weights), k=1)
-    strength = (weights[first, second] + weights[second, first]) / 2
-    order = np.argsort(-strength, kind="stable")
-    attractions = [i for i in order[:n_attractions] if strength[i] > 0]
-    backwards = np.argsort(strength, kind="stable")
-    repulsions = [i for i in backwards[:n_repulsions] if strength[i] < 0]
-    together = (labels.positive.T @ labels.positive).toarray()
-    return [
-        _bond(int(first[i]), int(second[i]), weights, together, labels)
-        for i in attractions + repulsions
-    ]
-
-
-def _bond(k: int, j: int, weights: Floats, together: Floats, labels: LabelMatrix) -> Bond:
-    n_documents = max(labels.shape[0], 1)
-    return Bond(
-        first=str(labels.names[k]),
-        second=str(labels.names[j]),
-        to_second=float(weights[k, j]),
-        to_first=float(weights[j, k]),
-        n_first=int(together[k, k]),
-        n_second=int(together[j, j]),
-        n_both=int(together[k, j]),
-        n_expected=float(together[k, k] * together[j, j] / n_documents),
-    )
-
-
-def bonded_labels(bonds: Sequence[Bond]) -> list[str]:
+def bonded_labels(bonds: Sequence[Bond]) -> list[Any]:
     """Return the labels that have a bond, in alphabetical order."""
-    return sorted({name for bond in bonds for name in (bond.first, bond.second)})
+    labels = dict.fromkeys(label for bond in bonds for label in (bond.first, bond.second))
+    return sorted(labels, key=str)
 
 
 def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
@@ -139,7 +60,7 @@ def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int 
     return places
 
 
-def _distances(bonds: Sequence[Bond], names: Sequence[str]) -> Floats:
+def _distances(bonds: Sequence[Bond], names: Sequence[Any]) -> Floats:
     """How far apart labels should be: along the shortest path of bonds."""
     place = {name: i for i, name in enumerate(names)}
     lengths = np.full((len(names), len(names)), np.inf)

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.label_circle import short_name
+from labelkin.method.label_graph import Bond
 from labelkin.report.comparison import Comparison, System
-from labelkin.report.label_graph import Bond, bonded_labels, lay_out
+from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.report.number_text import score_text
 from labelkin.report.reading import gains_per_label
 from labelkin.report.svg import COLOURS, Picture, drawing, finish
@@ -22,7 +24,6 @@ Floats = NDArray[np.float64]
 
 _PANEL = (3.5, 2.8)
 _GRAPH = (7.6, 6.0)
-_LONGEST_NAME = 24
 
 
 class _Labels(NamedTuple):
@@ -56,7 +57,7 @@ def gain_pictures(
     highest = max((float(gain.max(initial=0.05)) for gain in gains), default=0.05)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
     reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
-    names = [_shorten(str(name)) for name in labels.names]
+    names = [short_name(str(name)) for name in labels.names]
     shown = _Labels(names, 100 * labels.prior(), reach, f"{key}gain")
     pairs = zip(systems, gains, strict=True)
     return [_gain_picture(system, gain, shown) for system, gain in pairs]
@@ -168,7 +169,8 @@ def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: 
 def _draw_bonds(axes: Axes, bonds: Sequence[Bond], seed: int) -> None:
     width, height = _GRAPH
     names = bonded_labels(bonds)
-    points = np.array([[5.0 * len(_shorten(name)) + 30, 42.0] for name in names]).reshape(-1, 2)
+    lengths = [len(short_name(str(name))) for name in names]
+    points = np.array([[5.0 * length + 30, 42.0] for length in lengths]).reshape(-1, 2)
     places = lay_out(bonds, points / 2 / 72 / height, width / height, seed)
     at = dict(zip(names, places, strict=True))
     axes.set_axis_off()
@@ -178,7 +180,7 @@ def _draw_bonds(axes: Axes, bonds: Sequence[Bond], seed: int) -> None:
         _draw_bond(axes, bond, at[bond.first], at[bond.second])
     box = {"boxstyle": "round,pad=0.3", "fc": COLOURS["paper"], "ec": COLOURS["muted"], "lw": 0.8}
     for name, (x, y) in at.items():
-        axes.text(x, y, _shorten(name), ha="center", va="center", bbox=box, zorder=3)
+        axes.text(x, y, short_name(str(name)), ha="center", va="center", bbox=box, zorder=3)
 
 
 def _draw_bond(axes: Axes, bond: Bond, start: Floats, end: Floats) -> None:
@@ -190,11 +192,5 @@ def _draw_bond(axes: Axes, bond: Bond, start: Floats, end: Floats) -> None:
     axes.plot(*np.array([start, end]).T, color=colour, linewidth=width, linestyle=style, zorder=1)
     box = {"boxstyle": "round,pad=0.1", "fc": COLOURS["paper"], "ec": "none"}
     x, y = start + (end - start) * (0.5 if attracts else 0.42)  # two that cross would meet at ½
-    count = str(bond.n_both)
+    count = f"{bond.n_both:.10g}"
     axes.text(x, y, count, color=colour, ha="center", va="center", size=7, bbox=box, zorder=2)
-
-
-def _shorten(name: str) -> str:
-    """Make any name fit beside others: one line of printable characters, not too many."""
-    name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
+from labelkin.method.label_graph import Bond
 from labelkin.report.comparison import Comparison, System
-from labelkin.report.label_graph import Bond
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.significance import SignTest
 
@@ -204,7 +204,7 @@ def _bond_row(bond: Bond) -> tuple[Cell, ...]:
     return (
         Cell(f"{bond.first} {joint} {bond.second}"),
         *(Cell(signed_text(weight)) for weight in weights),
-        *(Cell(str(count)) for count in counts),
+        *(Cell(f"{count:.10g}") for count in counts),
         Cell(f"{bond.n_expected:.1f}"),
     )
 

@@ -16,14 +16,22 @@ Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); w
 from labelkin.text.term_selection import TermSelection, term_scores
 from labelkin.text.term_weights import TermWeights
 from labelkin.text.word_counts import WordCounts
-from labelkin.text.words import WORD, remove_markup, smart_stop_words
+from labelkin.text.words import (
+    WORD,
+    SurfaceForm,
+    remove_markup,
+    smart_stop_words,
+    surface_forms,
+)
 
 __all__ = [
     "WORD",
+    "SurfaceForm",
     "TermSelection",
     "TermWeights",
     "WordCounts",
     "remove_markup",
     "smart_stop_words",
+    "surface_forms",
     "term_scores",
 ]

@@ -11,11 +11,15 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from labelkin.text.word_counts import WordCounts
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
 # vowel points, Devanagari and Tamil vowel signs; and the joiners inside Persian and Hindi words.
@@ -48,6 +52,9 @@ _MARK = re.compile(
     r"|<!\[cdata\[|\]\]>|<![a-z][^<>]*>",
     re.DOTALL | re.IGNORECASE,
 )
+
+#: What :func:`html.unescape` looks for.
+_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 
 
 def remove_markup(text: str) -> str:
@@ -122,6 +129,33 @@ def snowball_stemmer(language: str) -> Callable[[str], str]:
     return stem
 
 
+class SurfaceForm(NamedTuple):
+    """A word as it is written: ``text[start:end]``."""
+
+    word: str
+    start: int
+    end: int
+
+
+def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]:
+    """Find the words of a text that fitted word counts reduce to each term, in order.
+
+    Examples
+    --------
+    >>> from labelkin.text import WordCounts
+    >>> counts = WordCounts(min_documents=1).fit(["to trade ships"])
+    >>> surface_forms("Trading is trade.", counts)["trade"]
+    [SurfaceForm(word='Trading', start=0, end=7), SurfaceForm(word='trade', start=11, end=16)]
+    """
+    stem = cache(snowball_stemmer(counts.language) if counts.stem else str)
+    found: dict[str, list[SurfaceForm]] = {}
+    for word, start, end in _traced_words(text, counts):
+        term = "" if word.lower() in counts.stop_words_ else stem(word)
+        if term in counts.vocabulary_:
+            found.setdefault(term, []).append(SurfaceForm(text[start:end], start, end))
+    return found
+
+
 def _named_stop_words(name: str, language: str) -> frozenset[str]:
     if name not in ("auto", "smart"):
         raise ValueError(
@@ -134,6 +168,68 @@ def _named_stop_words(name: str, language: str) -> frozenset[str]:
 def _plain(text: str) -> str:
     """One spelling for each letter and for the apostrophe, however it was typed."""
     return unicodedata.normalize("NFC", text).replace("’", "'")
+
+
+class _Traced(NamedTuple):
+    """A text and, for each of its characters, from where to where it stood in the first text."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+
+
+def _traced_words(text: str, counts: WordCounts) -> Iterator[tuple[str, int, int]]:
+    """Yield what :func:`word_finder` finds, each word with its place in the text as written."""
+    traced = _Traced(text, list(range(len(text))), list(range(1, len(text) + 1)))
+    if counts.markup:
+        traced = _rewrite(traced, _matches(_MARK, traced.text, lambda mark: " "))
+        traced = _rewrite(traced, _matches(_REFERENCE, traced.text, html.unescape))
+    traced = _rewrite(traced, _compositions(traced.text))
+    traced = traced._replace(text=_plain(traced.text))
+    if counts.lowercase and counts.language in _TURKISH:
+        traced = traced._replace(text=traced.text.translate(_DOTTED_AND_DOTLESS))
+    if counts.lowercase:  # İ is the one letter whose small form is longer
+        traced = _rewrite(traced, _matches(re.compile("İ"), traced.text, str.lower))
+        traced = traced._replace(text=traced.text.lower())
+    pattern = _compile(counts.token_pattern)
+    for match in pattern.finditer(traced.text):
+        start, end = match.span(pattern.groups)
+        if start < end:
+            yield traced.text[start:end], traced.starts[start], traced.ends[end - 1]
+
+
+def _matches(
+    pattern: re.Pattern[str], text: str, replace: Callable[[str], str]
+) -> Iterator[tuple[int, int, str]]:
+    return ((*match.span(), replace(match[0])) for match in pattern.finditer(text))
+
+
+def _compositions(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the letters, each with the signs that may join it, that NFC writes in another way."""
+    if unicodedata.is_normalized("NFC", text):
+        return
+    edges = [i for i, sign in enumerate(text) if i == 0 or not _may_join(sign)]
+    for start, end in pairwise([*edges, len(text)]):
+        yield start, end, unicodedata.normalize("NFC", text[start:end])
+
+
+def _may_join(sign: str) -> bool:
+    """Tell marks, and the vowels and finals of Hangul."""
+    return unicodedata.category(sign)[0] == "M" or "\u1160" <= sign <= "\u11ff"
+
+
+def _rewrite(traced: _Traced, changes: Iterable[tuple[int, int, str]]) -> _Traced:
+    """Put other text in some places; all of it stood where what it replaces stood."""
+    pieces, starts, ends, last = [], [], [], 0
+    for start, end, new in changes:
+        if new == traced.text[start:end]:
+            continue
+        pieces += [traced.text[last:start], new]
+        starts += traced.starts[last:start] + [traced.starts[start]] * len(new)
+        ends += traced.ends[last:start] + [traced.ends[end - 1]] * len(new)
+        last = end
+    pieces.append(traced.text[last:])
+    return _Traced("".join(pieces), starts + traced.starts[last:], ends + traced.ends[last:])
 
 
 def _compile(token_pattern: str) -> re.Pattern[str]:

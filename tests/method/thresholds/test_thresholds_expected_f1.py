@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.method.thresholds import ExpectedF1
-from labelkin.method.thresholds.expected_f1 import best_sizes, expected_f1
+from labelkin.method.thresholds.expected_f1 import (
+    best_sizes,
+    expected_f1,
+    largest_sizes,
+    node_counts,
+)
 
 probabilities = st.one_of(
     st.sampled_from([0.0, 1e-9, 0.1, 0.25, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0, width=32)
@@ -64,11 +69,30 @@ def test_the_integral_is_the_expected_f1_of_the_top_sets(p):
 def test_many_labels_lose_nothing_by_the_bounds(mean_number):
     """150 labels, calibrated to different numbers of true ones; all sizes tried by the oracle."""
     rng = np.random.default_rng(3)
-    shares = rng.dirichlet(np.full(150, 0.2), size=12)
+    shares = rng.dirichlet(np.full(150, 0.2), size=4)
     falling = -np.sort(-np.minimum(shares * mean_number, 1.0), axis=1)
-    for row, size in zip(falling, best_sizes(falling), strict=True):
-        f1 = exact_by_counts(row)
-        assert f1[size - 1] >= f1.max() * (1 - 1e-11)
+    largest = largest_sizes(falling)
+    n_nodes = node_counts(falling, largest)
+    for i, size in enumerate(best_sizes(falling)):
+        exact = exact_by_counts(falling[i])
+        assert exact[size - 1] >= exact.max() * (1 - 1e-11)
+        assert size == 1 + np.argmax(exact) <= largest[i]
+        integrated = expected_f1(falling[i : i + 1], largest[i], n_nodes[i])[0]
+        np.testing.assert_allclose(integrated, exact[: largest[i]], rtol=1e-12)
+
+
+def test_the_nodes_are_as_few_as_the_probabilities_allow():
+    """One or two labels in ten thousand need no more nodes than one or two in a hundred."""
+    falling = np.zeros((1, 10_000))
+    falling[0, :3] = 0.9, 0.3, 0.1
+    assert node_counts(falling, largest_sizes(falling))[0] <= 20
+
+
+@given(st.floats(1e-6, 0.5))
+@settings(max_examples=100, deadline=None)
+def test_of_equally_good_sets_the_smallest_is_taken(p):
+    """A second label of half the probability adds nothing and costs nothing: F(1) = F(2)."""
+    assert best_sizes(np.array([[2 * p, p]])).tolist() == [1]
 
 
 def test_a_document_is_decided_alike_in_any_company():

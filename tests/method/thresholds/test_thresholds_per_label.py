@@ -44,6 +44,20 @@ def test_every_label_is_cut_where_brute_force_finds_its_best_f(column, beta):
     np.testing.assert_allclose(rule.f_beta_[0], float(f), rtol=1e-15)
 
 
+def test_the_highest_of_equally_good_cuts_is_taken():
+    """The first document alone: 2/(2 + 1); all four: 4/(2 + 4)."""
+    rule = SCut().fit([[9.0], [5.0], [4.0], [1.0]], [[1], [0], [0], [1]])
+    assert rule.cut_[0] == 7
+
+
+def test_brute_force_agrees_on_many_labels_with_ties():
+    rng = np.random.default_rng(5)
+    Y = rng.random((9, 400)) < 0.4
+    scores = rng.integers(0, 8, size=Y.shape).astype(float)
+    expected = [brute_force(scores[:, j].tolist(), Y[:, j].tolist(), 1)[0] for j in range(400)]
+    assert SCut().fit(scores, Y).cut_.tolist() == expected
+
+
 def test_labels_do_not_touch_each_other_and_sklearn_agrees_on_the_f():
     rng = np.random.default_rng(0)
     Y = rng.random((200, 12)) < np.linspace(0.01, 0.6, 12)

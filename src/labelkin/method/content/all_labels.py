@@ -5,18 +5,31 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.linear_estimators import (
+    estimator_of_label,
+    estimator_shares,
+    names_behind,
+    split_front,
+)
 from labelkin.method.content.per_label import (
     PerLabel,
     n_rows,
     needs_probabilities,
     spread,
+)
+from labelkin.method.content.term_shares import (
+    ContentShares,
+    SharesOfDocuments,
+    content_shares,
+    named,
 )
 from labelkin.odds import count_log_odds, log_odds_of
 
@@ -27,6 +40,27 @@ class AllLabels(PerLabel):
     Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
     it has seen the columns ``fitted_labels_``, those with documents on both sides.
     """
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        As :meth:`PerLabel.content_shares` does, for one-vs-rest classifiers; a pipeline that ends
+        in a content classifier of the library answers as that one does.
+        """
+        check_is_fitted(self)
+        if _ends_in_ours(self.estimator_):
+            return _shares_behind(self.estimator_, self._read_documents(X, reset=False), columns)
+        return super().content_shares(X, columns)
+
+    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
+        if j not in self.fitted_labels_:
+            return self._prior_alone(X, j)
+        place = int(np.searchsorted(self.fitted_labels_, j))
+        estimator = estimator_of_label(self.estimator_, place)
+        if estimator is None:
+            return None
+        told = log_odds_of(estimator.predict_proba(X)[:, 1], clip=self.clip)
+        return estimator_shares(estimator, X, told, self.clip)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_parameters()
@@ -99,3 +133,15 @@ def _takes_label_matrices(estimator: Any) -> bool:
 def _ends_in_ours(estimator: Any) -> bool:
     """Tell a pipeline whose last step takes a label matrix, unknown cells too, as it is."""
     return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")
+
+
+def _shares_behind(pipeline: Pipeline, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+    """Return the shares of a pipeline's last step; ``None`` if the steps before name no terms."""
+    front, last = split_front(pipeline)
+    shares = content_shares(last, X if front is None else front.transform(X), columns)
+    if shares is None or front is None:
+        return shares
+    names = names_behind(front, X)
+    if names is None and any(cell.terms for row in shares for cell in row):
+        return None
+    return [[named(cell, names) for cell in row] for row in shares]

@@ -12,10 +12,12 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.term_shares import SharesOfDocuments, linear_shares, read_columns
 from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.odds import count_log_odds
 
@@ -63,6 +65,12 @@ class TermCounts:
         """Return the counts of some terms only; the documents stay the same."""
         unknown = None if self.unknown is None else self.unknown[index]
         return TermCounts(self.inside[index], unknown, self.total[index], self.positive, self.known)
+
+    def labels(self, columns: NDArray[np.int64]) -> TermCounts:
+        """Return the counts of some labels only."""
+        unknown = None if self.unknown is None else self.unknown[:, columns]
+        positive, known = self.positive[columns], self.known[columns]
+        return TermCounts(self.inside[:, columns], unknown, self.total, positive, known)
 
     def sides(self, labels: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return dense counts inside and outside some labels, ``(n_terms, n_labels)`` each."""
@@ -161,6 +169,23 @@ class NaiveBayes(LogOddsClassifier):
         weight = self._read_weight(X, sample_weight)
         self._learn(X, labels, weight)
         return leave_one_out(self.counts_, X, labels, self.alpha, weight)
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its count ×
+        log(p(term | label) / p(term | rest)), the constant is the prior's log-odds.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        counts = self.counts_.labels(read_columns(columns, len(self.counts_.positive)))
+        prior = _add_prior(np.zeros(len(counts.positive)), counts.positive, counts.known)
+
+        def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+            words = _one_word_each(terms, len(counts.total))
+            return term_log_odds(counts, words, self.alpha) - prior
+
+        return linear_shares(documents, weigh, prior)
 
     def _learn(
         self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
@@ -327,6 +352,12 @@ def _add_prior(
     known = np.where(known - positive < _NOBODY, positive, known)
     one_sided = (positive <= 0) | (positive >= known)
     return np.where(one_sided, 0.0, words) + count_log_odds(positive, known)
+
+
+def _one_word_each(terms: NDArray[np.int64], n_terms: int) -> sparse.csr_array:
+    """Return documents of one word, one for each of some terms."""
+    parts = (np.ones(len(terms)), terms, np.arange(len(terms) + 1))
+    return sparse.csr_array(parts, shape=(len(terms), n_terms))
 
 
 def _length(X: sparse.csr_array) -> NDArray[np.float64]:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.content.similar_documents import (
     index_documents,
     similar_documents,
     unit_rows,
+)
+from labelkin.method.content.term_shares import (
+    ContentShares,
+    Neighbour,
+    SharesOfDocuments,
+    read_columns,
 )
 from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.odds import count_log_odds, log_odds_of
@@ -41,6 +49,25 @@ class NearestNeighbours(LogOddsClassifier):
         self.clip = clip
         self.n_jobs = n_jobs
 
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Name the neighbours that vote on some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is all
+        of the log-odds.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        labels = self.labels_.columns(read_columns(columns, self.labels_.shape[1]))
+        similar = self._similar(documents)
+        log_odds = self._shares(similar, labels, *labels.counts())
+        return [
+            [
+                ContentShares((), float(log_odds[i, k]), neighbours)
+                for k, neighbours in enumerate(_neighbours(similar[[i]], labels))
+            ]
+            for i in range(len(log_odds))
+        ]
+
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
             raise ValueError(
@@ -58,15 +85,18 @@ class NearestNeighbours(LogOddsClassifier):
         positive, known = labels.counts()
         own = labels.positive.toarray()
         own_known = 1.0 if labels.unknown is None else 1.0 - labels.unknown.toarray()
-        return self._shares(similar, positive - own, known - own_known)
+        return self._shares(similar, labels, positive - own, known - own_known)
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        similar = similar_documents(self.index_, unit_rows(X), self.n_neighbors, n_jobs=self.n_jobs)
-        return self._shares(similar, *self.labels_.counts())
+        return self._shares(self._similar(X), self.labels_, *self.labels_.counts())
+
+    def _similar(self, X: Any) -> sparse.csr_array:
+        return similar_documents(self.index_, unit_rows(X), self.n_neighbors, n_jobs=self.n_jobs)
 
     def _shares(
         self,
         similar: sparse.csr_array,
+        labels: LabelMatrix,
         positive: NDArray[np.float64],
         known: NDArray[np.float64],
     ) -> NDArray[np.float64]:
@@ -74,11 +104,30 @@ class NearestNeighbours(LogOddsClassifier):
 
         The prior where nobody votes, and for labels that none or all of the documents carry.
         """
-        votes = (similar @ self.labels_.positive).toarray()
+        votes = (similar @ labels.positive).toarray()
         voters = np.broadcast_to(np.asarray(similar.sum(axis=1)).reshape(-1, 1), votes.shape)
-        if self.labels_.unknown is not None:
-            voters = voters - (similar @ self.labels_.unknown).toarray()
+        if labels.unknown is not None:
+            voters = voters - (similar @ labels.unknown).toarray()
         counted = (voters > 0) & (positive > 0) & (positive < known)
         share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
         log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
         return np.where(counted, log_odds, count_log_odds(positive, known))
+
+
+def _neighbours(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tuple[Neighbour, ...]]:
+    """Yield, label by label, who votes on one document; nobody on a label all or none have."""
+    order = np.argsort(-similar.data, kind="stable")
+    documents, similarity = similar.indices[order], similar.data[order]
+    cells = labels.rows(documents).dense()
+    for cell, positive, known in zip(cells.T, *labels.counts(), strict=True):
+        votes = np.where(np.isnan(cell), 0.0, similarity)
+        is_counted = 0 < positive < known and votes.any()
+        yield tuple(
+            Neighbour(
+                int(documents[i]),
+                float(similarity[i]),
+                None if np.isnan(cell[i]) else bool(cell[i]),
+                float(votes[i] / votes.sum()),
+            )
+            for i in range(len(documents) if is_counted else 0)
+        )

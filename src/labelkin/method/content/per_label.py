@@ -10,16 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.content.linear_estimators import estimator_shares
+from labelkin.method.content.term_shares import ContentShares, SharesOfDocuments, read_columns
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
 from labelkin.method.out_of_fold import out_of_fold_log_odds, rows_of
 from labelkin.odds import count_log_odds, log_odds_of
@@ -98,6 +100,33 @@ class PerLabel(LogOddsClassifier):
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
         return out_of_fold_log_odds(self, X, labels, fit_params)
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``. ``None`` where the estimator is not one
+        whose log-odds are known to be linear: logistic regression, multinomial, complement and
+        Bernoulli naive Bayes, alone or at the end of a pipeline whose steps name their features.
+        """
+        check_is_fitted(self)
+        X = self._read_documents(X, reset=False)
+        asked = read_columns(columns, len(self.prior_log_odds_))
+        by_label = [self._label_shares(X, int(j)) for j in asked]
+        told = [shares for shares in by_label if shares is not None]
+        if len(told) < len(by_label):
+            return None
+        return [[shares[i] for shares in told] for i in range(n_rows(X))]
+
+    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
+        """Return the shares of one label in every document."""
+        estimator = self.estimators_[j]
+        if estimator is None:
+            return self._prior_alone(X, j)
+        told = _positive_log_odds(estimator, self.is_exact_[j], X, self.clip)
+        return estimator_shares(estimator, X, told, self.clip)
+
+    def _prior_alone(self, X: Any, j: int) -> list[ContentShares]:
+        return [ContentShares((), float(self.prior_log_odds_[j]))] * n_rows(X)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_parameters()

@@ -6,13 +6,15 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.content.linear_svms import LinearSVMs, solve_svms
+from labelkin.method.content.term_shares import SharesOfDocuments, linear_shares, read_columns
 from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.method.sigmoid import fit_sigmoid
 from labelkin.odds import count_log_odds
@@ -100,6 +102,19 @@ class PlattSVM(LogOddsClassifier):
         out_of_fold = np.empty(labels.shape)
         self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")), out_of_fold)
         return out_of_fold
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its value × ``coef_``,
+        the constant is ``intercept_``.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        asked = read_columns(columns, len(self.intercept_))
+        return linear_shares(
+            documents, lambda terms: self.coef_[np.ix_(asked, terms)].T, self.intercept_[asked]
+        )
 
     def _learn(
         self,

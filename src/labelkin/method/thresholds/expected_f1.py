@@ -90,8 +90,8 @@ def best_sizes(falling: Scores) -> NDArray[np.int64]:
     [2, 0]
     """
     sizes = np.zeros(len(falling), dtype=np.int64)
-    largest = _largest_sizes(falling)
-    n_nodes = _node_counts(falling, largest)
+    largest = largest_sizes(falling)
+    n_nodes = node_counts(falling, largest)
     for count in np.unique(n_nodes[largest > 0]):
         documents = np.flatnonzero((n_nodes == count) & (largest > 0))
         for block in np.array_split(documents, -(-len(documents) * int(count) // BLOCK)):
@@ -125,7 +125,7 @@ def expected_f1(falling: Scores, largest: int, n_nodes: int) -> Scores:
     return f1
 
 
-def _largest_sizes(falling: Scores) -> NDArray[np.int64]:
+def largest_sizes(falling: Scores) -> NDArray[np.int64]:
     """Return the largest size that the bounds leave open; 0 where all probabilities are 0."""
     size = np.arange(1, falling.shape[1] + 1)
     sure = falling.cumsum(axis=1)
@@ -135,7 +135,7 @@ def _largest_sizes(falling: Scores) -> NDArray[np.int64]:
     return np.max(np.where(is_open, size, 0), axis=1, initial=0)
 
 
-def _node_counts(falling: Scores, largest: NDArray[np.int64]) -> NDArray[np.int64]:
+def node_counts(falling: Scores, largest: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return for each document how many nodes are enough, in steps of 4 so that few rules occur."""
     n_labels = falling.shape[1]
     mean_number, log_share = falling.sum(axis=1), -np.log(MISSED)

@@ -89,7 +89,7 @@ class LabelLimits(ThresholdRule):
     def _decide(self, scores: Scores) -> Decisions:
         decided = self.rule_.decide(scores)
         missing = self.at_least - decided.sum(axis=1)
-        decided |= top_of_rows(np.where(decided, -np.inf, scores), missing) & (scores > -np.inf)
+        decided |= top_of_rows(np.where(decided, -np.inf, scores), missing)
         if self.at_most is None:
             return decided
         return decided & top_of_rows(np.where(decided, scores, -np.inf), int(self.at_most))

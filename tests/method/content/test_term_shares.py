@@ -1,0 +1,424 @@
+"""Term shares and neighbours add up to the content log-odds, and mean what they say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.svm import SVC
+
+from labelkin import (
+    AllLabels,
+    LabelDependenceClassifier,
+    NaiveBayes,
+    NearestNeighbours,
+    PerLabel,
+    PlattSVM,
+)
+from labelkin.method.content.term_shares import content_shares, terms_of
+from labelkin.method.term_explanation import explain_terms
+from labelkin.text import TermSelection, TermWeights, WordCounts
+
+TEXTS = [
+    "Trading ships carry corn",
+    "Corn, good corn and wheat!",
+    "A ship sank at sea",
+    "Good ships sink slowly",
+    "Wheat harvests and corn trade",
+    "Gold was traded, gold was mined",
+    "The gold mine sank money",
+    "Ships trade gold for wheat",
+] * 3
+TOPICS = [
+    ["sea", "farm"], ["farm"], ["sea"], ["sea"], ["farm"], ["money"], ["money"],
+    ["sea", "farm", "money"],
+] * 3  # fmt: skip
+
+
+def world(seed=0, n=60, terms=20, p=5):
+    """Counts, an empty document, a term nobody has, a label nobody has and one that all have."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.5, (n, terms)).astype(float)
+    Y = (X[:, :p] + rng.random((n, p)) > 1).astype(float)
+    X[3], X[:, -1], Y[:, 3], Y[:, 4] = 0, 0, 0, 1
+    return X, Y
+
+
+def queries(X):
+    """Some documents, one without words, one with an unseen term."""
+    asked = X[:6].copy()
+    asked[1], asked[2, -1] = 0, 3
+    return asked
+
+
+def total(cell):
+    return cell.constant + sum(term.share for term in cell.terms) + cell.clipped
+
+
+def assert_adds_up(model, X, columns, clipped=False):
+    shares = model.content_shares(X, columns)
+    np.testing.assert_allclose(
+        [[total(cell) for cell in row] for row in shares], model.log_odds(X)[:, columns], atol=1e-9
+    )
+    cells = [cell for row in shares for cell in row]
+    assert clipped or not any(cell.clipped for cell in cells)
+    for cell in cells:
+        sizes = [abs(term.share) for term in cell.terms]
+        assert sizes == sorted(sizes, reverse=True)
+        assert 0 not in sizes
+    return shares
+
+
+LINEAR = {
+    "svm": lambda: PlattSVM(random_state=0),
+    "naive Bayes": NaiveBayes,
+    "naive Bayes 0.1": lambda: NaiveBayes(alpha=0.1),
+    "logistic": lambda: PerLabel(LogisticRegression()),
+    "logistic without intercept": lambda: PerLabel(LogisticRegression(fit_intercept=False)),
+    "stochastic logistic": lambda: PerLabel(SGDClassifier(loss="log_loss", random_state=0)),
+    "multinomial": lambda: PerLabel(MultinomialNB()),
+    "complement": lambda: PerLabel(ComplementNB()),
+    "bernoulli": lambda: PerLabel(BernoulliNB()),
+    "bernoulli above 1": lambda: PerLabel(BernoulliNB(binarize=1.0)),
+    "scaled logistic": lambda: PerLabel(make_pipeline(MaxAbsScaler(), LogisticRegression())),
+    "selected logistic": lambda: PerLabel(make_pipeline(VarianceThreshold(), LogisticRegression())),
+    "one vs rest": lambda: AllLabels(OneVsRestClassifier(LogisticRegression())),
+    "multi-output": lambda: AllLabels(MultiOutputClassifier(LogisticRegression())),
+    "scaled one vs rest": lambda: AllLabels(
+        make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression()))
+    ),
+    "scaled svm": lambda: AllLabels(make_pipeline(MaxAbsScaler(), PlattSVM(random_state=0))),
+}
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("name", LINEAR)
+def test_constant_and_shares_add_up_to_the_log_odds(name, kind):
+    X, Y = world()
+    model = LINEAR[name]().fit(kind(X), Y)
+    shares = assert_adds_up(model, kind(queries(X)), [4, 0, 3, 2])
+    assert shares[0][1].terms
+    assert [cell.terms for cell in shares[0][::2]] == [(), ()]  # labels that all and nobody have
+    assert not shares[1][1].terms  # no words
+
+
+def changes_without(model, document):
+    """By how much the log-odds fall when a term is taken away: terms × labels, 0 where absent."""
+    without = np.tile(document, (len(document), 1))
+    np.fill_diagonal(without, 0)
+    return model.log_odds(document[None]) - model.log_odds(without)
+
+
+@pytest.mark.parametrize(
+    "name", ["svm", "naive Bayes", "logistic", "multinomial", "complement", "bernoulli"]
+)
+def test_without_a_term_the_log_odds_change_by_its_share(name):
+    X, Y = world(1)
+    model = LINEAR[name]().fit(X, Y)
+    told = np.zeros((20, 5))
+    for j, cell in enumerate(model.content_shares(X[:1], range(5))[0]):
+        told[[term.term for term in cell.terms], j] = [term.share for term in cell.terms]
+        for term in cell.terms:
+            assert term.value == (1 if name == "bernoulli" else X[0, term.term]) != 0
+        np.testing.assert_allclose(cell.constant, model.log_odds(0 * X[:1])[0, j], atol=1e-9)
+    assert np.abs(told).max() > 0.1
+    np.testing.assert_allclose(told, changes_without(model, X[0]), atol=1e-9)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 10**6), st.booleans(), st.floats(1e-3, 1e3))
+def test_naive_bayes_adds_up_for_real_values_unknown_cells_and_weights(seed, unknown, scale):
+    X, Y = world(seed)
+    rng = np.random.default_rng(seed)
+    X *= scale * rng.random(X.shape)
+    if unknown:
+        Y[rng.random(Y.shape) < 0.3] = np.nan
+    model = NaiveBayes().fit(X, Y, sample_weight=rng.random(len(X)))
+    assert_adds_up(model, queries(X) / scale, range(5))
+
+
+@settings(deadline=None, max_examples=10)
+@given(st.integers(0, 10**6))
+def test_svm_shares_add_up_for_stored_zeros_and_repeated_entries(seed):
+    X, Y = world(seed)
+    model = PlattSVM(random_state=0).fit(X, Y)
+    rng = np.random.default_rng(seed)
+    repeated = sparse.csr_array(
+        (rng.integers(-2, 3, 8).astype(float), rng.integers(0, 20, 8), [0, 4, 8]), shape=(2, 20)
+    )
+    assert_adds_up(model, repeated, [2, 0])
+    assert repeated.nnz == 8  # as it came
+
+
+def test_clipped_probabilities_have_their_own_part():
+    X, Y = world(3)
+    model = AllLabels(OneVsRestClassifier(LogisticRegression(C=100)), clip=0.01).fit(X, Y)
+    shares = assert_adds_up(model, X, [0, 1, 2], clipped=True)
+    cells = [cell for row in shares for cell in row]
+    end = np.log(0.99 / 0.01)
+    for cell in cells:
+        linear = total(cell) - cell.clipped
+        np.testing.assert_allclose(total(cell), np.clip(linear, -end, end), atol=1e-9)
+    assert 0 < sum(cell.clipped != 0 for cell in cells) < len(cells)
+
+
+def test_naive_bayes_behind_steps_tells_probabilities_and_still_adds_up():
+    X, Y = world(4)
+    model = PerLabel(make_pipeline(MaxAbsScaler(), MultinomialNB())).fit(X, Y)
+    assert_adds_up(model, 50 * X[:10], [0, 1, 2], clipped=True)
+
+
+def test_documents_of_single_precision_add_up_with_their_rounding():
+    X, Y = world(5)
+    X = X.astype(np.float32) * np.float32(0.37)
+    model = PerLabel(LogisticRegression()).fit(X, Y)
+    assert_adds_up(model, X[:5], [0, 1], clipped=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        PerLabel(GaussianNB()),
+        PerLabel(RandomForestClassifier(3, random_state=0)),
+        PerLabel(CalibratedClassifierCV(LogisticRegression(), cv=2)),
+        AllLabels(RandomForestClassifier(3, random_state=0)),
+        AllLabels(ClassifierChain(LogisticRegression())),
+        AllLabels(OneVsRestClassifier(GaussianNB())),
+    ],
+    ids=str,
+)
+def test_what_is_not_linear_has_no_shares(content):
+    X, Y = world(6)
+    assert content.fit(X, Y).content_shares(X[:3], [0, 1]) is None
+    assert content_shares(content, X[:3], [0]) is None
+    assert content.content_shares(X[:3], [3]) is not None or isinstance(content, AllLabels)
+
+
+class Misleading(LogisticRegression):
+    """Shows weights, but tells other probabilities."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X) ** 2 / (super().predict_proba(X) ** 2).sum(1, keepdims=True)
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("estimator", [Misleading(), SVC(kernel="linear", probability=True)])
+def test_weights_that_are_not_those_of_the_log_odds_are_not_believed(estimator):
+    X, Y = world(7)
+    assert PerLabel(estimator).fit(X, Y).content_shares(X[:3], [0]) is None
+
+
+def test_a_classifier_without_the_method_has_no_shares():
+    X, Y = world(8)
+    assert content_shares(LogisticRegression().fit(X, Y[:, 0]), X, [0]) is None
+
+
+def brute_force(X, query, k):
+    """Cosines by the definition, positive ones, the k largest first."""
+    norms = np.linalg.norm(X, axis=1) * np.linalg.norm(query)
+    cosine = np.divide(X @ query, norms, out=np.zeros(len(X)), where=norms > 0)
+    first = np.argsort(-cosine, kind="stable")[:k]
+    return [(int(i), cosine[i]) for i in first if cosine[i] > 0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_neighbours_are_those_of_brute_force(kind):
+    rng = np.random.default_rng(9)
+    X, Y = world(9)
+    X *= rng.random(X.shape)  # no ties
+    Y[rng.random(Y.shape) < 0.1] = np.nan
+    Y[0] = [0, 1, 0, 0, 1]
+    asked = queries(X)
+    model = NearestNeighbours(7).fit(kind(X), Y)
+    shares = assert_adds_up(model, kind(asked), [0, 2])
+    for query, row in zip(asked, shares, strict=True):
+        expected = brute_force(X, query, 7)
+        for j, cell in zip([0, 2], row, strict=True):
+            assert [n.document for n in cell.neighbours] == [i for i, _ in expected]
+            told = [n.similarity for n in cell.neighbours]
+            np.testing.assert_allclose(told, [cosine for _, cosine in expected], atol=1e-6)
+            voters = sum(cosine for i, cosine in expected if not np.isnan(Y[i, j]))
+            for neighbour, (i, cosine) in zip(cell.neighbours, expected, strict=True):
+                known = not np.isnan(Y[i, j])
+                assert neighbour.has_label == (bool(Y[i, j]) if known else None)
+                np.testing.assert_allclose(neighbour.share, known * cosine / voters, atol=1e-6)
+
+
+def test_shares_of_the_neighbours_with_the_label_are_its_probability():
+    X, Y = world(10)
+    model = NearestNeighbours(9).fit(X, Y)
+    for i, [cell] in enumerate(model.content_shares(X[4:12], [1])):
+        share = sum(n.share for n in cell.neighbours if n.has_label)
+        np.testing.assert_allclose(
+            np.clip(share, 1e-6, 1 - 1e-6), model.predict_proba(X[4 + i : 5 + i])[0, 1], atol=1e-9
+        )
+
+
+def test_nobody_votes_on_a_document_without_words_or_a_label_nobody_has():
+    X, Y = world(11)
+    model = NearestNeighbours(5).fit(X, Y)
+    assert model.content_shares(0 * X[:1], [0])[0][0].neighbours == ()
+    assert [cell.neighbours for cell in model.content_shares(X[:1], [3, 4])[0]] == [(), ()]
+
+
+@pytest.mark.parametrize("name", ["svm", "naive Bayes", "logistic", "one vs rest"])
+def test_columns_outside_the_labels_are_refused(name):
+    X, Y = world(12)
+    model = LINEAR[name]().fit(X, Y)
+    with pytest.raises(ValueError, match=r"from 0 to 4, got 5 \(1 such of 2\)"):
+        model.content_shares(X[:1], [0, 5])
+    with pytest.raises(TypeError, match="whole numbers"):
+        model.content_shares(X[:1], [0.5])
+    assert model.content_shares(X[:2], []) == [[], []]
+
+
+def test_an_unfitted_classifier_is_refused():
+    for content in (PlattSVM(), NaiveBayes(), NearestNeighbours(), PerLabel(LogisticRegression())):
+        with pytest.raises(NotFittedError):
+            content.content_shares([[1.0]], [0])
+
+
+def explained_total(cell):
+    return cell.constant + sum(term.share for term in cell.terms) + cell.rest + cell.clipped
+
+
+def text_pipeline(content=None):
+    classifier = LabelDependenceClassifier(content, random_state=0, evidence_weight=1.0)
+    steps = WordCounts(min_documents=1), TermSelection(k=9), TermWeights("tfidf")
+    return make_pipeline(*steps, classifier).fit(TEXTS, TOPICS)
+
+
+@pytest.mark.parametrize("content", [None, NaiveBayes(), LogisticRegression()], ids=str)
+def test_a_text_pipeline_names_the_terms_of_a_text(content):
+    model = text_pipeline(content)
+    asked = ["Ships and golden ships, traded for corn", "", "nothing known here"]
+    for i, row in enumerate(explain_terms(model, asked, ["sea", "money"], top=2)):
+        told = model[-1].content_.log_odds(model[:-1].transform(asked))[i]
+        for cell, j in zip(row, [2, 1], strict=True):
+            assert cell.label == model.classes_[j]
+            np.testing.assert_allclose([explained_total(cell), cell.log_odds], told[j], atol=1e-9)
+    [sea, money] = explain_terms(model, asked[:1], ["sea", "money"])[0]
+    assert sea.terms[0].term == "ship" and sea.terms[0].share > 0
+    assert {term.term for term in sea.terms} <= {"ship", "corn", "trade", "gold", "golden"}
+    assert sea.rest == 0
+    assert {t.term: t.share for t in money.terms}["ship"] < 0
+
+
+@pytest.mark.parametrize("vectoriser", [CountVectorizer(), TfidfVectorizer()], ids=str)
+def test_scikit_learns_vectorisers_name_the_terms(vectoriser):
+    model = make_pipeline(vectoriser, LabelDependenceClassifier(random_state=0)).fit(TEXTS, TOPICS)
+    [[cell]] = explain_terms(model, ["gold ships"], ["money"])
+    assert {term.term for term in cell.terms} == {"gold", "ships"}
+    assert cell.terms[0].term == "gold"
+
+
+INSIDE = {
+    "svm": lambda front: make_pipeline(front, PlattSVM(random_state=0)),
+    "logistic": lambda front: make_pipeline(front, LogisticRegression()),
+    "one vs rest": lambda front: make_pipeline(front, OneVsRestClassifier(LogisticRegression())),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_steps_inside_the_content_classifier_name_the_terms(name):
+    content = INSIDE[name](TfidfVectorizer())
+    model = LabelDependenceClassifier(content, evidence_weight=1.0).fit(TEXTS, TOPICS)
+    [[cell]] = explain_terms(model, ["gold ships"], ["money"])
+    assert {term.term for term in cell.terms} == {"gold", "ships"}
+    told = model.content_.log_odds(["gold ships"])[0, 1]
+    np.testing.assert_allclose([explained_total(cell), cell.log_odds], told, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_names_from_outside_reach_terms_that_steps_inside_let_through(name):
+    content = INSIDE[name](SelectKBest(k=6) if name == "logistic" else MaxAbsScaler())
+    model = text_pipeline(content)
+    [[cell]] = explain_terms(model, ["gold ships"], ["money"])
+    assert {term.term for term in cell.terms} <= {"gold", "ship"}
+    assert cell.terms[0].term == "gold"
+
+
+def test_steps_inside_that_name_nothing_leave_no_explanation():
+    for inside in INSIDE.values():
+        content = inside(HashingVectorizer(n_features=50))
+        model = LabelDependenceClassifier(content, evidence_weight=1.0).fit(TEXTS, TOPICS)
+        assert explain_terms(model, ["gold ships"], ["money"]) is None
+
+
+def test_features_that_are_no_terms_keep_their_own_names():
+    content = make_pipeline(TruncatedSVD(3, random_state=0), LogisticRegression())
+    [[cell]] = explain_terms(text_pipeline(content), ["gold ships"], ["money"])
+    assert {term.term for term in cell.terms} == {f"truncatedsvd{i}" for i in range(3)}
+
+
+def test_centred_features_add_up_too():
+    X, Y = world(13)
+    model = PerLabel(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
+    assert_adds_up(model, queries(X), [0, 1])
+
+
+def test_vectors_name_terms_by_column_and_frames_by_name():
+    X, Y = world(14)
+    labels = [f"label {j}" for j in range(5)]
+    frame = pd.DataFrame(X, columns=[f"word {f}" for f in range(20)])
+    sets = pd.DataFrame(Y, columns=labels)
+    for content in (PlattSVM(random_state=0), PerLabel(LogisticRegression())):
+        by_column = LabelDependenceClassifier(content, evidence_weight=1.0).fit(X, sets)
+        by_name = LabelDependenceClassifier(content, evidence_weight=1.0).fit(frame, sets)
+        [[one]] = explain_terms(by_column, X[:1], ["label 2"])
+        [[other]] = explain_terms(by_name, frame[:1], ["label 2"])
+        assert [f"word {term.term}" for term in one.terms] == [t.term for t in other.terms]
+    [[cell]] = explain_terms(PlattSVM(random_state=0).fit(frame, sets), frame[:1], ["label 2"])
+    assert cell.terms[0].term.startswith("word ")
+
+
+def test_hashed_terms_outside_are_told_by_column():
+    front = HashingVectorizer(n_features=64, alternate_sign=False)
+    model = make_pipeline(front, LabelDependenceClassifier(random_state=0)).fit(TEXTS, TOPICS)
+    assert terms_of(front) is None
+    [[cell]] = explain_terms(model, ["gold"], ["money"])
+    assert [term.term for term in cell.terms] == front.transform(["gold"]).indices.tolist()
+
+
+def test_neighbours_pass_through_and_all_becomes_plain_values():
+    model = text_pipeline(NearestNeighbours(4))
+    [[cell]] = explain_terms(model, ["gold mines"], ["money"])
+    assert cell.terms == () and len(cell.neighbours) == 4
+    plain = cell.to_dict()
+    assert plain["neighbours"][0]["document"] == cell.neighbours[0].document
+    [[cell]] = explain_terms(text_pipeline(), ["gold mines"], ["money"])
+    assert set(cell.to_dict()["terms"][0]) == {"term", "share", "value"}
+
+
+def test_unknown_labels_and_other_mistakes_say_what_to_do():
+    model = text_pipeline()
+    with pytest.raises(ValueError, match="among the 3 labels of the model, got 'sky'"):
+        explain_terms(model, ["gold"], ["sea", "sky"])
+    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        explain_terms(model, ["gold"], ["sea"], top=0)
+    with pytest.raises(TypeError, match="a pipeline that ends in one, got CountVectorizer"):
+        explain_terms(CountVectorizer(), ["gold"], ["sea"])
+    with pytest.raises(NotFittedError):
+        explain_terms(LabelDependenceClassifier(), [[1.0]], ["sea"])
+
+
+def test_explaining_changes_neither_documents_nor_model():
+    X, Y = world(15)
+    for name in ("svm", "naive Bayes", "bernoulli"):
+        model, asked = LINEAR[name]().fit(X, Y), sparse.csr_array(X[:5])
+        before, told = asked.copy(), model.log_odds(X)
+        model.content_shares(asked, [0, 1])
+        assert (before != asked).nnz == 0 and np.array_equal(told, model.log_odds(X))

@@ -1,0 +1,192 @@
+"""The page on what goes beyond the paper: its numbers are those of the stored runs."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
+
+from labelkin.cli.experiment_commands import report
+from labelkin.experiment import parse_experiment, run_experiment
+from labelkin.report.beyond import beyond_page, write_beyond
+from labelkin.report.beyond_cells import Difference, read_cells
+from labelkin.report.beyond_gains import count_gains, gain
+from labelkin.report.beyond_tables import threshold_table
+from labelkin.report.scores import METRICS
+from labelkin.significance import (
+    Bootstrap,
+    macro_sign_test,
+    micro_sign_test,
+    paired_bootstrap,
+)
+
+EXPERIMENT = """
+name = "beyond"
+seeds = [0, 1]
+variants = ["M2"]
+evidence_weights = [1, "auto"]
+controls = ["offset", "calibration"]
+corpus = { name = "newsroom", options = { n_documents = 240 } }
+content.NB = { classifier = "naive_bayes" }
+content.SVM = { classifier = "platt_svm", weights = "tfidf" }
+labels.BLR = { classifier = "logistic" }
+thresholds.FBR = { rule = "scut_fbr" }
+thresholds.Gap = { rule = "mcut" }
+"""
+LEARNT = "BLR+M2 w=auto"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    return run_experiment(parse_experiment(EXPERIMENT), tmp_path_factory.mktemp("beyond"))
+
+
+@pytest.fixture(scope="module")
+def cells(results):
+    return read_cells([results.folder])
+
+
+def judge(Y, run):
+    """Return the five scores without labelkin's metrics."""
+    decided, scores = run.decisions().astype(int), run.log_odds()
+    return {
+        "micro_f1": f1_score(Y, decided, average="micro", zero_division=0),
+        "macro_f1": f1_score(Y, decided, average="macro", zero_division=0),
+        "hamming_loss": hamming_loss(Y, decided),
+        "subset_loss": zero_one_loss(Y, decided),
+        "one_error": 1 - Y[np.arange(len(Y)), scores.argmax(axis=1)].mean(),
+    }
+
+
+def mean_scores(results, system):
+    (corpus,) = results.corpora
+    Y = corpus.Y.dense().astype(int)
+    judged = [judge(Y, corpus.run(system, seed)) for seed in (0, 1)]
+    return {metric: np.mean([scores[metric] for scores in judged]) for metric in METRICS}
+
+
+@pytest.mark.parametrize("content", ["NB", "SVM"])
+def test_scores_are_means_over_the_seeds_as_scikit_learn_has_them(results, cells, content):
+    cell = next(cell for cell in cells if cell.content == content)
+    for addition, trial in cell.systems.items():
+        expected = mean_scores(results, f"{content}+{addition}" if addition else content)
+        assert {m: trial[m] for m in METRICS} == pytest.approx(expected, abs=1e-12)
+    for (addition, rule), trial in cell.decided.items():
+        system = f"{content}+{addition}" if addition else content
+        expected = mean_scores(results, f"{system} | {rule}")
+        decided = [metric for metric in METRICS if metric != "one_error"]
+        assert [trial[m] for m in decided] == pytest.approx([expected[m] for m in decided])
+    assert set(cell.systems) == {"", "BLR+M2", LEARNT, "offset", "calibration"}
+    assert set(cell.decided) == {(a, r) for a in ("", LEARNT) for r in ("FBR", "Gap")}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_where_the_seeds_agree_the_interval_is_that_of_one_seed(results, cells, metric):
+    (corpus,) = results.corpora
+    runs = [corpus.run(system, 0) for system in ("NB", f"NB+{LEARNT}")]
+    pair = [run.log_odds() if metric == "one_error" else run.decisions() * 1 for run in runs]
+    expected = paired_bootstrap(corpus.Y, *pair, metric, random_state=0)
+    found = cells[0].differences[metric].bootstrap
+    for name in ("difference", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_where_they_differ_the_difference_is_that_of_the_means(cells, metric):
+    cell = cells[1]
+    assert cell.systems[""].by_seed[0] != cell.systems[""].by_seed[1]
+    expected = cell.systems[LEARNT][metric] - cell.systems[""][metric]
+    found = cell.differences[metric].bootstrap
+    assert found.difference == pytest.approx(expected, abs=1e-12)
+    assert found.low <= found.difference <= found.high
+
+
+def test_signs_are_those_of_the_sign_tests(results, cells):
+    (corpus,) = results.corpora
+    pair = [corpus.run(system, 0).decisions() * 1 for system in ("NB", f"NB+{LEARNT}")]
+    signs = [test(corpus.Y, *pair).sign for test in (micro_sign_test, macro_sign_test)]
+    assert [cells[0].differences[m].sign for m in ("micro_f1", "macro_f1")] == signs
+
+
+@pytest.mark.parametrize(
+    ("metric", "low", "high", "verdict"),
+    [
+        ("micro_f1", 0.01, 0.02, "better"),
+        ("micro_f1", -0.02, -0.01, "worse"),
+        ("one_error", 0.01, 0.02, "worse"),
+        ("hamming_loss", -0.02, -0.01, "better"),
+        ("macro_f1", -0.01, 0.02, ""),
+        ("subset_loss", 0.0, 0.0, ""),
+    ],
+)
+def test_an_interval_lies_on_a_side_or_holds_0(metric, low, high, verdict):
+    drawn = Bootstrap("a", "b", metric, 9, 9, 9, 0.0, low, high, 0.95, 1.0, "~", None)
+    assert Difference(drawn).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("metric", "before", "after", "expected"),
+    [
+        ("micro_f1", 0.5, 0.6, 20.0),
+        ("hamming_loss", 0.5, 0.6, -20.0),
+        ("one_error", 0.0, 0.0, 0.0),
+        ("one_error", 0.0, 0.1, -np.inf),
+        ("macro_f1", 0.3, 0.3 + 1e-15, 0.0),
+    ],
+)
+def test_a_gain_is_a_share_of_the_remaining_loss(metric, before, after, expected):
+    assert gain(metric, before, after) == pytest.approx(expected)
+
+
+def test_gains_are_counted_and_infinite_ones_kept_out_of_the_mean():
+    verdict = count_gains([2.0, 4.0, 0.0, -np.inf])
+    assert (str(verdict), verdict.mean, verdict.worst) == ("2 / 1 / 1", 2.0, -np.inf)
+
+
+def test_rules_are_compared_with_themselves(cells):
+    table = threshold_table(cells)
+    assert [row[0].text for row in table.rows] == ["0.5", "FBR", "Gap"]
+    means = [np.mean([cell.decided[a, "FBR"]["micro_f1"] for cell in cells]) for a in ("", LEARNT)]
+    assert table.rows[1][1].text == f"{means[0]:.4f} → {means[1]:.4f}"
+    assert sum(map(int, table.rows[1][-1].text.split(" / "))) == len(cells) * 4
+
+
+def test_the_page_says_how_it_is_made_and_counts_what_its_table_shows(results, tmp_path):
+    page = write_beyond([results.folder], tmp_path / "docs" / "beyond.md").read_text()
+    assert "`labelkin report DIR… --beyond docs/beyond.md`" in page
+    told = re.search(r"in 10 pairs of cell and metric: \*\*(\d+) / (\d+) / (\d+)\*\*", page)
+    shown = re.findall(r"→ [\d.]+ \(([+−]?)[\d.]+ %\)", page)
+    assert len(shown) == 10
+    assert [int(n) for n in told.groups()] == [shown.count(sign) for sign in ("+", "", "−")]
+    lines = [line for line in page.splitlines() if line.startswith("|")]
+    assert not any("nan" in line for line in lines)
+
+
+def test_corpora_of_the_paper_stand_apart_and_reuters_has_its_targets(cells):
+    named = [_renamed(cells[0], "ohsumed23"), _renamed(cells[1], "reuters21578"), cells[0]]
+    page = beyond_page(named)
+    assert page.index("## The paper's corpora") < page.index("## Other sets")
+    learnt, alone = cells[1].systems[LEARNT], cells[1].systems[""]
+    better = alone["subset_loss"] - learnt["subset_loss"]
+    verdict = "reached" if better >= 0.014 else "not reached"
+    assert re.search(rf"0\.014 better \([+−]?{abs(better):.4f}: {verdict}\)", page)
+    assert "#### reuters21578 SVM" in page
+    assert "#### newsroom NB" not in page
+
+
+def _renamed(cell, corpus):
+    return type(cell)(**{**vars(cell), "corpus": corpus})
+
+
+def test_folders_without_a_learnt_weight_are_refused(tmp_path):
+    text = EXPERIMENT.replace('[1, "auto"]', "[1]").replace("[0, 1]", "[0]")
+    run_experiment(parse_experiment(text), tmp_path / "plain")
+    with pytest.raises(ValueError, match=r"needs runs with a learnt weight.*evidence_weights ="):
+        write_beyond([tmp_path / "plain"], tmp_path / "beyond.md")
+
+
+def test_the_command_writes_the_page_beside_the_tables(results, tmp_path, capsys):
+    report([results.folder], tmp_path / "tables", beyond=tmp_path / "beyond.md")
+    assert (tmp_path / "beyond.md").read_text().startswith("# Beyond the paper")
+    assert f"NB+{LEARNT}" in (tmp_path / "tables" / "tables.md").read_text()
+    assert str(tmp_path / "beyond.md") in capsys.readouterr().err
