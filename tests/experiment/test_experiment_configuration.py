@@ -34,19 +34,44 @@ def systems(experiment, corpus):
     return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
 
 
+BEYOND = ("+BLR+M2 w=auto", "+BLR+M1cut", "+offset", "+calibration")
+RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "NotEmpty")
+
+
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
 def test_every_shipped_experiment_names_the_systems_of_the_paper(path):
     experiment = read_experiment(path)
-    expected = [s for s in PAPER if "SMO" not in s] if path.stem == "social" else PAPER
+    few = path.stem in ("social", "beyond-delicious")
+    expected = [s for s in PAPER if "SMO" not in s] if few else PAPER
+    beyond = BEYOND if path.stem.startswith("beyond-") else ()
     assert experiment.name == path.stem
     for corpus in experiment.corpora:
-        assert systems(experiment, corpus.name) == expected
+        found = systems(experiment, corpus.name)
+        assert [s for s in found if not s.endswith(BEYOND)] == expected
+        contents = ("NB", "kNN", "SVM") if beyond else ()
+        assert [s for s in found if s.endswith(BEYOND)] == [
+            f"{content}{addition}" for content in contents for addition in beyond
+        ]
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_beyond_the_paper_every_rule_is_tried_on_content_alone_and_on_the_learnt_weight(path):
+    runs = read_experiment(path).threshold_runs()
+    expected = {
+        f"{content}{addition} | {rule}"
+        for content in ("NB", "kNN", "SVM")
+        for addition in ("", "+BLR+M2 w=auto")
+        for rule in RULES
+    }
+    found = {run.system.name for run in runs}
+    assert found == (expected if path.stem.startswith("beyond-") else set())
 
 
 def test_the_experiments_are_shipped():
     assert {path.stem for path in SHIPPED} == {
         "reuters21578", "ohsumed23", "rcv1", "rcv1-sample", "music", "proteins", "social",
-        "text-classics",
+        "text-classics", "beyond-reuters", "beyond-ohsumed", "beyond-rcv1-sample", "beyond-mulan",
+        "beyond-delicious",
     }  # fmt: skip
 
 
@@ -90,6 +115,53 @@ def test_other_weights_than_the_paper_s_are_in_the_name():
     assert names[:4] == ["NB", "NB+BLR+M2", "NB+BLR+M2 w=0.35", "NB+BLR+M2 w=2"]
 
 
+def test_a_learnt_weight_learnt_cut_offs_and_controls_are_systems():
+    text = (
+        'evidence_weights = [1, "auto"]\nvariants = ["M2", "M1cut"]\n'
+        f'controls = ["calibration", "offset"]\n{SMALL}'
+    )
+    assert systems(parse_experiment(text), "newsroom")[:7] == [
+        "NB", "NB+BLR+M2", "NB+BLR+M2 w=auto", "NB+BLR+M1cut", "NB+BLR+M1cut w=auto",
+        "NB+calibration", "NB+offset",
+    ]  # fmt: skip
+
+
+def test_additions_name_those_that_are_wanted():
+    text = f'evidence_weights = [1, "auto"]\nadditions = ["BLR+M2 w=auto", "BLR+M1"]\n{SMALL}'
+    names = systems(parse_experiment(text), "newsroom")
+    assert names[:3] == ["NB", "NB+BLR+M1", "NB+BLR+M2 w=auto"]
+
+
+def test_threshold_rules_are_tried_on_the_content_and_on_what_is_learnt_unless_told_otherwise():
+    rule = '[thresholds.Cut]\nrule = "global_cut"\nmetric = "macro_f1"\n'
+    text = f'evidence_weights = [1, "auto"]\nvariants = ["M2"]\n{SMALL}{rule}'
+    runs = parse_experiment(text).threshold_runs()
+    assert [run.system.name for run in runs[:2]] == ["NB | Cut", "NB+BLR+M2 w=auto | Cut"]
+    assert [run.name for run in runs[:2]] == ["NB@Cut@seed0", "NB+BLR+M2_w=auto@Cut@seed0"]
+    assert [run.start.name for run in runs[:2]] == ["NB@seed0", "NB+BLR+M2_w=auto@seed0"]
+    told = parse_experiment(f'threshold_systems = ["BLR+M2"]\n{text}').threshold_runs()
+    assert [run.system.name for run in told] == ["NB+BLR+M2 | Cut", "kNN+BLR+M2 | Cut"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "needed"),
+    [
+        ("", False),
+        ('evidence_weights = ["auto"]', True),
+        ('variants = ["M1cut"]', True),
+        ('controls = ["offset"]', True),
+        ('thresholds.Cut = {rule = "mcut"}', True),
+        ('thresholds.Cut = {rule = "mcut"}\nthreshold_systems = ["BLR+M1"]', True),
+    ],
+)
+def test_out_of_fold_evidence_is_kept_when_some_system_needs_it(extra, needed):
+    runs = {run.name: run for run in parse_experiment(f"{extra}\n{SMALL}").runs()}
+    assert runs["NB@seed0"].keeps_out_of_fold == needed
+    if "threshold_systems" in extra:
+        assert runs["NB+BLR+M1@seed0"].keeps_out_of_fold
+        assert not runs["NB+BLR+M2@seed0"].keeps_out_of_fold
+
+
 def test_a_corpus_may_have_content_classifiers_of_its_own():
     text = SMALL.replace("[corpus]", "[[corpus]]").replace(
         "[content.NB]",
@@ -129,9 +201,62 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
         ('name = "small"', 'name = "small"\nseeds = [0, true]', r"seeds must be .*True"),
         ('name = "small"', 'name = "small"\nseeds = [1, 1]', r"distinct whole numbers.*\[1, 1\]"),
         ('name = "small"', 'name = "small"\nseeds = []', r"seeds must name at least one"),
-        ('name = "small"', 'name = "small"\nevidence_weights = [-1]', r"at least 0, got \[-1\]"),
-        ('name = "small"', 'name = "small"\nevidence_weights = [nan]', r"at least 0, got \[nan\]"),
-        ('name = "small"', 'name = "small"\nvariants = ["M3"]', r"some of 'M1', 'M2', each once"),
+        ('name = "small"', 'name = "small"\nevidence_weights = [-1]', r"at least 0, .*got \[-1\]"),
+        (
+            'name = "small"',
+            'name = "small"\nevidence_weights = [nan]',
+            r"at least 0, .*got \[nan\]",
+        ),
+        (
+            'name = "small"',
+            'name = "small"\nvariants = ["M3"]',
+            r"of 'M1', 'M2', 'M1cut', each once",
+        ),
+        (
+            'name = "small"',
+            'name = "small"\nevidence_weights = [1, "outo"]',
+            r"evidence_weights must be a list .* or 'auto' among them, got \[1, 'outo'\]",
+        ),
+        (
+            'name = "small"',
+            'name = "small"\nadditions = ["BLR+M2 w=auto"]',
+            r"additions must be a list of some of 'BLR\+M1', 'BLR\+M2', each once, got",
+        ),
+        (
+            'name = "small"',
+            'name = "small"\ncontrols = ["shift"]',
+            r"controls must be a list of some of 'offset', 'calibration', each once, got",
+        ),
+        (
+            'name = "small"',
+            'name = "small"\nthreshold_systems = ["content"]',
+            r"threshold_systems are for rules, and there is no \[thresholds.NAME\]",
+        ),
+        (
+            "[labels.BLR]",
+            "[thresholds.A]\n[labels.BLR]",
+            r"\[thresholds.A\]: rule must be given: one of 'fixed_cut', .*'not_empty'",
+        ),
+        (
+            "[labels.BLR]",
+            '[thresholds.A]\nrule = "scut_fbr"\nfbr = 2.5\n[labels.BLR]',
+            r"\[thresholds.A\]: fbr must be a number in \[0, 1\], got 2.5",
+        ),
+        (
+            "[labels.BLR]",
+            '[thresholds.A]\nrule = "global_cut"\nmetric = "f2"\n[labels.BLR]',
+            r"\[thresholds.A\]: metric must be one of 'micro_f1', .* got 'f2'",
+        ),
+        (
+            "[labels.BLR]",
+            '[thresholds.A]\nrule = "mcut"\nscale = "probability"\n[labels.BLR]',
+            r"\[thresholds.A\]: unknown key 'scale'. The keys are 'rule'",
+        ),
+        (
+            "[labels.BLR]",
+            '[thresholds."A B"]\nrule = "mcut"\n[labels.BLR]',
+            r"thresholds.A B names files",
+        ),
         ('name = "small"', 'name = "small"\nthreshold = 1', r"threshold must be a number between"),
         ('name = "small"', 'name = "small"\nmetrics = ["f2"]', r"metrics must be .*'one_error'"),
         ('name = "newsroom"', "", r"\[corpus\]: name must be given"),

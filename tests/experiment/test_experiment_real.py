@@ -112,6 +112,23 @@ def test_ohsumed_reaches_the_figures_of_an_independent_prototype(tmp_path):
         assert ours[system] == pytest.approx(figures, abs=0.01)
 
 
+@needs("ohsumed")
+def test_the_learnt_weight_betters_the_svm_on_ohsumed_in_all_five_metrics(tmp_path):
+    shipped = read_experiment(SHIPPED / "beyond-ohsumed.toml")
+    few = replace(shipped.corpora[0], content={"SVM": shipped.corpora[0].content["SVM"]})
+    changes = {"corpora": (few,), "additions": ("BLR+M2 w=auto",), "controls": ("offset",)}
+    (corpus,) = run_shipped("beyond-ohsumed", tmp_path, **changes, thresholds={}).corpora
+    alone, learnt, offset = (
+        metrics.evaluate(corpus.Y, corpus.run(system).log_odds())
+        for system in ("SVM", "SVM+BLR+M2 w=auto", "SVM+offset")
+    )
+    for metric in ("micro_f1", "macro_f1"):
+        assert learnt[metric] > max(alone[metric], offset[metric])
+    for metric in ("hamming_loss", "subset_loss", "one_error"):
+        assert learnt[metric] < min(alone[metric], offset[metric])
+    assert learnt["micro_f1"] == pytest.approx(0.494, abs=0.01)
+
+
 @needs("mulan")
 @pytest.mark.parametrize("name", ["music", "proteins"])
 def test_experiments_on_measured_features_run_to_the_end(name, tmp_path):

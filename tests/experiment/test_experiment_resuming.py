@@ -32,6 +32,8 @@ classifier = "logistic"
 TINY = """
 name = "tiny"
 variants = ["M2"]
+evidence_weights = ["auto"]
+thresholds.S = { rule = "scut_fbr" }
 corpus = { name = "newsroom", options = { n_documents = 60 } }
 content.NB = { classifier = "naive_bayes" }
 labels.BLR = { classifier = "logistic" }
@@ -57,7 +59,10 @@ def folder(whole, tmp_path):
 
 def files(folder):
     """Return the bytes of everything that must not depend on what happened."""
-    names = ("log_odds.npy", "decisions.npy", "truth.npz", "corpus.json", "experiment.toml")
+    names = (
+        "log_odds.npy", "decisions.npy", "out_of_fold.npy", "cuts.csv", "truth.npz", "corpus.json",
+        "experiment.toml",
+    )  # fmt: skip
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -98,7 +103,9 @@ def test_a_kill_at_any_moment_loses_nothing_but_the_run_in_progress(
     for folder in map(Path, seen["folders"]):
         assert files(folder) == expected
         left = {path.name for path in folder.glob("newsroom/runs/*")}
-        assert left == {"NB@seed0", "NB+BLR+M2@seed0"}
+        assert left == {
+            "NB@seed0", "NB+BLR+M2_w=auto@seed0", "NB@S@seed0", "NB+BLR+M2_w=auto@S@seed0",
+        }  # fmt: skip
 
 
 @needs_fork

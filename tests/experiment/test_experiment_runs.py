@@ -110,6 +110,7 @@ def test_every_run_is_what_the_classifier_gives_by_hand(fifteen, by_hand, conten
             content=model,
             labels=LogisticLabels() if "BLR" in addition else SVMLabels(),
             variant="hard" if "M1" in addition else "soft",
+            evidence_weight=1.0,
         )
     expected = model.fit(seen[content][0], labels).log_odds(seen[content][1])
     run = fifteen.corpora[0].run(f"{content}+{addition}" if addition else content)

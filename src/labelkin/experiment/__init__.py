@@ -13,12 +13,20 @@
 ['NB', 'NB+BLR+M1', 'NB+BLR+M2'] (67, 38)
 """
 
+from labelkin.experiment.checked import DamagedRun
 from labelkin.experiment.configuration import parse_experiment, read_experiment
 from labelkin.experiment.plan import Content, CorpusChoice, Experiment, PlannedRun
 from labelkin.experiment.results import CorpusResults, Results, Run, read_results
 from labelkin.experiment.running import run_experiment
-from labelkin.experiment.store import DamagedRun
-from labelkin.experiment.systems import CONTENT, LABELS, Addition, Classifier, System
+from labelkin.experiment.systems import (
+    CONTENT,
+    LABELS,
+    Addition,
+    Classifier,
+    Control,
+    System,
+    Thresholds,
+)
 
 __all__ = [
     "CONTENT",
@@ -26,6 +34,7 @@ __all__ = [
     "Addition",
     "Classifier",
     "Content",
+    "Control",
     "CorpusChoice",
     "CorpusResults",
     "DamagedRun",
@@ -34,6 +43,7 @@ __all__ = [
     "Results",
     "Run",
     "System",
+    "Thresholds",
     "parse_experiment",
     "read_experiment",
     "read_results",

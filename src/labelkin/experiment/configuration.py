@@ -8,9 +8,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from labelkin.experiment.controls import CONTROLS
 from labelkin.experiment.features import WEIGHTS
-from labelkin.experiment.plan import Content, CorpusChoice, Documents, Experiment
-from labelkin.experiment.systems import CONTENT, LABELS, VARIANTS, Classifier, parameter_kinds
+from labelkin.experiment.plan import ALONE, Content, CorpusChoice, Documents, Experiment
+from labelkin.experiment.systems import (
+    AUTO,
+    CONTENT,
+    LABELS,
+    PAPER_VARIANTS,
+    VARIANTS,
+    Classifier,
+    Thresholds,
+    additions,
+    parameter_kinds,
+)
+from labelkin.experiment.threshold_rules import RULES, check_rule, rule_parameters
 from labelkin.experiment.toml_table import Table, parse_toml
 from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
@@ -20,7 +32,7 @@ METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
 #: Names become parts of file names and of the systems' names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-C = TypeVar("C", bound=Classifier)
+C = TypeVar("C", bound=Classifier | Thresholds)
 
 
 def read_experiment(path: str | os.PathLike[str]) -> Experiment:
@@ -54,7 +66,7 @@ def parse_experiment(
     """
     top = parse_toml(text, source)
     name = _read_name(top, "name")
-    content = _classifiers(top, "content", _read_content)
+    content = _named(top, "content", _read_content)
     words = top.table("words")
     experiment = Experiment(
         name=name,
@@ -62,18 +74,51 @@ def parse_experiment(
         corpora=_read_corpora(top, content, Path(folder)),
         seeds=top.whole_numbers("seeds", [0]),
         words=_all_parameters(words, WordCounts) if words else {},
-        labels=_classifiers(top, "labels", _read_labels),
-        variants=top.texts("variants", list(VARIANTS), list(VARIANTS)),
-        evidence_weights=top.numbers("evidence_weights", [1.0]),
         threshold=top.share("threshold", 0.5),
         metrics=_read_metrics(top),
         tests=top.texts("tests", [*TESTS, "paired_bootstrap"], TESTS),
         text=text,
+        controls=top.texts("controls", list(CONTROLS), []),
+        **_read_systems(top),
     )
     top.finish()
     if not experiment.seeds:
         raise top.refuse("seeds must name at least one seed, got [].")
     return experiment
+
+
+def _read_systems(top: Table) -> dict[str, Any]:
+    """Read what is added to content classifiers, and what is tried on the outcome."""
+    labels = _named(top, "labels", _read_labels)
+    variants = top.texts("variants", list(VARIANTS), PAPER_VARIANTS)
+    weights: Any = top.numbers_or(AUTO, "evidence_weights", [1.0])
+    every = [addition.name for addition in additions(labels, variants, weights)]
+    chosen = top.texts("additions", every, every)
+    thresholds = _named(top, "thresholds", _read_thresholds)
+    learnt = [a.name for a in additions(labels, variants, weights) if a.weight == AUTO]
+    default = [ALONE, *(name for name in learnt if name in chosen)]
+    systems = top.texts("threshold_systems", [ALONE, *chosen], default)
+    if "threshold_systems" in top and not thresholds:
+        raise top.refuse("threshold_systems are for rules, and there is no [thresholds.NAME].")
+    return {
+        "labels": labels,
+        "variants": variants,
+        "evidence_weights": weights,
+        "additions": chosen if "additions" in top else None,
+        "thresholds": thresholds,
+        "threshold_systems": systems if thresholds else (),
+    }
+
+
+def _read_thresholds(name: str, table: Table) -> Thresholds:
+    rule = table.choice("rule", list(RULES))
+    parameters = table.parameters(rule_parameters(rule))
+    table.finish()
+    try:
+        check_rule(rule, parameters)
+    except ValueError as error:
+        raise table.refuse(str(error)) from None
+    return Thresholds(name, rule, parameters)
 
 
 def _read_corpora(
@@ -108,7 +153,7 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
         else "all",
         test_share=table.share("test_share", None),
         split_seed=table.whole_number("split_seed", 0),
-        content={**content, **_classifiers(table, "content", _read_content)},
+        content={**content, **_named(table, "content", _read_content)},
     )
     documents.finish()
     table.finish()
@@ -144,7 +189,8 @@ def _read_labels(name: str, table: Table) -> Classifier:
     return Classifier(name, classifier, parameters)
 
 
-def _classifiers(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:
+def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:
+    """Read the tables ``[key.NAME]``, whose names become parts of file names."""
     found = table.named_tables(key)
     for name in found:
         _check_name(table, f"{key}.{name}", name)

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import os
-import platform
-import time
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
-from labelkin.experiment.evidence import Blocks, LabelLayer, content_evidence
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.experiment.evidence import LabelLayer, Learnt, content_blocks, learn_content
 from labelkin.experiment.material import Material, prepare
+from labelkin.experiment.out_of_fold import OutOfFold
 from labelkin.experiment.plan import CorpusChoice, Experiment, PlannedRun
 from labelkin.experiment.results import RUNS, Run, first_difference
-from labelkin.experiment.store import locked, new_run, write_arrays, write_record
+from labelkin.experiment.stopwatch import Stopwatch
+from labelkin.experiment.store import (
+    CUTS,
+    DECISIONS,
+    LOCKS,
+    locked,
+    new_run,
+    write_array,
+    write_arrays,
+    write_file,
+    write_record,
+)
+from labelkin.experiment.systems import Control
+from labelkin.experiment.threshold_rules import cuts_csv, decide, make_rule
 from labelkin.experiment.truth import (
     FACTS,
     TRUTH,
@@ -24,13 +39,11 @@ from labelkin.experiment.truth import (
     write_facts,
     write_truth,
 )
+from labelkin.experiment.versions import versions
 from labelkin.odds import log_odds_of
 
 #: Told how much is done, of how much, and what it is.
 Progress = Callable[[int, int, str], None]
-#: Where lock files are, in every folder that has some.
-LOCKS = ".locks"
-_PACKAGES = ("labelkin", "numpy", "scipy", "scikit-learn", "joblib", "numba", "PyStemmer")
 
 
 class CorpusWork:
@@ -65,17 +78,13 @@ class CorpusWork:
         self.path = path
         self.tell = tell
 
-    def make(self, run: PlannedRun, content: Run | None) -> None:
-        """Train a system and write its run; ``content`` is what an addition is added to."""
-        wall, cpu = time.perf_counter(), time.process_time()
-        shape = self.material.Y_test.shape if content is None else content.log_odds().shape
-        blocks = self._counted(self._log_odds(run, content, shape[0]), run, shape[0])
-        cut = float(log_odds_of(self.experiment.threshold))
-        with new_run(self.folder / RUNS / run.name) as part:
-            checksums = write_arrays(part, blocks, shape, cut)
-            seconds = {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-            made = {"seconds": seconds, "versions": versions()}
-            write_record(part, {**run.record(), **made, "shape": shape, "sha256": checksums})
+    def make(self, run: PlannedRun, start: Run | None) -> None:
+        """Train a system and write its run; ``start`` is the run that it starts from."""
+        watch = Stopwatch()
+        if start is not None and run.system.thresholds is not None:
+            self._make_decisions(run, start, watch)
+        else:
+            self._make_log_odds(run, start, watch)
 
     @cached_property
     def material(self) -> Material:
@@ -100,16 +109,70 @@ class CorpusWork:
         """What the training labels say of one another."""
         return LabelLayer(read_truth(self.folder / TRUTH).train)
 
-    def _log_odds(self, run: PlannedRun, content: Run | None, n_documents: int) -> Blocks:
+    @cached_property
+    def out_of_fold(self) -> OutOfFold:
+        """The log-odds of training documents that runs learn from."""
+        return OutOfFold(self.folder)
+
+    def _make_log_odds(self, run: PlannedRun, start: Run | None, watch: Stopwatch) -> None:
+        shape = self.material.Y_test.shape if start is None else start.log_odds().shape
+
         def tell(what: str) -> None:
-            self.tell(0, n_documents, f"{run.name}: {what}")
+            self.tell(0, shape[0], f"{run.name}: {what}")
 
-        if run.system.addition is None or content is None:
-            choice = self.choice.content[run.system.content]
-            return content_evidence(choice, run.seed, self.material, tell)
-        return self.label_layer.posterior(run.system.addition, content.log_odds(), tell)
+        learnt = self._learn(run, run.keeps_out_of_fold, tell)
+        if run.keeps_out_of_fold:
+            self.out_of_fold.keep(run, learnt)
+        tell("documents")
+        documents = (
+            self.material.test_blocks() if start is None else content_blocks(start.log_odds())
+        )
+        blocks = self._counted(map(learnt.judge, documents), run, shape[0])
+        cut = float(log_odds_of(self.experiment.threshold))
+        with new_run(self.folder / RUNS / run.name) as part:
+            checksums = write_arrays(part, blocks, shape, cut)
+            seconds = {**watch.seconds(), **learnt.seconds}
+            made = {"seconds": seconds, "learnt": learnt.facts, "versions": versions()}
+            write_record(part, {**run.record(), **made, "shape": shape, "sha256": checksums})
 
-    def _counted(self, blocks: Blocks, run: PlannedRun, n_documents: int) -> Blocks:
+    def _make_decisions(self, run: PlannedRun, start: Run, watch: Stopwatch) -> None:
+        """Tune a threshold rule out of fold, and decide on another run's log-odds."""
+        if run.start is None or run.system.thresholds is None:
+            raise TypeError(f"{run.name} has no threshold rule.")
+        scores = start.log_odds()
+        self.tell(0, len(scores), f"{run.name}: learning")
+        unseen = self._unseen(run.start)
+        learning = Stopwatch()
+        rule = make_rule(run.system.thresholds)
+        rule.fit(unseen if rule.needs_scores else None, self.label_layer.labels)
+        learnt = learning.seconds("learning_")
+        blocks = self._counted(decide(rule, scores), run, len(scores))
+        with new_run(self.folder / RUNS / run.name) as part:
+            checksums = {
+                DECISIONS: write_array(part / DECISIONS, blocks, np.bool_, scores.shape),
+                CUTS: write_file(part / CUTS, cuts_csv(rule).encode()),
+            }
+            seconds = {**watch.seconds(), **learnt}
+            made = {"seconds": seconds, "versions": versions(), "log_odds_of": run.start.name}
+            write_record(part, {**run.record(), **made, "shape": scores.shape, "sha256": checksums})
+
+    def _unseen(self, run: PlannedRun) -> NDArray[np.float64]:
+        """Return a run's out-of-fold log-odds; learn them again if they are not there."""
+        return self.out_of_fold.read(run, lambda: self._learn(run, True, _silent))
+
+    def _learn(self, run: PlannedRun, out_of_fold: bool, tell: Callable[[str], None]) -> Learnt:
+        if run.system.addition is None or run.start is None:
+            content = self.choice.content[run.system.content]
+            return learn_content(content, run.seed, self.material, tell, out_of_fold=out_of_fold)
+        addition = run.system.addition
+        learns = isinstance(addition, Control) or addition.learns_from_guesses
+        tell("learning")
+        content_unseen = self._unseen(run.start) if learns or out_of_fold else None
+        return self.label_layer.learn(addition, content_unseen, out_of_fold=out_of_fold)
+
+    def _counted(
+        self, blocks: Iterable[NDArray[Any]], run: PlannedRun, n_documents: int
+    ) -> Iterator[NDArray[Any]]:
         """Hand blocks on, and tell how many documents they have been."""
         n_done = 0
         for block in blocks:
@@ -127,16 +190,5 @@ class CorpusWork:
             )
 
 
-@cache
-def versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the packages that have a say in the numbers."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
-    return {**found, **dict(_package_versions())}
-
-
-def _package_versions() -> Iterator[tuple[str, str]]:
-    for package in _PACKAGES:
-        try:
-            yield package, version(package)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
+def _silent(text: str) -> None:
+    pass

@@ -6,6 +6,11 @@
     DIR/<corpus>/corpus.json               what the corpus is
     DIR/<corpus>/truth.npz                 label sets of its training and test documents
     DIR/<corpus>/runs/<system>@seed<k>/    log_odds.npy, decisions.npy, run.json
+    DIR/<corpus>/runs/<system>@<rule>@seed<k>/   decisions.npy, cuts.csv, run.json
+    DIR/<corpus>/out_of_fold/<system>@seed<k>/   out_of_fold.npy, run.json
+
+A run with a threshold rule decides on the log-odds of the run without it. What is out of fold are
+log-odds of the training documents, by which weights and cuts were learnt; reports need none.
 """
 
 from __future__ import annotations
@@ -19,14 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.experiment.checked import SCORED, read_array, read_record
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
-from labelkin.experiment.store import (
-    DECISIONS,
-    LOG_ODDS,
-    read_array,
-    read_record,
-)
+from labelkin.experiment.store import DECISIONS, LOG_ODDS
 from labelkin.experiment.truth import FACTS, TRUTH, read_facts, read_truth
 from labelkin.label_matrix import LabelMatrix
 
@@ -43,6 +44,8 @@ class Run:
         Its name, ``"NB+BLR+M2"``.
     content, addition
         Its two parts, ``"NB"`` and ``"BLR+M2"``; the addition is empty for the content alone.
+    thresholds
+        The name of the rule that decided; empty where log-odds were cut at one number.
     corpus, seed
         What it was trained on, and by which seed.
     configuration
@@ -50,24 +53,32 @@ class Run:
     versions
         Of Python and the packages it was made with.
     seconds
-        How long it took: ``"wall"`` and ``"cpu"``.
+        How long it took: ``"wall"`` and ``"cpu"``, and of these ``"learning_wall"`` and
+        ``"learning_cpu"`` to learn from training documents.
+    learnt
+        What was learnt: ``"evidence_weight"`` and ``"first_place"`` of a learnt weight.
     folder
         Where it is.
+    log_odds_folder
+        Where its log-odds are: those of another run where a rule decided.
     """
 
     system: str
     content: str
     addition: str
+    thresholds: str
     corpus: str
     seed: int
     configuration: Mapping[str, Any]
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
+    learnt: Mapping[str, float]
     folder: Path
+    log_odds_folder: Path
 
     def log_odds(self) -> NDArray[np.float64]:
         """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
-        return read_array(self.folder / LOG_ODDS)
+        return read_array(self.log_odds_folder / LOG_ODDS)
 
     def decisions(self) -> NDArray[np.bool_]:
         """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only."""
@@ -89,7 +100,9 @@ class CorpusResults:
     ids
         The test documents' own names, ``(n_test,)``, where they have any.
     runs
-        In the order of the paper's tables, seed by seed.
+        Those that give log-odds, in the order of the paper's tables, seed by seed.
+    threshold_runs
+        Those that decide by a rule on the log-odds of another run.
     """
 
     name: str
@@ -98,13 +111,15 @@ class CorpusResults:
     Y_train: LabelMatrix
     ids: NDArray[Any] | None
     runs: tuple[Run, ...]
+    threshold_runs: tuple[Run, ...] = ()
 
     def run(self, system: str, seed: int | None = None) -> Run:
         """Return the run of a system; of the first seed if none is named."""
-        for run in self.runs:
+        every = [*self.runs, *self.threshold_runs]
+        for run in every:
             if run.system == system and seed in (None, run.seed):
                 return run
-        there_are = ", ".join(dict.fromkeys(run.system for run in self.runs))
+        there_are = ", ".join(dict.fromkeys(run.system for run in every))
         raise ValueError(
             f"There is no run of {system!r} with seed {seed} on {self.name}. Systems: {there_are}."
         )
@@ -120,8 +135,13 @@ class Results:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The runs on all corpora."""
+        """The runs on all corpora that give log-odds."""
         return tuple(run for corpus in self.corpora for run in corpus.runs)
+
+    @property
+    def threshold_runs(self) -> tuple[Run, ...]:
+        """The runs on all corpora that decide by a rule on the log-odds of another run."""
+        return tuple(run for corpus in self.corpora for run in corpus.threshold_runs)
 
 
 def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Results:
@@ -140,8 +160,8 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
             f"{folder} must be the folder of an experiment, and has no {EXPERIMENT}."
         )
     experiment = read_experiment(folder / EXPERIMENT)
-    planned = experiment.runs()
-    missing = [run for run in planned if not run_folder(folder, run).is_dir()]
+    planned = experiment.runs() + experiment.threshold_runs()
+    missing = [run for run in planned if not _is_there(folder, run)]
     if missing and not partial:
         raise FileNotFoundError(
             f"{folder} is unfinished: {len(missing)} of {len(planned)} runs are missing, the first "
@@ -153,6 +173,12 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
     return Results(experiment, tuple(corpus_results(folder, c, runs) for c in begun), folder)
 
 
+def _is_there(folder: Path, run: PlannedRun) -> bool:
+    """Tell whether a run can be read: where a rule decided, also the run it decided on."""
+    needed = run.start if run.system.thresholds else None
+    return all(run_folder(folder, one).is_dir() for one in (run, needed) if one)
+
+
 def run_folder(folder: Path, run: PlannedRun) -> Path:
     """Return where a run is, or will be."""
     return folder / run.corpus / RUNS / run.name
@@ -161,15 +187,27 @@ def run_folder(folder: Path, run: PlannedRun) -> Path:
 def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check it: its arrays, and that it is the run that was planned."""
     place = run_folder(folder, planned)
-    record = read_record(place)
+    decides = planned.system.thresholds is not None
+    record = read_record(place, {DECISIONS: np.bool_} if decides else SCORED)
+    refuse_other(place, record, planned)
+    return Run(
+        **planned.record(),
+        versions=record["versions"],
+        seconds=record["seconds"],
+        learnt=record.get("learnt", {}),
+        folder=place,
+        log_odds_folder=run_folder(folder, planned.start) if decides and planned.start else place,
+    )
+
+
+def refuse_other(place: Path, record: Mapping[str, Any], planned: PlannedRun) -> None:
+    """Refuse what was made by another configuration than the planned one."""
     changed = first_difference(record.get("configuration"), planned.configuration)
     if changed:
         raise ValueError(
             f"The run {place} is not of this experiment: {changed}. Give a changed experiment "
             "another folder (--out), or delete the runs that it changes."
         )
-    made = {"versions": record["versions"], "seconds": record["seconds"]}
-    return Run(**planned.record(), **made, folder=place)
 
 
 def first_difference(old: Any, new: Any, place: str = "") -> str:
@@ -197,11 +235,13 @@ def _said(value: Any) -> str:
 def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResults:
     """Gather what belongs to one corpus."""
     truth = read_truth(folder / corpus / TRUTH)
+    ours = [run for run in runs if run.corpus == corpus]
     return CorpusResults(
         name=corpus,
         facts=read_facts(folder / corpus / FACTS),
         Y=truth.test,
         Y_train=truth.train,
         ids=truth.ids,
-        runs=tuple(run for run in runs if run.corpus == corpus),
+        runs=tuple(run for run in ours if not run.thresholds),
+        threshold_runs=tuple(run for run in ours if run.thresholds),
     )

@@ -15,7 +15,7 @@ from typing import Any
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 
-from labelkin.experiment.corpus_work import LOCKS, CorpusWork, Progress
+from labelkin.experiment.corpus_work import CorpusWork, Progress
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.experiment.results import (
     EXPERIMENT,
@@ -25,7 +25,7 @@ from labelkin.experiment.results import (
     read_run,
     run_folder,
 )
-from labelkin.experiment.store import locked, write_whole
+from labelkin.experiment.store import LOCKS, locked, write_whole
 
 
 def run_experiment(
@@ -85,7 +85,7 @@ class _Work:
         self.paths = paths
         self.progress = progress
         self.run_progress = run_progress
-        self.planned = experiment.runs()
+        self.planned = experiment.runs() + experiment.threshold_runs()
         self.done: dict[tuple[str, str], Run] = {}
         self._corpus_work: CorpusWork | None = None
 
@@ -121,14 +121,14 @@ class _Work:
 
     def _do(self, run: PlannedRun, *, wait: bool) -> None:
         """Do a run that is not there; if somebody else is at it, wait for them or let it be."""
-        content = self.done.get((run.corpus, run.content_run))
-        if run.system.addition and content is None:
-            return  # somebody is at the content
+        start = self.done.get(_key(run.start)) if run.start else None
+        if run.start and start is None:
+            return  # somebody is at it
         with locked(self.folder / run.corpus / LOCKS / f"{run.name}.lock", wait=wait) as ours:
             if not ours or self._look(run):
                 return
             self._tell(f"{run.name} on {run.corpus}")
-            self._work_on(run.corpus).make(run, content if run.system.addition else None)
+            self._work_on(run.corpus).make(run, start)
             self._look(run)
 
     def _work_on(self, corpus: str) -> CorpusWork:

@@ -1,7 +1,7 @@
-"""Run folders: written in one piece, checked when read, one writer at a time.
+"""Run folders: written in one piece, one writer at a time.
 
 A run is written under another name, ``NB@seed0.part``, and renamed when it is complete, so that
-whatever bears its name is whole, even after a kill. ``run.json`` holds the checksums of the arrays.
+whatever bears its name is whole, even after a kill. ``run.json`` holds the checksums of the files.
 Locks are advisory (``flock``); the system lets go of them when a process ends, however it ends.
 """
 
@@ -26,11 +26,9 @@ if sys.platform != "win32":
     import fcntl
 
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
-_CHUNK = 2**20
-
-
-class DamagedRun(ValueError):  # noqa: N818
-    """A run folder that does not hold what its ``run.json`` says; the message names it."""
+OUT_OF_FOLD, CUTS = "out_of_fold.npy", "cuts.csv"
+#: Where lock files are, in every folder that has some.
+LOCKS = ".locks"
 
 
 @contextmanager
@@ -95,37 +93,25 @@ def write_arrays(
         return {LOG_ODDS: log_odds.finish(), DECISIONS: decisions.finish()}
 
 
+def write_array(
+    path: Path, blocks: Iterable[NDArray[Any]], dtype: Any, shape: tuple[int, int]
+) -> str:
+    """Write one array, some rows at a time; return its checksum."""
+    with _ArrayFile(path, np.dtype(dtype), shape) as array:
+        for block in blocks:
+            array.append(block)
+        return array.finish()
+
+
+def write_file(path: Path, data: bytes) -> str:
+    """Write a file that is no array; return its checksum."""
+    write_whole(path, data)
+    return hashlib.sha256(data).hexdigest()
+
+
 def write_record(folder: Path, record: Mapping[str, Any]) -> None:
-    """Write what a run is; it holds the arrays' ``shape`` and their checksums, ``sha256``."""
+    """Write what a run is; it holds the arrays' ``shape`` and the files' checksums, ``sha256``."""
     write_whole(folder / RECORD, f"{json.dumps(record, indent=1, sort_keys=True)}\n".encode())
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """Return what ``run.json`` of a run says, after checking that the arrays are those it names."""
-    try:
-        record = json.loads((folder / RECORD).read_bytes())
-        checksums, shape = dict(record["sha256"]), tuple(record["shape"])
-        missing = {"configuration", "versions", "seconds"} - set(record)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
-    if missing:
-        raise _damaged(folder, f"{RECORD} does not say {', '.join(sorted(missing))}")
-    for name in (LOG_ODDS, DECISIONS):
-        path = folder / name
-        if not path.is_file():
-            raise _damaged(folder, f"{name} is missing")
-        found = _sha256(path)
-        if found != checksums.get(name):
-            raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} says "
-                           f"{checksums.get(name)}")  # fmt: skip
-    _check_shapes(folder, shape)
-    return dict(record)
-
-
-def read_array(path: Path) -> NDArray[Any]:
-    """Return an array that stays on disk, read only."""
-    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array
 
 
 class _ArrayFile:
@@ -170,28 +156,6 @@ def _check_numbers(block: NDArray[np.float64], folder: Path, n_before: int) -> N
             f"{folder.name.removesuffix('.part')}: log-odds must be numbers, got NaN at test "
             f"document {n_before + i}, label {j} ({int(np.isnan(block).sum())} such cells here)."
         )
-
-
-def _check_shapes(folder: Path, shape: tuple[int, ...]) -> None:
-    for name, dtype in ((LOG_ODDS, np.float64), (DECISIONS, np.bool_)):
-        array = read_array(folder / name)
-        if array.shape != shape or array.dtype != dtype:
-            raise _damaged(folder, f"{name} is {array.dtype} of shape {array.shape}, not {shape}")
-
-
-def _damaged(folder: Path, why: str) -> DamagedRun:
-    return DamagedRun(
-        f"The run {folder} is damaged: {why}. Delete the folder and run the experiment again: "
-        "it makes what is missing."
-    )
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _lock(file: Any, wait: bool) -> bool:

@@ -82,10 +82,11 @@ class Table:
         rule = f"a list of some of {listed(choices)}, each once"
         return tuple(self._list(key, default, rule, lambda v: v in choices))
 
-    def numbers(self, key: str, default: Sequence[float]) -> tuple[float, ...]:
-        """Take a list of distinct numbers of at least 0."""
-        rule = "a list of distinct numbers of at least 0"
-        return tuple(float(v) for v in self._list(key, default, rule, _is_positive))
+    def numbers_or(self, word: str, key: str, default: Sequence[float]) -> tuple[float | str, ...]:
+        """Take a list of distinct numbers of at least 0, the word among them if wanted."""
+        rule = f"a list of distinct numbers of at least 0, or {word!r} among them"
+        found = self._list(key, default, rule, lambda v: v == word or _is_positive(v))
+        return tuple(v if v == word else float(v) for v in found)
 
     def whole_numbers(self, key: str, default: Sequence[int]) -> tuple[int, ...]:
         """Take a list of distinct whole numbers of at least 0."""

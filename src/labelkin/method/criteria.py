@@ -78,11 +78,11 @@ def _one_error(log_odds: Matrix, truth: Truth) -> float:
 
 def _micro_f1(log_odds: Matrix, truth: Truth) -> float:
     hits, wrong = _hits_and_wrong(log_odds, truth)
-    return -float(_f1(hits.sum(), wrong.sum()))
+    return -float(f1_of(hits.sum(), wrong.sum()))
 
 
 def _macro_f1(log_odds: Matrix, truth: Truth) -> float:
-    return -float(_f1(*_hits_and_wrong(log_odds, truth)).mean())
+    return -float(f1_of(*_hits_and_wrong(log_odds, truth)).mean())
 
 
 CRITERIA: dict[str, Callable[[Matrix, Truth], float]] = {
@@ -106,6 +106,6 @@ def _hits_and_wrong(log_odds: Matrix, truth: Truth) -> tuple[Matrix, Matrix]:
     return hits, truth.times @ _wrong(log_odds, truth)
 
 
-def _f1(hits: Matrix, wrong: Matrix) -> Matrix:
+def f1_of(hits: Matrix, wrong: Matrix) -> Matrix:
     """Return F1 = 2 hits / (2 hits + wrong); 0 where there is nothing to find and nothing found."""
     return np.divide(2 * hits, 2 * hits + wrong, out=np.zeros_like(hits), where=hits > 0)

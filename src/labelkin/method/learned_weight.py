@@ -1,7 +1,7 @@
 """The learnt evidence weight: how much guessed labels count, found on out-of-fold evidence.
 
 Guessed labels repeat the content they were guessed from, so that the paper's full weight counts it
-twice. What they are worth is learnt in three steps, all on training documents as if unseen:
+twice. What they are worth is learnt in four steps, all on training documents as if unseen:
 
 1. **weight**: the paper's label evidence E counts w, the w in [0, 1] under which content + w·E is
    best by the criterion (the Brier score: bounded, so that an overconfident classifier cannot
@@ -10,7 +10,9 @@ twice. What they are worth is learnt in three steps, all on training documents a
    content + w·E given, shrunk towards 0 by a Gaussian prior that is ``shrinkage`` times as strong
    as the one of the paper's layer. So the weights of guessed labels are w·W + u: the paper's,
    scaled, are the prior mean, and the data must speak clearly to move them.
-3. **first place**: how much of this has a say in which label comes first (``first_place``).
+3. **no harm**: while out-of-fold decisions are clearly worse than without all this by micro F1,
+   macro F1, Hamming or subset 0/1 loss, it counts a quarter less (``do_no_harm``).
+4. **first place**: how much of this has a say in which label comes first (``first_place``).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from sklearn.base import BaseEstimator
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.combination import LinearEvidence
 from labelkin.method.criteria import CRITERIA, Truth
+from labelkin.method.do_no_harm import does_clear_harm
 from labelkin.method.first_place import choose_first_place
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.map_logistic import fit_logistic_layer, prior_scale
@@ -34,6 +37,8 @@ Matrix = NDArray[np.float64]
 
 #: Weights tried first, and how far on either side of the best the second look goes.
 _COARSE, _FINE = 0.1, 0.05
+#: Shares of the evidence that are tried where all of it does harm.
+_STRENGTHS = (1.0, 0.75, 0.5, 0.25)
 #: Guesses below this may be left out of the correction's inputs, if at most this share remains.
 _HARDLY, _FEW = 0.01, 0.05
 #: Share of the objective at which a correction is good enough.
@@ -83,20 +88,22 @@ class LearnedWeight(BaseEstimator):
     def learn(self, evidence: GuessedEvidence) -> LearnedEvidence:
         """Learn weight, correction and first place."""
         self.check()
-        weight = self._best_weight(evidence)
+        truth = Truth.of(evidence.labels, evidence.weight)
+        weight = self._best_weight(evidence, truth)
         offset = evidence.content + weight * evidence.paper
         added, correction = weight * evidence.paper, None
         if np.isfinite(self.shrinkage):
             correction = _correction(evidence, offset, self.shrinkage)
             added = added + _cross_fitted_correction(evidence, offset, self.shrinkage)
+        strength = _harmless_strength(evidence.content, added, truth)
+        added *= strength
         share = 1.0
         if self.first_place:
             share = choose_first_place(evidence.content, added, evidence.labels, evidence.weight)
-        return LearnedEvidence(weight, correction, share, added)
+        return LearnedEvidence(strength * weight, _scaled(correction, strength), share, added)
 
-    def _best_weight(self, evidence: GuessedEvidence) -> float:
+    def _best_weight(self, evidence: GuessedEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
-        truth = Truth.of(evidence.labels, evidence.weight)
         loss = CRITERIA[self.criterion]
 
         def best(weights: Any) -> float:
@@ -151,6 +158,19 @@ class LearnedEvidence(NamedTuple):
     correction: LinearEvidence | None
     first_place: float
     added: Matrix
+
+
+def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:
+    """Return the largest share of the evidence that does no clear harm out of fold."""
+    return next(
+        (s for s in _STRENGTHS if not does_clear_harm(content, content + s * added, truth)), 0.0
+    )
+
+
+def _scaled(correction: LinearEvidence | None, strength: float) -> LinearEvidence | None:
+    if correction is None:
+        return None
+    return LinearEvidence(strength * correction.weights, strength * correction.bias)
 
 
 def _correction(evidence: GuessedEvidence, offset: Matrix, shrinkage: float) -> LinearEvidence:
