@@ -16,6 +16,7 @@ from labelkin.experiment.material import Material, prepare
 from labelkin.experiment.out_of_fold import OutOfFold
 from labelkin.experiment.plan import CorpusChoice, Experiment, PlannedRun
 from labelkin.experiment.results import RUNS, Run, first_difference
+from labelkin.experiment.revealing import reveal
 from labelkin.experiment.stopwatch import Stopwatch
 from labelkin.experiment.store import (
     CUTS,
@@ -28,7 +29,7 @@ from labelkin.experiment.store import (
     write_file,
     write_record,
 )
-from labelkin.experiment.systems import Control
+from labelkin.experiment.systems import AUTO, Addition, Control
 from labelkin.experiment.threshold_rules import cuts_csv, decide, make_rule
 from labelkin.experiment.truth import (
     FACTS,
@@ -132,8 +133,21 @@ class CorpusWork:
         with new_run(self.folder / RUNS / run.name) as part:
             checksums = write_arrays(part, blocks, shape, cut)
             seconds = {**watch.seconds(), **learnt.seconds}
-            made = {"seconds": seconds, "learnt": learnt.facts, "versions": versions()}
+            made = {
+                "seconds": seconds,
+                "learnt": learnt.facts,
+                "known_labels": self._known_labels(run, start, learnt),
+                "versions": versions(),
+            }
             write_record(part, {**run.record(), **made, "shape": shape, "sha256": checksums})
+
+    def _known_labels(self, run: PlannedRun, start: Run | None, learnt: Learnt) -> list[Any]:
+        """Measure what known labels are worth to a learnt weight."""
+        addition = run.system.addition
+        if start is None or not isinstance(addition, Addition) or addition.weight != AUTO:
+            return []
+        truth = read_truth(self.folder / TRUTH).test
+        return reveal(learnt.judge, np.array(start.log_odds()), truth)
 
     def _make_decisions(self, run: PlannedRun, start: Run, watch: Stopwatch) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""

@@ -57,6 +57,8 @@ class Run:
         ``"learning_cpu"`` to learn from training documents.
     learnt
         What was learnt: ``"evidence_weight"`` and ``"first_place"`` of a learnt weight.
+    known_labels
+        What known labels are worth to a learnt weight: see ``revealing``.
     folder
         Where it is.
     log_odds_folder
@@ -73,6 +75,7 @@ class Run:
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
     learnt: Mapping[str, float]
+    known_labels: Sequence[Mapping[str, Any]]
     folder: Path
     log_odds_folder: Path
 
@@ -195,6 +198,7 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
         versions=record["versions"],
         seconds=record["seconds"],
         learnt=record.get("learnt", {}),
+        known_labels=record.get("known_labels", ()),
         folder=place,
         log_odds_folder=run_folder(folder, planned.start) if decides and planned.start else place,
     )

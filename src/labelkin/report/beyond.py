@@ -15,6 +15,7 @@ from labelkin.report.beyond_tables import (
     cost_table,
     gain_table,
     interval_table,
+    revealed_table,
     seed_table,
     threshold_cell_table,
     threshold_table,
@@ -30,7 +31,7 @@ Written by `labelkin report DIR… --beyond docs/beyond.md` from the stored runs
 `experiments/beyond-*.toml`; no number is typed by hand.
 
 A **cell** is one content classifier on one corpus. *Alone* is the content classifier, cut at 0.5;
-*learnt* is the default of `LabelDependenceClassifier`: the evidence weight, a correction and who
+*learnt* is the default of `LabelDependenceClassifier`: the evidence weight, a correction, and who
 comes first are learnt from out-of-fold evidence of the training documents ({learnt} in the
 experiments). A **gain** is the share of the remaining loss that is removed, in per cent: of 1 −
 F1, or of the loss itself; above 0 is better, and a loss where none remained is −inf, left out of
@@ -52,6 +53,10 @@ _THRESHOLDS = """\
 Every rule is tuned on out-of-fold log-odds: on the content's for content alone, on the
 posterior's for learnt. Alone → learnt with the same rule, means over the cells; the last column
 compares the two in every cell and metric. One-error does not depend on the cut."""
+_REVEALED = """\
+One, two, three true labels of a document are told, drawn at random, and the labels that remain are
+scored, on documents that have further ones: content alone → learnt, nothing told → learnt, told.
+A label that is told counts with the paper's full weight, one that is guessed with the learnt."""
 _CALIBRATION = """\
 ECE is the mean distance between promised and observed shares over all pairs of document and label
 (15 bins), the Brier score the mean squared error of their probabilities; lower is better.
@@ -115,12 +120,22 @@ def _group_parts(cells: Sequence[BeyondCell], told: set[str]) -> Iterator[str]:
     yield _markdown(control_table(cells))
     yield from _reuters_parts(cells)
     yield from _threshold_parts(cells, told)
+    yield from _revealed_parts(cells, told)
     yield "### Calibration"
     yield from _once(_CALIBRATION, told)
     yield _markdown(calibration_table(cells))
     yield "### Learnt weights and their cost"
     yield from _once(_COST, told)
     yield _markdown(cost_table(cells))
+
+
+def _revealed_parts(cells: Sequence[BeyondCell], told: set[str]) -> Iterator[str]:
+    """Yield the section on known labels; older runs have not measured what they are worth."""
+    measured = [cell for cell in cells if all(cell.systems[cell.learnt].known_labels)]
+    if measured:
+        yield "### Known labels"
+        yield from _once(_REVEALED, told)
+        yield _markdown(revealed_table(measured))
 
 
 def _tell_gains(cells: Sequence[BeyondCell]) -> str:

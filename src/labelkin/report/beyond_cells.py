@@ -48,11 +48,14 @@ class Trial:
         Of the processor, to learn from training documents; the mean over the seeds.
     learnt
         What it learnt, seed by seed: ``"evidence_weight"``, ``"first_place"``.
+    known_labels
+        What known labels are worth to it, seed by seed.
     """
 
     by_seed: tuple[Mapping[str, float], ...]
     seconds: float
     learnt: tuple[Mapping[str, float], ...]
+    known_labels: tuple[Sequence[Mapping[str, Any]], ...]
 
     def __getitem__(self, metric: str) -> float:
         """Return the mean score over the seeds."""
@@ -165,6 +168,7 @@ def _trial(Y: Any, runs: Sequence[Run]) -> Trial:
         tuple(_scores(Y, run) for run in runs),
         float(np.mean([run.seconds.get("learning_cpu", np.nan) for run in runs])),
         tuple(run.learnt for run in runs),
+        tuple(run.known_labels for run in runs),
     )
 
 

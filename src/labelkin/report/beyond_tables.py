@@ -134,6 +134,26 @@ def cost_table(cells: Sequence[BeyondCell]) -> Table:
     return _table([*heads, "all rules s", "% of content fit"], rows)
 
 
+def revealed_table(cells: Sequence[BeyondCell]) -> Table:
+    """Return what known labels are worth: a row for each cell and number of labels told."""
+    rows = []
+    for cell in cells:
+        for told in zip(*cell.systems[cell.learnt].known_labels, strict=True):
+            mean = {
+                (system, metric): float(np.mean([one[system][metric] for one in told]))
+                for system in ("alone", "guessed", "told")
+                for metric in ("micro_f1", "one_error")
+            }
+            shown = [
+                " → ".join(f"{mean[system, metric]:.4f}" for system in ("alone", "guessed", "told"))
+                for metric in ("micro_f1", "one_error")
+            ]
+            facts = [cell.name, str(told[0]["revealed"]), f"{told[0]['documents']:,}"]
+            rows.append(tuple(map(Cell, [*facts, *shown])))
+    heads = ["cell", "labels told", "documents", "micro F1 of the rest", "one-error of the rest"]
+    return _table(heads, rows)
+
+
 def seed_table(cell: BeyondCell, metrics: Sequence[str]) -> Table:
     """Return content alone → learnt weight seed by seed, and the means."""
     alone, learnt = cell.systems[""], cell.systems[cell.learnt]
