@@ -9,11 +9,11 @@ from labelkin.label_matrix import read_labels
 Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 0, 0]])
 
 
-def test_documents_have_a_further_label_and_only_open_cells_are_scored():
+def test_documents_have_so_many_labels_and_only_open_cells_are_scored():
     content = np.where(Y == 1, 1.0, -1.0)
     one, two = reveal(lambda content, known=None: content, content, read_labels(Y))
-    assert [one["revealed"], one["documents"]] == [1, 2]
-    assert [two["revealed"], two["documents"]] == [2, 1]
+    assert [one["revealed"], one["documents"], one["with_more"]] == [1, 3, 2]
+    assert [two["revealed"], two["documents"], two["with_more"]] == [2, 2, 1]
     for found in (one, two):
         assert found["alone"] == found["told"] == {"micro_f1": 1.0, "one_error": 0.0}
 
@@ -27,8 +27,8 @@ def test_the_model_is_told_true_labels_and_nothing_else():
 
     reveal(judge, np.zeros(Y.shape), read_labels(Y))
     told = [known for known in seen if known is not None]
-    assert [np.nansum(known, axis=1).tolist() for known in told] == [[1, 1], [2]]
-    for known, truth in zip(told, (Y[[0, 2]], Y[[2]]), strict=True):
+    assert [np.nansum(known, axis=1).tolist() for known in told] == [[1, 1, 1], [2, 2]]
+    for known, truth in zip(told, (Y[:3], Y[[0, 2]]), strict=True):
         assert (truth[known == 1] == 1).all()
 
 
@@ -45,7 +45,7 @@ def test_scores_are_scikit_learns_on_the_open_cells():
 
     found = reveal(judge, content, read_labels(truth))
     for k, told, entry in zip((1, 2, 3), known_cells, found, strict=True):
-        rows = truth.sum(axis=1) > k
+        rows = truth.sum(axis=1) >= k
         is_open = ~told
         for name, shift in (("alone", 0.0), ("guessed", 0.5), ("told", 0.5)):
             decided = content[rows][is_open] + shift > 0

@@ -24,9 +24,10 @@ def reveal(
 ) -> list[dict[str, Any]]:
     """Score the labels that remain when one, two or three true ones are told.
 
-    Documents with no further label are left out; which labels are told is drawn at random. *alone*
-    is the content, *guessed* the posterior when nothing is told, *told* the posterior that knows;
-    all are scored on the same open labels.
+    On documents that have so many; which labels are told is drawn at random. *alone* is the
+    content, *guessed* the posterior when nothing is told, *told* the posterior that knows; all are
+    scored on the same open labels. F1 counts documents with no further label, too: nobody tells a
+    model that there is one. One-error asks those that have one.
 
     Parameters
     ----------
@@ -43,8 +44,8 @@ def reveal(
     order = random.random(labels.shape)  # the first k true labels in this order are told
     found = []
     for k in REVEALED:
-        rows = np.flatnonzero(np.diff(labels.positive.indptr) > k)
-        if len(rows):
+        rows = np.flatnonzero(np.diff(labels.positive.indptr) >= k)
+        if len(rows) and len(np.flatnonzero(np.diff(labels.positive.indptr) > k)):
             truth = labels.rows(rows).dense()
             told = _first_true(truth, order[rows], k)
             found.append(_scores(judge, content[rows], truth, told, k))
@@ -69,12 +70,14 @@ def _scores(
     return {
         "revealed": k,
         "documents": len(truth),
+        "with_more": int((rest == 1).any(axis=1).sum()),
         **{name: _score_open(log_odds, rest) for name, log_odds in systems.items()},
     }
 
 
 def _score_open(log_odds: Matrix, rest: Matrix) -> dict[str, float]:
     first = np.where(np.isnan(rest), -np.inf, log_odds).argmax(axis=1)
-    wrong = rest[np.arange(len(rest)), first] == 0
+    has_more = (rest == 1).any(axis=1)
+    wrong = (rest[np.arange(len(rest)), first] == 0)[has_more]
     micro_f1 = evaluate(rest, log_odds)["micro_f1"]
-    return {"micro_f1": float(micro_f1), "one_error": float(wrong.mean())}
+    return {"micro_f1": float(micro_f1), "one_error": float(wrong.mean()) if len(wrong) else 0.0}

@@ -55,8 +55,9 @@ posterior's for learnt. Alone → learnt with the same rule, means over the cell
 compares the two in every cell and metric. One-error does not depend on the cut."""
 _REVEALED = """\
 One, two, three true labels of a document are told, drawn at random, and the labels that remain are
-scored, on documents that have further ones: content alone → learnt, nothing told → learnt, told.
-A label that is told counts with the paper's full weight, one that is guessed with the learnt."""
+scored: content alone → learnt, nothing told → learnt, told. F1 is over all documents that have so
+many labels, one-error over those that have more. A label that is told counts with the paper's full
+weight, one that is guessed with the learnt one."""
 _CALIBRATION = """\
 ECE is the mean distance between promised and observed shares over all pairs of document and label
 (15 bins), the Brier score the mean squared error of their probabilities; lower is better.

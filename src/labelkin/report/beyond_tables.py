@@ -148,9 +148,11 @@ def revealed_table(cells: Sequence[BeyondCell]) -> Table:
                 " → ".join(f"{mean[system, metric]:.4f}" for system in ("alone", "guessed", "told"))
                 for metric in ("micro_f1", "one_error")
             ]
-            facts = [cell.name, str(told[0]["revealed"]), f"{told[0]['documents']:,}"]
+            sizes = [f"{told[0][size]:,}" for size in ("documents", "with_more")]
+            facts = [cell.name, str(told[0]["revealed"]), *sizes]
             rows.append(tuple(map(Cell, [*facts, *shown])))
-    heads = ["cell", "labels told", "documents", "micro F1 of the rest", "one-error of the rest"]
+    heads = ["cell", "labels told", "documents", "with more", "micro F1 of the rest"]
+    heads.append("one-error of those with more")
     return _table(heads, rows)
 
 

@@ -18,7 +18,7 @@ from labelkin.report.reading import read_comparison
 from labelkin.report.tables import html_table
 
 #: The addition that the pictures look at, where it is there.
-_ADDITION = "BLR+M2"
+_ADDITIONS = ("BLR+M2 w=auto", "BLR+M2")
 _NO_PICTURES = 'Pictures need matplotlib: pip install "labelkin[plot]"'
 
 
@@ -94,4 +94,4 @@ def _addition(comparison: Comparison) -> str:
     additions = [system.addition for system in comparison.proposals]
     if not additions:
         return ""
-    return _ADDITION if _ADDITION in additions else additions[0]
+    return next((name for name in _ADDITIONS if name in additions), additions[0])
