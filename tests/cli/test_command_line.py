@@ -1,4 +1,4 @@
-"""The commands as a person types them: what is printed where, and the exit code."""
+"""Corpora, experiments and reports as a person types them: what is printed where, and the code."""
 
 import os
 import signal
@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from in_process import call
 
 SMALL = """
 name = "small"
@@ -27,15 +28,14 @@ weights = "counts"
 classifier = "logistic"
 """
 
-
 PROGRAM = "import sys; from labelkin.cli import main; sys.argv[0] = 'labelkin'; main()"
 
 
-def start(*arguments, cwd):
-    """Start the command and go on."""
+def start(*arguments, **environment):
+    """Start the command in a process of its own and go on."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        cwd=cwd,
+        env={**os.environ, "MPLBACKEND": "agg", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -50,43 +50,22 @@ def wait_for(folder, pattern, seconds=60):
         time.sleep(0.02)
 
 
-def labelkin(*arguments, cwd=None, **environment):
-    """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
-        cwd=cwd,
-        env={**os.environ, "MPLBACKEND": "agg", "COLUMNS": "200", **environment},
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """No data anywhere."""
+    monkeypatch.setenv("LABELKIN_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
 
 
-def fails(done, code=2):
-    """One line on stderr, nothing on stdout, no traceback."""
-    assert done.returncode == code, done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    return done.stderr.strip()
+def test_the_version_is_told():
+    assert call("--version").done().startswith("labelkin 0.")
 
 
-def test_version_and_help_teach():
-    assert labelkin("--version").stdout.startswith("labelkin 0.")
-    told = labelkin("--help").stdout
-    for command in ("demo", "corpus", "experiment", "report"):
-        assert command in told
-    for command in (["demo"], ["corpus", "list"], ["corpus", "info"], ["corpus", "fetch"],
-                    ["experiment", "run"], ["experiment", "list"], ["report"]):  # fmt: skip
-        assert "Example:  labelkin" in labelkin(*command, "--help").stdout
-
-
-def test_corpora_are_listed_and_described(tmp_path):
-    listed = labelkin("corpus", "list", LABELKIN_DATA=str(tmp_path), XDG_DATA_HOME=str(tmp_path))
-    assert listed.returncode == 0
-    assert "newsroom" in listed.stdout
-    assert "not here" in listed.stdout
-    described = labelkin("corpus", "info", "newsroom").stdout
+def test_corpora_are_listed_and_described(nowhere):
+    listed = call("corpus", "list").done()
+    assert "newsroom" in listed
+    assert "not here" in listed
+    described = call("corpus", "info", "newsroom").done()
     assert "3,000: 2,000 to train, 1,000 to test" in described
     assert "labels       38" in described
 
@@ -98,22 +77,14 @@ def test_a_corpus_of_ones_own_is_described(tmp_path):
         '{"id": "2", "text": "ship", "labels": []}',
     ]
     path.write_text("\n".join(rows))
-    described = labelkin("corpus", "info", path).stdout
-    assert "1 documents have none" in described
+    assert "1 documents have none" in call("corpus", "info", path).done()
 
 
-def test_what_is_not_there_is_told_with_the_way_to_it(tmp_path):
-    nowhere = {"LABELKIN_DATA": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
-    told = fails(labelkin("corpus", "info", "reuters21578", **nowhere))
+def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
+    told = call("corpus", "info", "reuters21578").refused()
     assert "labelkin corpus fetch reuters21578" in told
-    assert "Known corpora: 'newsroom'" in fails(labelkin("corpus", "info", "reuter", **nowhere))
-    told = fails(labelkin("corpus", "fetch", "rcv1-sample", **nowhere))
-    assert "cannot be fetched" in told
-
-
-def test_wrong_calls_end_with_code_2():
-    assert labelkin("corpus", "nothing").returncode == 2
-    assert labelkin("experiment", "run").returncode == 2
+    assert "Known corpora: 'newsroom'" in call("corpus", "info", "reuter").refused()
+    assert "cannot be fetched" in call("corpus", "fetch", "rcv1-sample").refused()
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +92,8 @@ def ran(tmp_path_factory):
     """A folder with a small experiment that has been run, and what was printed."""
     folder = tmp_path_factory.mktemp("experiment")
     (folder / "small.toml").write_text(SMALL)
-    done = labelkin("experiment", "run", "small.toml", "--out", "results", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    done = call("experiment", "run", folder / "small.toml", "--out", folder / "results")
+    done.done()
     return folder, done
 
 
@@ -130,8 +101,8 @@ def ran(tmp_path_factory):
 class TestExperiment:
     def test_it_runs_prints_the_tables_and_names_the_files(self, ran):
         folder, done = ran
-        assert "| NB+BLR+M2 |" in done.stdout
-        assert "scores.csv" in done.stderr
+        assert "| NB+BLR+M2 |" in done.out
+        assert "scores.csv" in done.err
         header = (folder / "results" / "scores.csv").read_text().splitlines()[0]
         assert header == "corpus,system,metric,value,paper,difference"
 
@@ -139,21 +110,15 @@ class TestExperiment:
         folder, done = ran
         runs = {p: p.stat().st_mtime_ns for p in (folder / "results").rglob("run.json")}
         assert len(runs) == 2
-        again = labelkin(
-            "experiment", "run", "small.toml", "--out", "results", "--quiet", cwd=folder
-        )
-        assert again.returncode == 0
-        assert again.stdout == done.stdout
+        arguments = ["experiment", "run", folder / "small.toml", "--out", folder / "results"]
+        assert call(*arguments, "--quiet").done() == done.out
         assert {p: p.stat().st_mtime_ns for p in runs} == runs
 
     def test_its_runs_are_listed_and_reported_elsewhere(self, ran):
         folder, _ = ran
-        listed = labelkin("experiment", "list", "results", cwd=folder).stdout
-        assert "NB+BLR+M2\tseed 0" in listed
-        reported = labelkin(
-            "report", "results", "--out", "tables", "--reproduction", "page.md", cwd=folder
-        )
-        assert reported.returncode == 0, reported.stderr
+        assert "NB+BLR+M2\tseed 0" in call("experiment", "list", folder / "results").done()
+        places = ["--out", folder / "tables", "--reproduction", folder / "page.md"]
+        call("report", folder / "results", *places).done()
         assert (folder / "tables" / "tables.tex").exists()
         assert (folder / "page.md").read_text().startswith("# Reproduction")
 
@@ -161,28 +126,32 @@ class TestExperiment:
         folder, _ = ran
         many = SMALL.replace("seeds = [0]", f"seeds = {list(range(40))}")
         (folder / "many.toml").write_text(many)
-        arguments = ["experiment", "run", "many.toml", "--out", "many"]
-        with start(*arguments, cwd=folder) as process:
-            wait_for(folder / "many", "**/run.json")
+        arguments = ["experiment", "run", folder / "many.toml", "--out", folder / "many"]
+        with start(*arguments) as process:
+            wait_for(folder / "many", "**/*@seed[0-9]/run.json")  # whole, no longer called .part
             process.send_signal(signal.SIGINT)
             told = process.communicate(timeout=60)[1]
         assert process.returncode == 1
         assert "labelkin: Interrupted. What was finished is kept" in told
         assert "Traceback" not in told
-        listed = labelkin("experiment", "list", "many", cwd=folder).stdout
+        listed = call("experiment", "list", folder / "many").done()
         assert 0 < len(listed.splitlines()) < 80
 
-    def test_a_wrong_file_is_one_line(self, ran):
-        folder, _ = ran
-        (folder / "wrong.toml").write_text(SMALL + "\n[contents.X]\nclassifier = 'svm'\n")
-        told = fails(labelkin("experiment", "run", "wrong.toml", "--out", "no", cwd=folder))
+    def test_a_wrong_file_is_one_line(self, ran, tmp_path):
+        wrong = tmp_path / "wrong.toml"
+        wrong.write_text(SMALL + "\n[contents.X]\nclassifier = 'svm'\n")
+        told = call("experiment", "run", wrong, "--out", tmp_path / "no", "--quiet").refused()
         assert "contents" in told
         assert "content" in told
-        fails(labelkin("experiment", "run", "missing.toml", "--out", "no", cwd=folder))
-        fails(labelkin("report", "no-such-folder", cwd=folder))
+        missing = tmp_path / "missing.toml"
+        told = call("experiment", "run", missing, "--out", tmp_path / "no").refused()
+        assert "missing.toml" in told
+        assert "no-such-folder" in call("report", tmp_path / "no-such-folder").refused()
 
 
 def test_without_typer_the_command_names_the_extra(tmp_path):
     (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')\n")
-    done = labelkin("--version", PYTHONPATH=str(tmp_path))
-    assert 'pip install "labelkin[cli]"' in fails(done)
+    with start("--version", PYTHONPATH=str(tmp_path)) as process:
+        out, told = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert told == 'labelkin: The command line needs typer and rich: pip install "labelkin[cli]"\n'

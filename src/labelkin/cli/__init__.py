@@ -1,27 +1,45 @@
-"""The command line: ``labelkin``. It parses, calls one function, and prints.
+"""The command line: ``labelkin``. It parses, calls the library, and prints.
 
-Results go to stdout, talk and progress to stderr. Exit codes: 0 done, 1 the work failed, 2 the call
-or its input was wrong.
+Results go to stdout, talk and progress to stderr. Exit codes: 0 done, 1 the work failed or was
+interrupted, 2 the call or its input was wrong. Whatever a user can do wrong ends in one line.
+
+Modules are loaded by the command that needs them: ``labelkin --help`` loads no scikit-learn.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 _NEEDS = {"typer", "rich", "click"}
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
-def main() -> None:
-    """Run the command; whatever a user can do wrong ends in one line on stderr."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and end with its exit code; ``None``: the arguments of this process."""
     try:
-        from labelkin.cli.app import app
+        code = _run(arguments)
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    if code == _INTERRUPTED:
+        if sys.stderr.isatty():
+            sys.stderr.write("\n")  # the terminal has shown ^C, maybe behind a stage of work
+        _end("Interrupted.", 1)
+    raise SystemExit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        from labelkin.cli.app import run
     except ModuleNotFoundError as error:
         if error.name not in _NEEDS:
             raise
         _end('The command line needs typer and rich: pip install "labelkin[cli]"', 2)
     try:
-        app()
+        return run(arguments)
+    except UnicodeError as error:
+        _end(f"The text must be in the encoding that is named, got: {error}.", 2)
     except OSError as error:
         _end(_told(error), 2)
     except (ValueError, TypeError, ImportError) as error:
@@ -36,5 +54,5 @@ def _told(error: OSError) -> str:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"labelkin: {message}\n")
+    sys.stderr.write(f"labelkin: {' '.join(message.split())}\n")
     raise SystemExit(code)

@@ -1,30 +1,52 @@
-"""The commands and what they are called."""
+"""The commands, what they are called, and how a call is run."""
 
 from __future__ import annotations
 
-from importlib.metadata import version as installed_version
-from pathlib import Path
-from typing import Annotated
+import io
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
-from labelkin.cli import corpus_commands, experiment_commands
+from labelkin.cli.lazy_commands import LazyCommand, LazyCommands
+
+
+class Commands(LazyCommands):
+    """All commands."""
+
+    table = {  # noqa: RUF012
+        "demo": LazyCommand("demo_command", "Train and compare fifteen systems."),
+        "train": LazyCommand("train_command", "Train a model on a corpus."),
+        "inspect": LazyCommand("inspect_command", "Show what a model file holds."),
+        "suggest": LazyCommand("suggest_command", "Suggest labels for one text."),
+        "predict": LazyCommand("predict_command", "Label many documents."),
+        "evaluate": LazyCommand("evaluate_command", "Score a model on a corpus."),
+        "rescore": LazyCommand("rescore_command", "Improve another classifier's scores."),
+        "serve": LazyCommand("serve_command", "Serve models to browsers and programs."),
+        "corpus": LazyCommand("corpus_commands", "Corpora: list, look at, and fetch them."),
+        "experiment": LazyCommand("experiment_commands", "Experiments: the paper's tables."),
+        "report": LazyCommand("experiment_commands", "Write tables from stored runs."),
+        "compare": LazyCommand("compare_command", "Compare two runs of experiments."),
+    }
+
 
 app = typer.Typer(
     name="labelkin",
-    help="Multilabel classification that listens to the other labels.",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.add_typer(corpus_commands.app, name="corpus")
-app.add_typer(experiment_commands.app, name="experiment")
-app.command("report")(experiment_commands.report)
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"labelkin {installed_version('labelkin')}")
+        from importlib.metadata import version
+
+        typer.echo(f"labelkin {version('labelkin')}")
         raise typer.Exit
 
 
@@ -37,21 +59,40 @@ def start(
     """Multilabel classification that listens to the other labels.
 
     Start with:  labelkin demo
+
+    Or with your own documents:  labelkin train news.jsonl -o news.labelkin
     """
 
 
-@app.command()
-def demo(
-    documents: Annotated[int, typer.Option(help="How many documents to make.")] = 3000,
-    seed: Annotated[int, typer.Option(help="Of the corpus and the folds.")] = 0,
-    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("labelkin-demo"),
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
-) -> None:
-    """Train and compare the paper's fifteen systems on the built-in corpus.
+def run(arguments: Sequence[str] | None) -> int:
+    """Run one call and return its exit code; wrong usage is told in one line."""
+    warnings.showwarning = _tell_warning
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a sign it cannot show becomes its number
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = get_command(app).main(arguments, prog_name="labelkin", standalone_mode=False)
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return _tell_usage(error)
+    return code if isinstance(code, int) else 0
 
-    Example:  labelkin demo --documents 1000
-    """
-    from labelkin.demo import main
 
-    options = ["--documents", str(documents), "--seed", str(seed), "--out", str(out)]
-    raise typer.Exit(main([*options, "--quiet"] if quiet else options))
+def _tell_usage(error: Any) -> int:
+    """Tell a wrong call; a call without anything gets the help it needs."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "labelkin"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(error.format_message(), err=True)
+    else:
+        message = " ".join(error.format_message().split())
+        stop = "" if message.endswith((".", "?")) else "."
+        typer.echo(f"{path}: {message}{stop} See {path} --help.", err=True)
+    return int(error.exit_code)
+
+
+def _tell_warning(message: Any, *_: Any, **__: Any) -> None:
+    sys.stderr.write(f"labelkin: Note: {' '.join(str(message).split())}\n")

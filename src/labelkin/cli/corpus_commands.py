@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-from rich.table import Table
 
-from labelkin import corpora
 from labelkin.cli.interrupts import resumable
-from labelkin.corpora import Corpus
+from labelkin.cli.options import Quiet
+from labelkin.cli.talk import print_table
 
-app = typer.Typer(help="Corpora: list, look at, and fetch them.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
+
+app = typer.Typer(
+    help="Corpora: list, look at, and fetch them.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")
@@ -23,11 +26,17 @@ def list_corpora() -> None:
 
     Example:  labelkin corpus list
     """
-    table = Table("name", "what it is", "where", box=None, pad_edge=False)
-    for name, known in corpora.KNOWN.items():
-        place = corpora.find(name) if known.folder else "made"
-        table.add_row(name, known.title, str(place or "not here"))
-    Console(soft_wrap=True).print(table)
+    from labelkin import corpora
+
+    places = {
+        name: corpora.find(name) if known.folder else "made"
+        for name, known in corpora.KNOWN.items()
+    }
+    print_table(
+        ("name", "what it is", "where"),
+        [(name, corpora.KNOWN[name].title, str(places[name] or "not here")) for name in places],
+        left=(0, 1, 2),
+    )
 
 
 @app.command()
@@ -39,6 +48,8 @@ def info(
 
     Example:  labelkin corpus info newsroom
     """
+    from labelkin import corpora
+
     for title, value in describe(corpora.load(name, path)):
         typer.echo(f"{title:<12} {value}")
 
@@ -49,18 +60,20 @@ def fetch(
     folder: Annotated[
         Path | None, typer.Option(help="Where it goes; by default where it is looked for.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download a corpus from its official home; a download that broke off goes on.
 
     Example:  labelkin corpus fetch reuters21578
     """
+    from labelkin import corpora
+
     bars = _bars(quiet)
     tasks: dict[str, object] = {}
 
     def show(file: str, done: int, total: int | None) -> None:
         task = tasks.setdefault(file, bars.add_task(file, total=total))
-        bars.update(task, completed=done, total=total)  # type: ignore[arg-type]
+        bars.update(task, completed=done, total=total)
 
     with resumable(), bars:
         fetched = corpora.fetch(name, folder, progress=show)
@@ -96,12 +109,15 @@ def _features(corpus: Corpus) -> str:
     return f"{corpus.documents.shape[1]:,} {corpus.features}"
 
 
-def _bars(quiet: bool) -> Progress:
+def _bars(quiet: bool) -> Any:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
         console=Console(stderr=True),
-        disable=quiet,
+        disable=quiet or not sys.stderr.isatty(),
     )

@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from labelkin.cli.interrupts import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
 from labelkin.experiment.corpus_work import Progress as Tell
+from labelkin.report.beyond import write_beyond
 from labelkin.report.reproduction import write_reproduction
 from labelkin.report.results import report_results
 
@@ -76,6 +77,9 @@ def report(
         Path | None, typer.Option(help="Also write the page on the reproduction, of all folders.")
     ] = None,
     notes: Annotated[Path | None, typer.Option(help="Explanations for that page (TOML).")] = None,
+    beyond: Annotated[
+        Path | None, typer.Option(help="Also write the page on what goes beyond the paper.")
+    ] = None,
 ) -> None:
     """Write the paper's tables from stored runs: Markdown, CSV, LaTeX and a page with plots.
 
@@ -90,6 +94,8 @@ def report(
             typer.echo(file, err=True)
     if reproduction is not None:
         typer.echo(write_reproduction(folders, reproduction, notes), err=True)
+    if beyond is not None:
+        typer.echo(write_beyond(folders, beyond), err=True)
 
 
 @contextmanager

@@ -1,0 +1,147 @@
+"""``labelkin evaluate``: every metric of a model on a corpus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from labelkin.cli.options import (
+    AsJson,
+    CorpusName,
+    Encoding,
+    ModelFile,
+    Quiet,
+    load_corpus,
+    load_model,
+)
+from labelkin.cli.talk import print_json, print_table, tell
+
+if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
+    from labelkin.label_matrix import LabelMatrix
+    from labelkin.metrics import Evaluation
+    from labelkin.prediction import FittedModel
+
+#: Documents × labels judged at a time: 2²² numbers are 32 MB.
+_CELLS = 2**22
+
+
+def evaluate(
+    model: ModelFile,
+    corpus: CorpusName,
+    part: Annotated[
+        Literal["test", "train", "all"] | None,
+        typer.Option(
+            help="Which documents; if not named, test ones where there are any, else all."
+        ),
+    ] = None,
+    per_label: Annotated[
+        bool, typer.Option("--per-label", help="Also print the scores of every label.")
+    ] = False,
+    json: AsJson = False,
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on a corpus by every metric.
+
+    Example:  labelkin evaluate newsroom.labelkin newsroom --per-label
+    """
+    fitted, loaded = load_model(model), load_corpus(corpus, encoding)
+    _check_kinds(fitted, loaded, str(model))
+    chosen = part or ("test" if len(loaded.test) else "all")
+    documents, labels = _part(loaded, chosen)
+    known = set(fitted.labels.tolist())
+    unknown = [str(name) for name in labels.names.tolist() if name not in known]
+    if unknown:
+        listed = ", ".join(unknown[:8]) + (" …" if len(unknown) > 8 else "")
+        tell(f"{len(unknown)} labels are unknown to the model and left out: {listed}.", quiet)
+    tell(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
+    found = judge(fitted, documents, labels)
+    if json:
+        print_json(_plain(found, chosen, unknown, per_label))
+        return
+    print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
+    if per_label:
+        typer.echo("")
+        _print_per_label(found)
+
+
+def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
+    """Evaluate a model block by block; labels it does not know are left out."""
+    from labelkin.metrics import evaluate as evaluate_block
+
+    truth = _known_columns(labels, model.labels)
+    n_documents, n_labels = truth.shape
+    size = n_documents if model.needs_batch else max(1, _CELLS // max(n_labels, 1))
+    blocks = []
+    for start in range(0, n_documents, size):
+        rows = slice(start, start + size)
+        log_odds = model.log_odds(documents[rows])
+        blocks.append(evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds)))
+    return sum(blocks[1:], blocks[0])
+
+
+def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+    takes = "texts" if model.takes_texts else "vectors"
+    has = "texts" if corpus.features == "text" else "vectors"
+    if takes != has:
+        raise ValueError(
+            f"{name} takes {takes}, and {corpus.name} has {has}. Evaluate it on a corpus like the "
+            "one it was trained on."
+        )
+
+
+def _part(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+    if part == "all":
+        return corpus.documents, corpus.Y
+    rows = corpus.test if part == "test" else corpus.train
+    if not len(rows):
+        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
+    return corpus.documents[rows], corpus.Y.rows(rows)
+
+
+def _known_columns(labels: LabelMatrix, names: Any) -> LabelMatrix:
+    """Return the labels that the model knows, in its order."""
+    import numpy as np
+
+    from labelkin.label_matrix import read_labels
+
+    wanted = set(names.tolist())
+    known = np.array([j for j, name in enumerate(labels.names.tolist()) if name in wanted], int)
+    if not len(known):
+        raise ValueError("The model and the corpus must share labels, and have none in common.")
+    return read_labels(labels.columns(known), names=names)
+
+
+def _plain(found: Evaluation, part: str, unknown: list[str], per_label: bool) -> dict[str, Any]:
+    plain = {
+        "documents": found.n_documents,
+        "labels": len(found.labels),
+        "part": part,
+        "unknown_labels": unknown,
+        "scores": found.scores(),
+    }
+    if per_label:
+        columns = {name: values.tolist() for name, values in found.per_label().items()}
+        plain["per_label"] = [
+            {"label": str(label), **{name: values[j] for name, values in columns.items()}}
+            for j, label in enumerate(found.labels.tolist())
+        ]
+    return plain
+
+
+def _print_per_label(found: Evaluation) -> None:
+    columns = found.per_label()
+    counts = ("known", "true", "decided")
+    rows = [
+        [
+            str(label),
+            *(
+                f"{values[j]:.10g}" if name in counts else f"{values[j]:.4f}"
+                for name, values in columns.items()
+            ),
+        ]
+        for j, label in enumerate(found.labels.tolist())
+    ]
+    print_table(("label", *columns), rows)

@@ -1,0 +1,94 @@
+"""What the commands print: results on stdout, talk on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+#: Wide enough for any table that goes into a file or a pipe; terminals know their own width.
+_PIPE_WIDTH = 2000
+
+
+def tell(message: str, quiet: bool = False) -> None:
+    """Say something on stderr, unless quiet is wanted."""
+    if not quiet:
+        typer.echo(f"labelkin: {message}", err=True)
+
+
+@contextmanager
+def stage(name: str, quiet: bool = False) -> Iterator[None]:
+    """Tell, when a stage of work is done, how long it took."""
+    start = time.perf_counter()
+    yield
+    tell(f"{name} … {time.perf_counter() - start:.1f} s", quiet)
+
+
+def print_json(value: Any, *, indent: int | None = 1) -> None:
+    """Print plain values as JSON; what is no number becomes null."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)
+) -> None:
+    """Print aligned columns; those not in ``left`` are numbers and stand to the right."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for j, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if j in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    _print_lines(table)
+
+
+def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print a line per pair, name and value."""
+    for name, value in pairs:
+        typer.echo(f"{name:<18} {value}".rstrip())
+
+
+def size_text(n_bytes: int) -> str:
+    """Write a size for people.
+
+    Examples
+    --------
+    >>> size_text(512), size_text(1_234_567)
+    ('512 bytes', '1.2 MB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"
+
+
+def _print_lines(table: Any) -> None:
+    """Print a table; in a file or a pipe without colours, and no line ends in blanks."""
+    from rich.console import Console
+
+    if sys.stdout.isatty():
+        Console(highlight=False).print(table)
+        return
+    console = Console(highlight=False, width=_PIPE_WIDTH, no_color=True, force_terminal=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

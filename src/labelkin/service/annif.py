@@ -1,0 +1,194 @@
+"""Annif's REST API, version 1, so that its clients work unchanged.
+
+https://api.annif.org/v1/ui/ describes it. A model is a project, a label a subject. The URI of a
+subject is the label's name, which is a URI where the model was trained on Annif's corpora.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated, Any
+from urllib.parse import parse_qsl
+
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from labelkin.service.annif_messages import (
+    ApiInfo,
+    Backend,
+    Batch,
+    DocumentSubjects,
+    GivenSubject,
+    IndexedDocument,
+    Limit,
+    Project,
+    ProjectList,
+    Subject,
+    Subjects,
+    SuggestForm,
+    Threshold,
+)
+from labelkin.service.journal_file import Entry
+from labelkin.service.models import ServedModel
+from labelkin.service.problems import ProblemError, declared
+from labelkin.service.running_service import RunningService, Service
+from labelkin.service.statements import check_batch, check_labels, check_text
+from labelkin.service.suggesting import suggest_plainly
+
+router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
+
+_FORM = "application/x-www-form-urlencoded"
+#: Snowball's names of languages → the codes Annif has for them.
+_CODES = {
+    "arabic": "ar", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl", "english": "en",
+    "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi",
+    "hungarian": "hu", "indonesian": "id", "irish": "ga", "italian": "it", "lithuanian": "lt",
+    "nepali": "ne", "norwegian": "no", "porter": "en", "portuguese": "pt", "romanian": "ro",
+    "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv", "tamil": "ta",
+    "turkish": "tr", "yiddish": "yi",
+}  # fmt: skip
+
+
+@router.get("/")
+async def show_info() -> ApiInfo:
+    """Tell what answers."""
+    return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
+
+
+@router.get("/projects")
+async def list_projects(service: Service) -> ProjectList:
+    """List the models."""
+    return ProjectList(projects=[_project(model) for model in service.models.values()])
+
+
+@router.get("/projects/{project_id}", responses=declared(404))
+async def show_project(project_id: str, service: Service) -> Project:
+    """Describe one model."""
+    return _project(service.model(project_id))
+
+
+@router.post(
+    "/projects/{project_id}/suggest",
+    responses=declared(404, 415, 422, 504),
+    openapi_extra={
+        "requestBody": {
+            "content": {_FORM: {"schema": SuggestForm.model_json_schema()}},
+            "required": True,
+        }
+    },
+)
+async def suggest(project_id: str, request: Request, service: Service) -> Subjects:
+    """Suggest labels for a text."""
+    model = service.model(project_id)
+    form = await _read_form(request)
+    check_text(form.text, service.limits)
+    _check_language(model, form.language)
+    (found,) = await service.workshop.do(
+        suggest_plainly, model, [form.text], form.limit, form.threshold
+    )
+    return Subjects(results=_subjects(found))
+
+
+@router.post("/projects/{project_id}/suggest-batch", responses=declared(404, 422, 504))
+async def suggest_batch(
+    project_id: str,
+    batch: Batch,
+    service: Service,
+    limit: Annotated[Limit, Query()] = 10,
+    threshold: Annotated[Threshold, Query()] = 0.0,
+    language: str = "",
+) -> list[DocumentSubjects]:
+    """Suggest labels for several texts."""
+    model = service.model(project_id)
+    _check_language(model, language)
+    check_batch(len(batch.documents), service.limits)
+    texts = [document.text for document in batch.documents]
+    for text in texts:
+        check_text(text, service.limits)
+    found = await service.workshop.do(suggest_plainly, model, texts, limit, threshold)
+    return [
+        DocumentSubjects(document_id=document.document_id, results=_subjects(labels))
+        for document, labels in zip(batch.documents, found, strict=True)
+    ]
+
+
+@router.post("/projects/{project_id}/learn", status_code=204, responses=declared(404, 422, 504))
+async def learn(project_id: str, documents: list[IndexedDocument], service: Service) -> None:
+    """Learn from labelled documents; they are in the journal before the answer."""
+    model = service.model(project_id)
+    check_batch(len(documents), service.limits)
+    await service.write([_entry(model, document, service) for document in documents])
+
+
+@router.post("/detect-language", include_in_schema=False)
+@router.post("/projects/{project_id}/reconcile", include_in_schema=False)
+async def refuse(request: Request) -> None:
+    """Tell what of Annif is not offered."""
+    what = request.url.path.rpartition("/")[2]
+    raise ProblemError(404, "not-offered", f"This service suggests labels; {what} is not offered.")
+
+
+def _project(model: ServedModel) -> Project:
+    return Project(
+        project_id=model.id,
+        name=str((model.header.summary or {}).get("name", model.id)),
+        language=_language(model),
+        backend=Backend(backend_id="labelkin"),
+        is_trained=True,
+        modification_time=model.header.created,
+    )
+
+
+def _language(model: ServedModel) -> str:
+    return _CODES.get(model.language, model.language)
+
+
+def _check_language(model: ServedModel, language: str) -> None:
+    """Labels have one name, in the language of the texts."""
+    if language not in ("", _language(model)):
+        raise ProblemError(
+            422,
+            "other-language",
+            f"The labels of {model.id} are in the language {_language(model)!r}, got "
+            f"{language!r:.50}. Leave language out.",
+        )
+
+
+async def _read_form(request: Request) -> SuggestForm:
+    """Read a form; by hand, because no more than this is needed of one."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _FORM:
+        raise ProblemError(415, "no-form", f"The text must come as {_FORM}, got {kind!r:.100}.")
+    body = await request.body()
+    try:
+        pairs: list[tuple[str, Any]] = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            encoding="utf-8",
+            errors="strict",
+            max_num_fields=100,
+        )
+        return SuggestForm.model_validate(dict(pairs))
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
+    except ValueError as error:
+        raise ProblemError(
+            400, "does-not-fit", f"The form must be UTF-8, encoded: {error}."
+        ) from None
+
+
+def _subjects(found: list[tuple[str, float]]) -> list[Subject]:
+    return [Subject(uri=name, label=name, notation=None, score=score) for name, score in found]
+
+
+def _entry(model: ServedModel, document: IndexedDocument, service: RunningService) -> Entry:
+    check_text(document.text, service.limits)
+    labels = tuple(dict.fromkeys(_label(model, subject) for subject in document.subjects))
+    check_labels(labels, (), service.limits)
+    return Entry(model.id, document.text, labels)
+
+
+def _label(model: ServedModel, subject: GivenSubject) -> str:
+    is_named = subject.uri not in model.column and subject.label in model.column
+    return subject.label if is_named and subject.label is not None else subject.uri

@@ -1,0 +1,196 @@
+"""Who may ask: known hosts, no foreign pages, the bearer of the token, bodies of a bounded size."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from labelkin.service.addresses import EVERY_ADDRESS, LOCAL_HOSTS, name_in
+from labelkin.service.limits import Limits
+from labelkin.service.problems import ProblemError
+
+#: Where a token is needed; the page itself, health and metrics hold nothing to protect.
+_BEHIND_TOKEN = ("/api", "/v1")
+
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class Guard:
+    """Middleware that lets a request through, or tells why not.
+
+    A page of any site may send requests to a service on this machine. It cannot hide where it comes
+    from: its ``Origin`` is not ours; and where it makes a name of its own point to us, ``Host`` is
+    not ours.
+
+    Parameters
+    ----------
+    app
+        What is guarded.
+    hosts
+        Names and addresses the service is called by; one of ``EVERY_ADDRESS`` allows all.
+    token
+        What ``Authorization: Bearer …`` must hold; ``None``: nothing is asked for.
+    limits
+        Of the body's size, and of the time for it to arrive.
+    """
+
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str], token: str | None, limits: Limits
+    ) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
+        self._token = None if token is None else token.encode()
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        tell = _with_security_headers(send)
+        try:
+            self._check(scope)
+            body = await self._read_body(scope, receive)
+        except ProblemError as problem:
+            await problem.response()(scope, receive, tell)
+            return
+        await _answer(self._app, scope, _again(body, receive), tell)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        self._check_host(headers.get("host", ""))
+        _check_origin(headers.get("origin"), headers.get("host", ""))
+        if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
+            self._check_token(headers.get("authorization", ""))
+
+    def _check_host(self, host: str) -> None:
+        if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
+            raise ProblemError(
+                421,
+                "foreign-host",
+                f"This service answers to {', '.join(sorted(self._hosts))}, got Host {host!r:.100}."
+                " Start it with that name as a host if it is ours.",
+            )
+
+    def _check_token(self, authorization: str) -> None:
+        scheme, _, given = authorization.partition(" ")
+        assert self._token is not None
+        right = hmac.compare_digest(given.strip().encode(), self._token)
+        if scheme.lower() != "bearer" or not right:
+            came = "another one" if authorization else "none"
+            raise ProblemError(
+                401,
+                "token-needed",
+                f"The service's token must come with every request, got {came}. "
+                "Send it in the header Authorization: Bearer …",
+                {"WWW-Authenticate": "Bearer"},
+            )
+
+    async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
+        """Read the whole body, as far as it may go."""
+        told = Headers(scope=scope).get("content-length", "0")
+        if told.isdecimal() and int(told[:20]) > self._limits.body_bytes:
+            raise self._too_large(f"{told[:20]} bytes")
+        try:
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._collect(receive)
+        except TimeoutError:
+            raise ProblemError(
+                408,
+                "body-too-slow",
+                f"The body must arrive within {self._limits.seconds:g} s, and did not.",
+            ) from None
+
+    async def _collect(self, receive: Receive) -> bytes:
+        pieces, size, more = [], 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise ProblemError(400, "gone", "The client left before its body had arrived.")
+            pieces.append(message.get("body", b""))
+            size += len(pieces[-1])
+            if size > self._limits.body_bytes:
+                raise self._too_large("more")
+            more = message.get("more_body", False)
+        return b"".join(pieces)
+
+    def _too_large(self, came: str) -> ProblemError:
+        return ProblemError(
+            413,
+            "body-too-large",
+            f"A body may have {self._limits.body_bytes} bytes, got {came}. "
+            "Send fewer or shorter texts at a time.",
+        )
+
+
+def _check_origin(origin: str | None, host: str) -> None:
+    """Refuse requests that another site's page has sent; programs send no ``Origin``."""
+    if origin is None:
+        return
+    try:
+        same = urlsplit(origin).netloc.lower() == host.lower() != ""
+    except ValueError:
+        same = False
+    if not same:
+        raise ProblemError(
+            403,
+            "foreign-origin",
+            f"Only the service's own page may ask from a browser, got Origin {origin!r:.100}.",
+        )
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return a ``receive`` that gives the body that was read, then whatever comes."""
+    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def once() -> Message:
+        return left.pop() if left else await receive()
+
+    return once
+
+
+def _with_security_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in SECURITY_HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending
+
+
+async def _answer(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Let the application answer; a fault of ours is logged, and told as one."""
+    started = False
+
+    async def sending(message: Message) -> None:
+        nonlocal started
+        started = True
+        await send(message)
+
+    try:
+        await app(scope, receive, sending)
+    except Exception:
+        _log.exception("%s %s failed", scope["method"], scope["path"])
+        if started:
+            raise
+        fault = ProblemError(500, "fault", "The service has a fault, which is in its log.")
+        await fault.response()(scope, receive, send)

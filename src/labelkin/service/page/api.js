@@ -1,0 +1,90 @@
+/** Talks to the service. Errors arrive as `Problem`, with a text that can be shown. */
+
+const ROOT = new URL("../api/", import.meta.url);
+const TOKEN = "labelkin.token";
+const OFFLINE = "The service does not answer. Your text and your choices are kept in this tab.";
+
+/** What went wrong, in the service's own words where it gave any. */
+export class Problem extends Error {
+  constructor(status, title, detail) {
+    super(detail || title);
+    this.name = "Problem";
+    this.status = status;
+    this.title = title;
+  }
+}
+
+let askPerson = async () => null;
+let asking = null;
+
+/** Say who asks the person for a token: `ask(refused)` resolves to a token, or null. */
+export function setTokenPrompt(ask) {
+  askPerson = ask;
+}
+
+export const listModels = () => request("models");
+
+export const suggest = (model, body, signal) => request(path(model, "suggest"), { body, signal });
+
+export const explain = (model, body, signal) => request(path(model, "explain"), { body, signal });
+
+export const saveDocument = (model, body) => request(path(model, "documents"), { body });
+
+export const findLabels = (model, q, signal) =>
+  request(path(model, "labels"), { query: { q, limit: 20 }, signal });
+
+export const related = (model, label, signal) =>
+  request(path(model, "related"), { query: { label, limit: 10 }, signal });
+
+export const graph = (model) =>
+  request(path(model, "graph"), { query: { attractions: 20, repulsions: 10 } });
+
+function path(model, route) {
+  return `models/${encodeURIComponent(model)}/${route}`;
+}
+
+async function request(route, options = {}) {
+  for (;;) {
+    const token = sessionStorage.getItem(TOKEN);
+    const answer = await send(route, options, token);
+    if (answer.ok) return answer.json();
+    const problem = await readProblem(answer);
+    if (answer.status !== 401 || !(await renewToken(token))) throw problem;
+  }
+}
+
+async function send(route, { query, body, signal }, token) {
+  const url = new URL(route, ROOT);
+  for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
+  const headers = { Accept: "application/json" };
+  if (token) headers.Authorization = `Bearer ${token}`;
+  if (body) headers["Content-Type"] = "application/json";
+  try {
+    return await fetch(url, {
+      method: body ? "POST" : "GET",
+      headers,
+      body: body && JSON.stringify(body),
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, "No answer", OFFLINE);
+  }
+}
+
+async function readProblem(answer) {
+  const told = await answer.json().catch(() => ({}));
+  const detail = typeof told.detail === "string" ? told.detail : "";
+  return new Problem(answer.status, told.title ?? `Error ${answer.status}`, detail);
+}
+
+/** Ask for a token once, however many requests wait for it; true when there is a new one. */
+async function renewToken(refused) {
+  if (sessionStorage.getItem(TOKEN) !== refused) return true;
+  asking ??= askPerson(refused !== null).finally(() => {
+    asking = null;
+  });
+  const token = await asking;
+  if (token) sessionStorage.setItem(TOKEN, token);
+  return Boolean(token);
+}

@@ -1,0 +1,136 @@
+/** The tables of an explanation: the sum, the shares, the neighbours. */
+
+import { PARTS } from "./bars.js";
+import { make } from "./dom.js";
+import { percent, signed } from "./numbers.js";
+
+const NAMES = {
+  prior: "Prior",
+  content: "Content evidence",
+  labels: "Label evidence",
+  first_place: "First place",
+  rules: "Rules",
+};
+
+/** The parts one under the other, each beginning where the last one ended. */
+export function sumTable({ parts, log_odds: total, probability }) {
+  const steps = [];
+  let end = 0;
+  for (const [key] of PARTS) {
+    const value = parts[key] ?? 0;
+    if (value === 0 && !["prior", "content", "labels"].includes(key)) continue;
+    steps.push({ key, value, from: end, to: end + value });
+    end += value;
+  }
+  const ends = [0, ...steps.map((step) => step.to)];
+  const low = Math.min(...ends);
+  const span = Math.max(...ends) - low || 1;
+  const row = (key, name, value, from, to) =>
+    make(
+      "tr",
+      { class: key },
+      make("th", { scope: "row" }, name),
+      make("td", { class: "picture", "aria-hidden": "true" }, waterfall(key, from, to, low, span)),
+      make("td", { class: "value" }, signed(value, 2)),
+    );
+  return make(
+    "table",
+    { class: "shares sum" },
+    make("caption", { class: "hidden" }, "Parts in log-odds, and their sum"),
+    columns(),
+    make(
+      "tbody",
+      {},
+      steps.map(({ key, value, from, to }) => row(key, NAMES[key], value, from, to)),
+    ),
+    make("tfoot", {}, row("result", `Sum: ${percent(probability)}`, total, 0, total)),
+  );
+}
+
+/** What each word or label adds, a row each. */
+export function shareTable(heading, column, kind, rows) {
+  return make(
+    "table",
+    { class: `shares ${kind}` },
+    make("caption", { class: "hidden" }, `${heading}: what each adds, in log-odds`),
+    columns(),
+    make(
+      "thead",
+      { class: "hidden" },
+      make(
+        "tr",
+        {},
+        make("th", { scope: "col" }, column),
+        make("td"),
+        make("th", { scope: "col" }, "Adds"),
+      ),
+    ),
+    make("tbody", {}, rows),
+  );
+}
+
+function columns() {
+  return make(
+    "colgroup",
+    {},
+    ["name", "picture", "value"].map((name) => make("col", { class: `column-${name}` })),
+  );
+}
+
+/** The training documents that are most like the text. */
+export function neighbourTable(neighbours) {
+  const has = (value) => (value === null ? "not known" : value ? "yes" : "no");
+  return make(
+    "table",
+    { class: "plain-table" },
+    make(
+      "thead",
+      {},
+      make(
+        "tr",
+        {},
+        ["Document", "Similarity", "Has the label"].map((name) =>
+          make("th", { scope: "col" }, name),
+        ),
+      ),
+    ),
+    make(
+      "tbody",
+      {},
+      neighbours.map(({ document, similarity, has_label: label }) =>
+        make(
+          "tr",
+          {},
+          make("th", { scope: "row" }, String(document)),
+          make("td", {}, similarity.toFixed(2)),
+          make("td", {}, has(label)),
+        ),
+      ),
+    ),
+  );
+}
+
+/** A term as it is written in the document. */
+export function wordCell({ term, words }) {
+  return [make("span", { dir: "auto" }, words?.length ? words.join(", ") : term)];
+}
+
+/** A share as a bar left or right of the middle. */
+export function diverging(share, largest) {
+  const width = (50 * Math.abs(share)) / largest;
+  return picture("share", share < 0 ? 50 - width : 50, width, 50);
+}
+
+function waterfall(key, from, to, low, span) {
+  const left = (100 * (Math.min(from, to) - low)) / span;
+  return picture(key, left, (100 * Math.abs(to - from)) / span, (-100 * low) / span);
+}
+
+function picture(key, left, width, zero) {
+  const piece = make("i", { class: `piece ${key}` });
+  piece.style.left = `${left}%`;
+  piece.style.width = `${width}%`;
+  const bar = make("div", { class: "bar" }, piece);
+  bar.style.setProperty("--zero", `${zero}%`);
+  return bar;
+}

@@ -1,0 +1,197 @@
+/** The label map: which labels attract and repel each other, as a graph and as a table. */
+
+import { draw, find, make, setAttribute } from "./dom.js";
+import { Latest } from "./latest.js";
+import { bondTable, introduction, kinOf } from "./map_details.js";
+import { pushApart } from "./map_layout.js";
+import { counted } from "./numbers.js";
+
+const LEAST = { width: 620, height: 420 };
+const MARGIN = 30;
+
+/** `load(model)` gives the graph, `loadRelated(model, label, signal)` one label's kin. */
+export class LabelMap extends EventTarget {
+  #dialog = find("map");
+  #canvas = find("map-canvas");
+  #table = find("map-table");
+  #details = find("map-details");
+  #latest = new Latest();
+  #graph = null;
+  #model = null;
+  #selected = null;
+
+  constructor({ load, loadRelated, onTrouble }) {
+    super();
+    this.load = load;
+    this.loadRelated = loadRelated;
+    this.onTrouble = onTrouble;
+    find("map-as-graph").addEventListener("click", () => this.#view("graph"));
+    find("map-as-table").addEventListener("click", () => this.#view("table"));
+    new ResizeObserver(() => this.#redraw()).observe(this.#canvas);
+  }
+
+  /** Open the map of a model, with the chosen labels marked. */
+  async open(model, chosen) {
+    this.chosen = new Set(chosen);
+    this.#dialog.showModal();
+    try {
+      if (this.#model !== model) this.#graph = await this.load(model);
+    } catch (problem) {
+      this.#dialog.close();
+      this.onTrouble(problem);
+      return;
+    }
+    if (this.#model !== model) this.#selected = null;
+    this.#model = model;
+    this.#drawnAt = "";
+    this.#redraw();
+    this.#table.replaceChildren(bondTable(this.#graph, (label) => this.#select(label)));
+    if (!this.#selected) this.#details.replaceChildren(introduction(this.#graph));
+  }
+
+  #drawnAt = "";
+
+  #redraw() {
+    const { clientWidth, clientHeight } = this.#canvas;
+    const at = `${clientWidth}×${clientHeight}`;
+    if (!this.#graph || !clientWidth || at === this.#drawnAt) return;
+    this.#drawnAt = at;
+    const size = {
+      width: Math.max(clientWidth, LEAST.width),
+      height: Math.max(clientHeight, LEAST.height),
+    };
+    this.#canvas.replaceChildren(this.#picture(size));
+    this.#placeNodes(size);
+    this.#light(this.#selected);
+  }
+
+  #picture({ width, height }) {
+    const { nodes, bonds } = this.#graph;
+    const strongest = Math.max(0.1, ...bonds.map((bond) => Math.abs(bond.strength)));
+    return draw(
+      "svg",
+      { viewBox: `0 0 ${width} ${height}`, width, height },
+      draw(
+        "g",
+        { class: "bonds", "aria-hidden": "true" },
+        bonds.map((bond) => drawBond(bond, strongest)),
+      ),
+      draw(
+        "g",
+        { class: "nodes" },
+        nodes.map((node) => this.#drawNode(node)),
+      ),
+    );
+  }
+
+  #drawNode({ label, documents }) {
+    const bonds = this.#graph.bonds.filter((bond) => bond.first === label || bond.second === label);
+    const nFor = bonds.filter((bond) => bond.strength > 0).length;
+    const told = [
+      label,
+      counted(documents, "document"),
+      counted(nFor, "attraction"),
+      counted(bonds.length - nFor, "repulsion"),
+    ].join(", ");
+    const light = (name) => () => this.#light(name ?? this.#selected);
+    const onkeydown = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.#select(label);
+    };
+    const listeners = {
+      onpointerenter: light(label),
+      onpointerleave: light(null),
+      onfocus: light(label),
+      onblur: light(null),
+      onclick: () => this.#select(label),
+      onkeydown,
+    };
+    return draw(
+      "g",
+      {
+        class: this.chosen.has(label) ? "node chosen" : "node",
+        role: "button",
+        tabindex: 0,
+        "aria-label": told + (this.chosen.has(label) ? ", chosen" : ""),
+        "data-label": label,
+        ...listeners,
+      },
+      draw("title", {}, told),
+      draw("rect", { rx: 6 }),
+      draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, label),
+    );
+  }
+
+  /** Give every name its box, push the boxes apart, and draw the bonds between them. */
+  #placeNodes({ width, height }) {
+    const groups = [...this.#canvas.querySelectorAll(".node")];
+    const boxes = this.#graph.nodes.map(({ x, y }, i) => ({
+      x: MARGIN + x * (width - 2 * MARGIN),
+      y: MARGIN + y * (height - 2 * MARGIN),
+      width: groups[i].querySelector("text").getBBox().width + 16,
+      height: 26,
+    }));
+    pushApart(boxes, width, height);
+    const places = new Map();
+    groups.forEach((group, i) => {
+      const box = boxes[i];
+      places.set(group.dataset.label, box);
+      group.setAttribute("transform", `translate(${box.x} ${box.y})`);
+      const rectangle = { x: -box.width / 2, y: -13, width: box.width, height: 26 };
+      for (const [name, value] of Object.entries(rectangle))
+        group.querySelector("rect").setAttribute(name, value);
+    });
+    for (const line of this.#canvas.querySelectorAll(".bond")) {
+      const [one, other] = [places.get(line.dataset.first), places.get(line.dataset.second)];
+      const ends = { x1: one.x, y1: one.y, x2: other.x, y2: other.y };
+      for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+    }
+  }
+
+  /** Dim everything that has nothing to do with a label; null lights everything. */
+  #light(label) {
+    const kin = new Set([label]);
+    for (const line of this.#canvas.querySelectorAll(".bond")) {
+      const { first, second } = line.dataset;
+      const touches = first === label || second === label;
+      if (touches) kin.add(first).add(second);
+      line.classList.toggle("dim", label !== null && !touches);
+    }
+    for (const node of this.#canvas.querySelectorAll(".node")) {
+      node.classList.toggle("dim", label !== null && !kin.has(node.dataset.label));
+      setAttribute(node, "aria-pressed", node.dataset.label === this.#selected);
+    }
+  }
+
+  async #select(label) {
+    this.#selected = label;
+    this.#light(label);
+    try {
+      const answer = await this.#latest.run((signal) =>
+        this.loadRelated(this.#model, label, signal),
+      );
+      if (answer) this.#details.replaceChildren(...kinOf(answer, (other) => this.#select(other)));
+    } catch (problem) {
+      this.#details.replaceChildren(make("p", {}, problem.message));
+    }
+  }
+
+  #view(name) {
+    this.#canvas.hidden = name !== "graph";
+    this.#table.hidden = name !== "table";
+    setAttribute(find("map-as-graph"), "aria-pressed", name === "graph");
+    setAttribute(find("map-as-table"), "aria-pressed", name === "table");
+  }
+}
+
+function drawBond({ first, second, strength }, strongest) {
+  const width = 1 + (4 * Math.abs(strength)) / strongest;
+  const side = strength > 0 ? "attraction" : "repulsion";
+  return draw("line", {
+    class: `bond ${side}`,
+    "stroke-width": width.toFixed(1),
+    "data-first": first,
+    "data-second": second,
+  });
+}

@@ -1,0 +1,101 @@
+/** The label map in words: one label's kin, and all bonds as a table. */
+
+import { make } from "./dom.js";
+import { count, counted, signed } from "./numbers.js";
+
+/** Strengths below this are 0.0 when written. */
+const WORTH_TELLING = 0.05;
+
+/** What the map shows, before a label is chosen. */
+export function introduction({ nodes, bonds }) {
+  const nFor = bonds.filter((bond) => bond.strength > 0).length;
+  const sides = [counted(nFor, "strongest attraction"), counted(bonds.length - nFor, "repulsion")];
+  const text = bonds.length
+    ? `The ${sides.join(" and ")} between ${counted(nodes.length, "label")}. ` +
+      "Choose a label to see what it does to the others."
+    : "The labels of this model neither attract nor repel each other.";
+  return make("p", { class: "quiet" }, text);
+}
+
+/** One label's kin, those it attracts and those it repels. */
+export function kinOf({ label, documents, related }, onSelect) {
+  const side = (sign) =>
+    related
+      .filter(({ strength }) => sign * strength >= WORTH_TELLING)
+      .sort((a, b) => sign * (b.strength - a.strength));
+  const list = (title, kin) =>
+    kin.length
+      ? [
+          make("h4", {}, title),
+          make(
+            "ul",
+            { class: "kin" },
+            kin.map((one) => kinItem(one, onSelect)),
+          ),
+        ]
+      : [];
+  return [
+    make("h3", { dir: "auto" }, label),
+    make("p", { class: "quiet" }, counted(documents, "document")),
+    ...list("Attracts", side(1)),
+    ...list("Repels", side(-1)),
+  ];
+}
+
+function kinItem({ label, strength, both, expected }, onSelect) {
+  return make(
+    "li",
+    {},
+    make(
+      "button",
+      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
+      label,
+    ),
+    make("span", { class: "value" }, signed(strength)),
+    make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
+  );
+}
+
+/** All bonds of the map, a row each. */
+export function bondTable({ bonds }, onSelect) {
+  const name = (label) =>
+    make(
+      "button",
+      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
+      label,
+    );
+  const columns = ["Label", "Label", "Strength", "Together", "By chance"];
+  return make(
+    "table",
+    { class: "plain-table" },
+    make(
+      "caption",
+      { class: "hidden" },
+      "Strongest attractions and repulsions; strength in log-odds",
+    ),
+    make(
+      "thead",
+      {},
+      make(
+        "tr",
+        {},
+        columns.map((column) => make("th", { scope: "col" }, column)),
+      ),
+    ),
+    make(
+      "tbody",
+      {},
+      bonds.map(({ first, second, strength, both, expected }) =>
+        make(
+          "tr",
+          {},
+          make("th", { scope: "row" }, name(first)),
+          make("td", {}, name(second)),
+          make("td", { class: strength > 0 ? "attraction" : "repulsion" }, signed(strength)),
+          make("td", {}, count(both)),
+          make("td", {}, expected.toFixed(1)),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,118 @@
+/** What the person has written and decided: kept over a reload, with undo and redo. */
+
+const KEPT = "labelkin.state";
+const HISTORY = 200;
+const FRESH = {
+  model: null,
+  text: "",
+  accepted: [],
+  refused: [],
+  explained: null,
+  saved: null,
+  numbers: false,
+  keys: true,
+};
+
+/** Sends a "change" event; its detail names the keys that changed, and why. */
+export class Store extends EventTarget {
+  #past = [];
+  #future = [];
+  #timer = 0;
+  #storage;
+
+  constructor(storage) {
+    super();
+    this.#storage = storage;
+    const kept = readKept(storage);
+    this.now = { ...FRESH, ...kept.now };
+    this.#past = kept.past ?? [];
+    this.#future = kept.future ?? [];
+    addEventListener("pagehide", () => this.#keep());
+  }
+
+  get canUndo() {
+    return this.#past.length > 0;
+  }
+
+  get canRedo() {
+    return this.#future.length > 0;
+  }
+
+  /** Change some values; with a name for it (`what`) the change can be undone. */
+  change(patch, what = null) {
+    const before = pick(this.now, Object.keys(patch));
+    if (what) {
+      this.#past = [...this.#past.slice(1 - HISTORY), { what, before, after: patch }];
+      this.#future = [];
+    }
+    this.#apply(patch, what ? "decision" : "edit");
+  }
+
+  /** Take the last step back; return what it was, or null. */
+  undo() {
+    const step = this.#past.pop();
+    if (!step) return null;
+    this.#future.push(step);
+    this.#apply(step.before, "undo");
+    return step.what;
+  }
+
+  /** Do the step again that was taken back last; return what it was, or null. */
+  redo() {
+    const step = this.#future.pop();
+    if (!step) return null;
+    this.#past.push(step);
+    this.#apply(step.after, "redo");
+    return step.what;
+  }
+
+  /** Label → "accepted", "refused" or "open". */
+  stateOf(label) {
+    if (this.now.accepted.includes(label)) return "accepted";
+    return this.now.refused.includes(label) ? "refused" : "open";
+  }
+
+  /** Accept, refuse or reopen a label. */
+  decide(label, state) {
+    if (this.stateOf(label) === state) return;
+    const without = (labels) => labels.filter((other) => other !== label);
+    const patch = {
+      accepted: without(this.now.accepted),
+      refused: without(this.now.refused),
+    };
+    if (state !== "open") patch[state].push(label);
+    const verb = { accepted: "accept", refused: "refuse", open: "reopen" }[state];
+    this.change(patch, `${verb} ${label}`);
+  }
+
+  #apply(patch, cause) {
+    const result = ["text", "accepted", "refused", "model"].some((key) => key in patch);
+    this.now = { ...this.now, ...(result ? { saved: null } : {}), ...patch };
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#keep(), 150);
+    const keys = new Set(Object.keys(patch));
+    this.dispatchEvent(new CustomEvent("change", { detail: { keys, cause } }));
+  }
+
+  #keep() {
+    const kept = JSON.stringify({ now: this.now, past: this.#past, future: this.#future });
+    try {
+      this.#storage.setItem(KEPT, kept);
+    } catch {
+      // A text beyond the browser's quota is only lost on a reload; say so, go on.
+      this.dispatchEvent(new CustomEvent("unkept"));
+    }
+  }
+}
+
+function readKept(storage) {
+  try {
+    return JSON.parse(storage.getItem(KEPT)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function pick(values, keys) {
+  return Object.fromEntries(keys.map((key) => [key, values[key]]));
+}

@@ -1,0 +1,193 @@
+"""``inspect``, ``suggest`` and ``evaluate``: what a model file says, held against the library."""
+
+import json
+
+import numpy as np
+import pytest
+from in_process import call
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, corpora, explain_terms, load, save
+from labelkin.metrics import evaluate
+from labelkin.storage import read_header
+
+TEXT = "The wheat harvest failed, and parliament votes on grain prices."
+
+
+@pytest.fixture(scope="module")
+def pipeline(model):
+    return load(model)
+
+
+class TestInspect:
+    def test_it_tells_what_the_file_holds(self, model, pipeline):
+        facts = json.loads(call("inspect", model, "--json").done())
+        header = read_header(model)
+        assert facts["labels"] == list(header.labels)
+        assert facts["bytes"] == model.stat().st_size
+        assert facts["versions"] == header.versions
+        assert facts["summary"] == header.summary
+        assert facts["terms"] == len(pipeline[0].vocabulary_)
+        assert facts["evidence_weight"] == pipeline[-1].evidence_weight_
+        assert [cut["label"] for cut in facts["cuts"]] == list(header.labels)
+        assert len(facts["related"]) == 20
+        strengths = [bond["strength"] for bond in facts["related"]]
+        assert strengths[:10] == sorted(strengths[:10], reverse=True)
+        assert max(strengths[10:]) < 0 < min(strengths[:10])
+
+    def test_people_read_the_same(self, model):
+        printed = call("inspect", model, "--top", 1).done()
+        for expected in ("38: aviation, coffee", "PlattSVM(random_state=0)", "content alone",
+                         "trained: documents 300", "most related labels"):  # fmt: skip
+            assert expected in printed
+        assert not any(line.endswith(" ") for line in printed.splitlines())
+
+    def test_a_model_without_label_evidence_has_no_bonds(self, vector_model):
+        facts = json.loads(call("inspect", vector_model, "--json").done())
+        assert facts["labels"] == ["sea", "town"]
+        assert facts["related"] == []
+        assert "sea, town" in call("inspect", vector_model).done()
+
+    def test_a_foreign_or_broken_file_is_one_line(self, model, tmp_path):
+        (tmp_path / "text").write_text("hello")
+        assert "not a labelkin model file" in call("inspect", tmp_path / "text").refused()
+        (tmp_path / "cut").write_bytes(model.read_bytes()[:-100])
+        assert "cut" in call("inspect", tmp_path / "cut").refused()
+        (tmp_path / "empty").touch()
+        assert "empty" in call("inspect", tmp_path / "empty").refused()
+        assert "There is no model file" in call("inspect", tmp_path / "none").refused()
+        call("inspect", tmp_path).refused()
+
+
+class TestSuggest:
+    def test_labels_are_ranked_as_the_library_ranks_them(self, model, pipeline):
+        answer = json.loads(call("suggest", model, TEXT, "--top", 5, "--json").done())
+        expected = pipeline[-1].suggest(pipeline[:-1].transform([TEXT]), top=5)[0]
+        told = [(s["label"], s["probability"]) for s in answer["suggestions"]]
+        assert told == [(s.label, s.probability) for s in expected]
+        decided = pipeline[-1].label_sets(pipeline.predict([TEXT]))[0]
+        given = [s["label"] for s in answer["suggestions"] if s["given"]]
+        assert set(given) == set(decided) & {label for label, _ in told}
+
+    def test_the_parts_add_up_and_words_are_those_of_the_library(self, model, pipeline):
+        (top,) = json.loads(call("suggest", model, TEXT, "--top", 1, "--json").done())[
+            "suggestions"
+        ]
+        parts = top["prior"] + top["content"] + sum(s["share"] for s in top["labels"])
+        rest = top["constant"] + top["first_place"] + top["rules"]
+        np.testing.assert_allclose(parts + rest, top["log_odds"], atol=1e-9)
+        [[words]] = explain_terms(pipeline, [TEXT], [top["label"]], top=6)
+        assert top["words"] == [[t.term, t.share] for t in words.terms]
+
+    def test_others_react_to_what_is_accepted_and_refused(self, model, pipeline):
+        options = ["--accept", "corn", "--refuse", "parliament", "--json", "--top", 38]
+        answer = json.loads(call("suggest", model, TEXT, *options).done())
+        known = {"accepted": ["corn"], "refused": ["parliament"]}
+        assert answer["known"] == known
+        vectors = pipeline[:-1].transform([TEXT])
+        expected = pipeline[-1].suggest(vectors, top=38, known=known)[0]
+        assert [(s["label"], s["probability"]) for s in answer["suggestions"]] == [
+            (s.label, s.probability) for s in expected
+        ]
+        assert {"corn", "parliament"}.isdisjoint(s["label"] for s in answer["suggestions"])
+
+    def test_people_see_a_table_and_the_reasons(self, model):
+        printed = call("suggest", model, TEXT, "--explain", "--top", 2, "--accept", "grain").done()
+        assert printed.splitlines()[0].split() == [
+            "label", "probability", "given", "prior", "content", "other", "labels",
+        ]  # fmt: skip
+        assert "words: " in printed
+        assert "grain (accepted)" in printed
+        assert "words: " not in call("suggest", model, TEXT).done()
+
+    def test_the_text_may_come_from_stdin(self, model):
+        assert (
+            call("suggest", model, "-", stdin=TEXT.encode()).out == call("suggest", model, TEXT).out
+        )
+
+    def test_neighbours_are_named_where_words_are_not(self, news_file, tmp_path):
+        path = tmp_path / "knn"
+        call("train", news_file, "-o", path, "--content", "neighbours", "-q").done()
+        printed = call("suggest", path, TEXT, "--explain", "--top", 1).done()
+        assert "nearest training documents: " in printed
+
+    def test_wrong_calls(self, model, vector_model, tmp_path):
+        told = call("suggest", model, TEXT, "--accept", "grian").refused()
+        assert "got 'grian'" in told
+        told = call("suggest", model, TEXT, "--accept", "corn", "--refuse", "corn").refused()
+        assert "contradicts itself" in told
+        assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
+        assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()
+        assert "--top" in call("suggest", model, TEXT, "--top", 0).refused()
+
+    def test_a_model_that_cannot_react(self, tmp_path):
+        from sklearn.pipeline import make_pipeline
+
+        from labelkin.text import WordCounts
+
+        model = make_pipeline(WordCounts(min_documents=1), NaiveBayes())
+        path = save(model.fit(["tea", "milk"], [["a"], ["b"]]), tmp_path / "m")
+        assert "to react to labels" in call("suggest", path, TEXT).refused()
+
+
+class TestEvaluate:
+    def test_scores_are_those_of_the_library_on_the_test_part(self, model, pipeline, news_file):
+        told = json.loads(call("evaluate", model, news_file, "--json", "--per-label").done())
+        corpus = corpora.load(news_file)
+        texts, truth = corpus.documents[corpus.test], corpus.Y.rows(corpus.test)
+        log_odds = pipeline[-1].log_odds(pipeline[:-1].transform(texts))
+        expected = evaluate(truth, log_odds, pipeline.predict(texts))
+        assert told["documents"] == 120
+        assert told["part"] == "test"
+        assert set(told["scores"]) == set(expected.scores())
+        for name, value in expected.scores().items():
+            np.testing.assert_allclose(told["scores"][name], value, rtol=1e-12)
+        f1 = [row["f1"] for row in told["per_label"]]
+        np.testing.assert_allclose(f1, expected.per_label()["f1"])
+
+    def test_other_parts_and_tables_for_people(self, model, news_file):
+        done = call("evaluate", model, news_file, "--part", "all", "--per-label")
+        assert "420 documents (all)" in done.err
+        assert "micro_f1" in done.out
+        assert "wheat" in done.out
+        assert call("evaluate", model, news_file, "-q").err == ""
+
+    def test_a_corpus_without_a_split_is_judged_whole(self, model, tmp_path):
+        rows = [{"id": i, "text": "wheat and corn", "labels": ["corn", "odd"]} for i in range(3)]
+        path = tmp_path / "plain.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = call("evaluate", model, path, "--json")
+        told = json.loads(done.done())
+        assert (told["part"], told["documents"], told["labels"]) == ("all", 3, 38)
+        assert told["unknown_labels"] == ["odd"]
+        assert "1 labels are unknown to the model and left out: odd" in done.err
+        assert (
+            "has no test documents"
+            in call("evaluate", model, path, "--part", "test", "-q").refused()
+        )
+
+    def test_blocks_add_up_to_the_whole(self, model, news_file, monkeypatch):
+        from labelkin.cli import evaluate_command
+
+        whole = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
+        monkeypatch.setattr(evaluate_command, "_CELLS", 38 * 7)
+        blocks = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
+        for name, value in whole.items():
+            np.testing.assert_allclose(blocks[name], value, rtol=1e-9)
+
+    def test_wrong_calls(self, model, vector_model, news_file, tmp_path):
+        told = call("evaluate", vector_model, news_file).refused()
+        assert "takes vectors, and news has texts" in told
+        foreign = tmp_path / "foreign.jsonl"
+        foreign.write_text('{"id": 1, "text": "a", "labels": ["zoo"]}\n')
+        assert "none in common" in call("evaluate", model, foreign, "-q").refused()
+        assert "no file or folder" in call("evaluate", model, tmp_path / "no.csv").refused()
+
+
+def test_a_model_for_vectors_is_evaluated_on_vectors(tmp_path):
+    (tmp_path / "v.svm").write_text("0,1 1:2 2:1\n0 1:1\n1 2:3\n" * 4)
+    corpus = corpora.load(tmp_path / "v.svm")
+    model = LabelDependenceClassifier(NaiveBayes()).fit(corpus.documents, corpus.Y)
+    path = save(model, tmp_path / "m")
+    told = json.loads(call("evaluate", path, tmp_path / "v.svm", "--json").done())
+    expected = evaluate(corpus.Y, model.log_odds(corpus.documents))
+    np.testing.assert_allclose(told["scores"]["log_loss"], expected["log_loss"])

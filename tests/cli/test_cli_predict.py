@@ -1,0 +1,323 @@
+"""``labelkin predict``: the model's answers, in order, in bounded memory; killed and resumed."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from in_process import call
+
+from labelkin import FixedCut, LabelDependenceClassifier, NaiveBayes, PCut, load, save
+
+PROGRAM = """
+import re, sys
+from labelkin.cli import main
+try:
+    main()
+finally:
+    status = open("/proc/self/status").read() if sys.platform == "linux" else "VmHWM: 0 kB"
+    sys.stderr.write(re.search(r"VmHWM:\\s*(\\d+) kB", status)[0] + "\\n")
+"""
+
+
+def lines(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def texts(news, tmp_path_factory):
+    """Documents without labels, as JSON lines."""
+    path = tmp_path_factory.mktemp("texts") / "texts.jsonl"
+    rows = ({"id": f"d{i}", "text": text} for i, text in enumerate(news.documents))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(model, texts):
+    """All answers, as printed."""
+    return call("predict", model, texts, "-q").done()
+
+
+class TestAnswers:
+    def test_they_are_the_models_in_the_documents_order(self, model, news, whole):
+        pipeline = load(model)
+        probability = pipeline.predict_proba(news.documents)
+        names = pipeline[-1].label_names_
+        sets = pipeline[-1].label_sets(pipeline.predict(news.documents))
+        answers = lines(whole)
+        assert [answer["id"] for answer in answers] == [f"d{i}" for i in range(len(sets))]
+        assert [set(answer["labels"]) for answer in answers] == [set(labels) for labels in sets]
+        for i, answer in enumerate(answers):
+            told = answer["probabilities"]
+            assert list(told) == answer["labels"]
+            assert list(told.values()) == sorted(told.values(), reverse=True)
+            expected = [probability[i, list(names).index(label)] for label in told]
+            np.testing.assert_allclose(list(told.values()), expected, rtol=1e-5)
+
+    def test_a_limit_keeps_the_most_probable(self, model, texts, whole):
+        limited = lines(call("predict", model, texts, "-q", "--limit", 1).done())
+        assert [a["labels"] for a in limited] == [a["labels"][:1] for a in lines(whole)]
+
+    def test_all_scores_tells_every_label(self, model, texts, whole):
+        told = lines(call("predict", model, texts, "-q", "--all-scores").done())
+        assert all(len(answer["probabilities"]) == 38 for answer in told)
+        assert [a["labels"] for a in told] == [a["labels"] for a in lines(whole)]
+
+    @pytest.mark.parametrize("kind", ["csv", "tsv"])
+    def test_tables_tell_the_same(self, model, texts, whole, kind):
+        printed = call("predict", model, texts, "-q", "--format", kind).done()
+        rows = csv.DictReader(io.StringIO(printed), delimiter={"csv": ",", "tsv": "\t"}[kind])
+        for row, answer in zip(rows, lines(whole), strict=True):
+            assert row["id"] == answer["id"]
+            assert [x for x in row["labels"].split(";") if x] == answer["labels"]
+            numbers = [float(x) for x in row["probabilities"].split(";") if x]
+            assert numbers == list(answer["probabilities"].values())
+
+    def test_a_table_of_all_scores_has_a_column_per_label(self, model, texts):
+        printed = call("predict", model, texts, "-q", "--format", "csv", "--all-scores").done()
+        row = next(csv.DictReader(io.StringIO(printed)))
+        assert len(row) == 40
+        assert 0 < float(row["aviation"]) < 1
+
+
+class TestInputs:
+    """One model, the same two documents in every form."""
+
+    first, second = "The wheat harvest in the ports", "Elections, and a football match"
+
+    @pytest.fixture
+    def expected(self, model, tmp_path):
+        return self.answers(model, self.write(tmp_path, "a.txt", f"{self.first}\n{self.second}\n"))
+
+    def write(self, folder, name, text):
+        (folder / name).write_text(text, encoding="utf-8")
+        return folder / name
+
+    def answers(self, model, path, *options, **stdin):
+        printed = call("predict", model, path, "-q", *options, **stdin).done()
+        return [(a["labels"], a["probabilities"]) for a in lines(printed)]
+
+    def test_csv_and_tsv(self, model, tmp_path, expected):
+        table = f'text,id\n"{self.first}",a\n"{self.second}",b\n'
+        assert self.answers(model, self.write(tmp_path, "t.csv", table)) == expected
+        table = f"n\tabstract\n1\t{self.first}\n2\t{self.second}\n"
+        path = self.write(tmp_path, "t.tsv", table)
+        assert self.answers(model, path, "--text-column", "abstract") == expected
+
+    def test_a_folder_of_texts_by_name(self, model, tmp_path, expected):
+        folder = tmp_path / "folder"
+        folder.mkdir()
+        self.write(folder, "2.txt", self.second)
+        self.write(folder, "1.txt", self.first)
+        assert self.answers(model, folder) == expected
+        ids = [a["id"] for a in lines(call("predict", model, folder, "-q").done())]
+        assert ids == ["1", "2"]
+
+    def test_stdin_of_texts_and_of_json(self, model, expected):
+        plain = f"{self.first}\n{self.second}".encode()
+        assert self.answers(model, "-", stdin=plain) == expected
+        found = "".join(json.dumps({"text": t}) + "\n" for t in (self.first, self.second))
+        assert self.answers(model, "-", stdin=b"\xef\xbb\xbf" + found.encode()) == expected
+
+    def test_another_encoding_and_gzip(self, model, tmp_path, expected):
+        import gzip
+
+        data = f"{self.first}\n{self.second}\n".encode("utf-16")
+        (tmp_path / "wide.txt").write_bytes(data)
+        wide = self.answers(model, tmp_path / "wide.txt", "--encoding", "utf-16")
+        assert wide == expected
+        (tmp_path / "packed.txt.gz").write_bytes(gzip.compress(f"{self.first}\n".encode()))
+        assert self.answers(model, tmp_path / "packed.txt.gz") == expected[:1]
+
+    def test_a_line_without_words_is_a_document(self, model):
+        assert len(self.answers(model, "-", stdin=b"\n\nwheat\n")) == 3
+
+
+class TestGoingOn:
+    @pytest.mark.parametrize("options", [(), ("--format", "csv"), ("--all-scores",)])
+    def test_wherever_it_was_cut_the_whole_comes_out(self, model, texts, tmp_path, options):
+        few = tmp_path / "few.jsonl"
+        few.write_text("".join(texts.read_text().splitlines(keepends=True)[:12]))
+        complete = tmp_path / "complete"
+        call("predict", model, few, "--out", complete, *options, "-q").done()
+        data = complete.read_bytes()
+
+        @given(st.integers(0, len(data)), st.integers(1, 5))
+        @settings(max_examples=15, deadline=None)
+        def law(length, batch):
+            cut = tmp_path / "cut"
+            cut.write_bytes(data[:length])
+            arguments = ["--out", cut, "--resume", "--batch", batch, "-q", *options]
+            call("predict", model, few, *arguments).done()
+            assert cut.read_bytes() == data
+
+        law()
+
+    def test_it_begins_where_there_is_nothing_to_go_on_with(self, model, texts, whole, tmp_path):
+        call("predict", model, texts, "--out", tmp_path / "new.jsonl", "--resume", "-q").done()
+        assert (tmp_path / "new.jsonl").read_text() == whole
+
+    def test_answers_of_other_documents_are_refused(self, model, texts, whole, tmp_path):
+        out = tmp_path / "out.jsonl"
+        arguments = ["predict", model, texts, "--out", out, "--resume", "-q"]
+        before = whole.replace('"d1"', '"other"')
+        out.write_text(before)
+        assert (
+            "line 2 answers the document 'other', where the input has 'd1'"
+            in call(*arguments).refused()
+        )
+        out.write_text(whole + whole.splitlines()[0] + "\n")
+        assert "has no more documents" in call(*arguments).refused()
+        out.write_text("id,labels\n")
+        assert "line 1: to go on" in call(*arguments).refused()
+        assert "header must be" in call(*arguments, "--format", "csv").refused()
+        assert out.read_text() == "id,labels\n"
+
+    def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
+        (tmp_path / "mine").write_text("mine")
+        told = call("predict", model, texts, "--out", tmp_path / "mine").refused()
+        assert "--resume goes on with it" in told
+        assert (tmp_path / "mine").read_text() == "mine"
+
+
+def start(*arguments):
+    """Start the command in a process of its own; it tells its peak memory at the end."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def kill_within(process, path, n_bytes, seconds=120):
+    """Kill the process when its file has grown; tell whether it was still at work."""
+    end = time.monotonic() + seconds
+    while not path.exists() or path.stat().st_size < n_bytes:
+        if process.poll() is not None:
+            return False
+        assert time.monotonic() < end, "nothing was written"
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+def many(path, news, n_documents):
+    """Write so many documents, made ones over and over, each with a number."""
+    with path.open("w") as file:
+        for i in range(n_documents):
+            text = f"{news.documents[i % len(news.documents)]} {i}"
+            file.write(json.dumps({"id": i, "text": text}) + "\n")
+    return path
+
+
+def peak_memory(process):
+    """Wait for the process; return its peak memory in MB."""
+    err = process.communicate(timeout=1200)[1]
+    assert process.returncode == 0, err
+    return int(re.search(r"VmHWM:\s*(\d+)", err)[1]) / 1024
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc")
+def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
+    model, news, tmp_path, long_proofs, record_property
+):
+    n_documents, n_kills = (100_000, 5) if long_proofs else (3_000, 1)
+    source, out = many(tmp_path / "many.jsonl", news, n_documents), tmp_path / "out.jsonl"
+    command = ["predict", model, source, "--out", out, "--batch", 100 if long_proofs else 20]
+    kills = 0
+    for k in range(n_kills):
+        grown = (out.stat().st_size if out.exists() else 0) + (k + 1) * 20_000
+        kills += kill_within(start(*command, "--resume"), out, grown)
+    assert kills >= 1
+    n_before = out.read_bytes().count(b"\n")
+    assert 0 < n_before < n_documents
+    peak = peak_memory(start(*command, "--resume"))
+    answers = lines(out.read_text())
+    assert [answer["id"] for answer in answers] == list(range(n_documents))
+
+    few = many(tmp_path / "few.jsonl", news, n_documents // 10)
+    unbroken = tmp_path / "unbroken.jsonl"
+    peak_of_few = peak_memory(start(*command[:2], few, "--out", unbroken, *command[5:]))
+    for answer, expected in zip(answers, lines(unbroken.read_text()), strict=False):
+        assert answer["labels"] == expected["labels"]
+        np.testing.assert_allclose(
+            list(answer["probabilities"].values()),
+            list(expected["probabilities"].values()),
+            rtol=1e-5,
+        )
+    print(f"{n_documents} documents: peak {peak:.0f} MB, a tenth of them: {peak_of_few:.0f} MB")
+    record_property("peak_mb", peak)
+    assert peak < peak_of_few + 20
+
+
+class TestWrongCalls:
+    def test_inputs_that_cannot_be_read(self, model, tmp_path):
+        def refused(name, data, *options):
+            (tmp_path / name).write_bytes(data)
+            return call("predict", model, tmp_path / name, *options).refused()
+
+        assert "must have documents" in refused("empty.jsonl", b"")
+        assert "must have documents" in refused("header.csv", b"id,text\n")
+        assert "0xE9 at byte 3" in (told := refused("latin.txt", "café".encode("latin-1")))
+        assert "--encoding latin-1" in told
+        assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
+        assert "'text' must be the document's text" in refused("other.jsonl", b'{"title": "a"}\n')
+        assert "--text-column" in refused("other.csv", b"id,title\n1,a\n")
+        assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
+        (tmp_path / "folder").mkdir()
+        assert ".txt files, and has none" in call("predict", model, tmp_path / "folder").refused()
+
+    def test_stdin_that_cannot_be_read(self, model):
+        told = call("predict", model, "-", stdin=b"caf\xe9").refused()
+        assert "0xE9 after line 0" in told
+        assert "must have documents" in call("predict", model, "-").refused()
+
+    def test_what_is_no_model(self, texts, vector_model, tmp_path):
+        assert "not a labelkin model file" in call("predict", texts, texts).refused()
+        assert "There is no model file" in call("predict", tmp_path / "no", texts).refused()
+        assert "takes vectors" in call("predict", vector_model, texts).refused()
+
+    def test_a_rule_that_needs_all_documents_is_no_rule_for_a_stream(self, tmp_path, texts):
+        from sklearn.pipeline import make_pipeline
+
+        from labelkin.text import WordCounts
+
+        words = ["tea milk", "milk", "tea", "tea sugar"] * 3
+        sets = [["tea", "milk"], ["milk"], ["tea"], ["tea"]] * 3
+
+        def saved(rule):
+            last = LabelDependenceClassifier(NaiveBayes(), thresholds=rule)
+            pipeline = make_pipeline(WordCounts(min_documents=1), last)
+            return save(pipeline.fit(words, sets), tmp_path / "m")
+
+        assert "PCut looks at all documents" in call("predict", saved(PCut()), texts).refused()
+        call("predict", saved(FixedCut()), texts).done()
+
+    def test_resuming_needs_a_file(self, model, texts):
+        assert "name it by --out" in call("predict", model, texts, "--resume").refused()
+        assert "--limit" in call("predict", model, texts, "--limit", 0).refused()
+
+    def test_labels_that_would_fall_apart_in_a_table(self, tmp_path, texts):
+        from sklearn.pipeline import make_pipeline
+
+        from labelkin.text import WordCounts
+
+        last = LabelDependenceClassifier(NaiveBayes())
+        pipeline = make_pipeline(WordCounts(min_documents=1), last)
+        path = save(pipeline.fit(["tea", "milk"] * 4, [["a;b"], ["c"]] * 4), tmp_path / "m")
+        told = call("predict", path, texts, "--format", "csv").refused()
+        assert "the label 'a;b'" in told

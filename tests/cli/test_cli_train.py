@@ -1,0 +1,237 @@
+"""``labelkin train``: the file is the pipeline a person would have made by hand."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from in_process import call
+from sklearn.pipeline import make_pipeline
+
+from labelkin import (
+    LabelDependenceClassifier,
+    LogisticLabels,
+    PlattSVM,
+    corpora,
+    load,
+    metrics,
+)
+from labelkin.storage import read_header
+from labelkin.text import TermWeights, WordCounts
+
+
+@pytest.fixture(scope="module")
+def by_hand(news_file):
+    """The same model made in Python, and its out-of-fold evidence, content alone and posterior."""
+    corpus = corpora.load(news_file)
+    texts, labels = corpus.documents[corpus.train], corpus.Y.rows(corpus.train)
+    steps = make_pipeline(WordCounts(), TermWeights())
+    vectors = steps.fit_transform(texts)
+    content = PlattSVM(random_state=0).fit_out_of_fold(vectors, labels)
+    classifier = LabelDependenceClassifier(PlattSVM(random_state=0), LogisticLabels())
+    posterior = classifier.fit_out_of_fold(vectors, labels)
+    return make_pipeline(*steps, classifier), labels, content, posterior
+
+
+def test_the_file_answers_as_the_same_model_made_in_python(model, by_hand, news):
+    np.testing.assert_array_equal(
+        load(model).predict_proba(news.documents), by_hand[0].predict_proba(news.documents)
+    )
+
+
+def test_the_summary_is_of_documents_as_if_unseen_and_is_in_the_file(trained, by_hand):
+    path, done = trained
+    _, labels, content, posterior = by_hand
+    scores = read_header(path).summary["cross_validated"]
+    for name, evidence in (("content", content), ("model", posterior)):
+        expected = metrics.evaluate(labels, evidence).scores()
+        assert scores[name] == {metric: expected[metric] for metric in scores[name]}
+        for value in scores[name].values():
+            assert f"{value:.4f}" in done.out
+    assert scores["content"] != scores["model"]
+
+
+def test_it_prints_the_path_and_tells_its_stages_on_stderr(trained):
+    path, done = trained
+    assert str(path) in done.out
+    assert "content evidence of 38 labels" in done.err
+    assert "300 documents, 38 labels" in done.err
+
+
+def test_the_model_does_not_carry_how_it_was_trained(model):
+    classifier = load(model)[-1]
+    assert type(classifier.content_) is PlattSVM
+    assert classifier.get_params(deep=False) | {"thresholds": None} == {
+        **LabelDependenceClassifier(random_state=0).get_params(deep=False),
+        "content": classifier.content,
+        "labels": classifier.labels,
+    }
+    assert type(classifier.content) is PlattSVM
+
+
+def small(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture
+def tea(tmp_path):
+    """Twelve short texts that anything can be trained on at once."""
+    rows = [("hot tea with milk", ["milk", "tea"]), ("black tea", ["tea"]), ("cold milk", ["milk"])]
+    return small(
+        tmp_path / "tea.jsonl",
+        *({"id": i, "text": t, "labels": y} for i, (t, y) in enumerate(rows * 4)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--content", "naive-bayes"], "content_=NaiveBayes"),
+        (["--content", "neighbours"], "content_=NearestNeighbours"),
+        (["--labels", "svm"], "labels_=SVMLabels"),
+        (["--thresholds", "0.3"], "thresholds_=FixedCut(cut=0.3, scale='log_odds')"),
+        (["--thresholds", "macro-f1"], "thresholds_=SCutFBR()"),
+        (["--thresholds", "scut"], "thresholds_=SCut()"),
+        (["--thresholds", "expected-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
+        (
+            ["--at-least", "1", "--at-most", "2", "--thresholds", "mcut"],
+            "LabelLimits(at_least=1, at_most=2, rule=MCut(scale='log_odds'))",
+        ),
+        (["--variant", "hard", "--weight", "0.5"], "variant='hard' weight=0.5"),
+    ],
+)
+def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
+    out = tmp_path / "tea.labelkin"
+    call("train", tea, "-o", out, "--min-documents", 1, "--quiet", *options).done()
+    fitted = load(out)[-1]
+    said = (
+        f"content_={fitted.content_!r} labels_={fitted.rescorer_.labels_!r} "
+        f"thresholds_={fitted.thresholds_!r} variant={fitted.variant!r} "
+        f"weight={fitted.evidence_weight_!r}"
+    )
+    assert expected in " ".join(said.split())
+
+
+def test_words_are_read_as_told(tea, tmp_path):
+    (tmp_path / "stop.txt").write_text("tea\nwith\n")
+    options = ["--stop-words", tmp_path / "stop.txt", "--no-stem", "--min-documents", 1]
+    call("train", tea, "-o", tmp_path / "m", *options, "-q").done()
+    words = load(tmp_path / "m")[0]
+    assert sorted(words.vocabulary_) == ["black", "cold", "hot", "milk"]
+
+
+def test_quiet_says_nothing_but_the_result(tea, tmp_path):
+    done = call("train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q")
+    assert done.err == ""
+    assert "content alone" in done.out
+
+
+def test_rules_of_a_table_are_kept_in_the_model(tea, tmp_path):
+    (tmp_path / "rules.csv").write_text("narrower,broader\nmilk,tea\ncoffee,tea\n")
+    done = call(
+        "train", tea, "-o", tmp_path / "m", "--rules", tmp_path / "rules.csv", "--min-documents", 1
+    )
+    assert "1 rules about labels" in done.err
+    assert load(tmp_path / "m")[-1].rules.implies == (("milk", "tea"),)
+
+
+def test_all_takes_the_test_documents_too(news_file, tmp_path):
+    options = ["--content", "naive-bayes", "--weight", 1, "-q"]
+    call("train", news_file, "-o", tmp_path / "part", *options).done()
+    call("train", news_file, "-o", tmp_path / "all", *options, "--all").done()
+    counts = [read_header(tmp_path / name).summary["documents"] for name in ("part", "all")]
+    assert counts == [300, 420]
+
+
+def test_vectors_need_no_words(tmp_path):
+    lines = ["0,1 1:2 2:1", "0 1:1", "1 2:3", "0,1 1:1 2:1"] * 4
+    (tmp_path / "v.svm").write_text("\n".join(lines) + "\n")
+    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive-bayes")
+    done.done()
+    assert load(tmp_path / "m").predict_proba([[1.0, 0.0]]).shape == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("svm", ["StandardScaler", "PlattSVM"]),
+        ("neighbours", ["StandardScaler", "NearestNeighbours"]),
+        ("naive-bayes", ["PerLabel"]),
+    ],
+)
+def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content, parts):
+    rng = np.random.default_rng(0)
+    rows = [f"{x[0] > 0:d},{x[1] > 0:d},{1e4 * x[0]},{x[1]}" for x in rng.normal(size=(60, 2))]
+    head = ["@relation 'numbers: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
+    head += ["@attribute x numeric", "@attribute y numeric", "@data"]
+    (tmp_path / "n.arff").write_text("\n".join([*head, *rows]) + "\n")
+    arguments = ["-o", tmp_path / "m", "--content", content]
+    done = call("train", tmp_path / "n.arff", *arguments)
+    done.done()
+    assert "Note" not in done.err
+    fitted = load(tmp_path / "m")
+    steps = [*fitted[:-1], fitted[-1].content_] if hasattr(fitted, "steps") else [fitted.content_]
+    assert [type(step).__name__ for step in steps] == parts
+
+
+def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
+    from labelkin.service.journal import Journal
+    from labelkin.service.journal_file import Entry, read_journal
+
+    journal = Journal(tmp_path / "j.sqlite")
+    entries = [Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))]
+    journal.append(entries).result(timeout=30)
+    journal.close()
+    options = ["--journal", tmp_path / "j.sqlite", "--min-documents", 1, "-q"]
+    call("train", tea, "-o", tmp_path / "m", *options).done()
+    header = read_header(tmp_path / "m")
+    assert header.labels == ("green", "milk", "tea")
+    assert header.summary["documents"] == 14
+    assert header.summary["journal"] == list(read_journal(tmp_path / "j.sqlite").mark)
+
+
+class TestWrongCalls:
+    def test_where_it_could_not_be_written_nothing_is_trained(self, tmp_path):
+        told = call("train", "newsroom", "-o", tmp_path / "no" / "m").refused()
+        assert "must be in a folder that exists" in told
+        assert "is a folder" in call("train", "newsroom", "-o", tmp_path).refused()
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            (["--thresholds", "best"], "a rule (scut, scutfbr"),
+            (["--thresholds", "2"], "strictly between 0 and 1"),
+            (["--weight", "-1"], "number of at least 0"),
+            (["--weight", "much"], "'much'"),
+            (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
+            (["--content", "forest"], "'naive-bayes'"),
+            (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),
+            (["--encoding", "klingon"], "no encoding 'klingon'"),
+            (["--rules", "nowhere.csv"], "there is none in"),
+            (["--min-documents", "0"], "--min-documents"),
+        ],
+    )
+    def test_each_is_one_line_before_the_work(self, tea, tmp_path, options, expected):
+        assert expected in call("train", tea, "-o", tmp_path / "m", *options, "-q").refused()
+        assert not (tmp_path / "m").exists()
+
+    def test_unreadable_corpora(self, tmp_path):
+        out = tmp_path / "m"
+        empty = tmp_path / "empty.jsonl"
+        empty.touch()
+        assert "must have documents" in call("train", empty, "-o", out).refused()
+        latin = tmp_path / "latin.csv"
+        latin.write_bytes("text,labels\ncafé,coffee\n".encode("latin-1"))
+        told = call("train", latin, "-o", out).refused()
+        assert "0xE9 at byte 15" in told
+        assert "--encoding latin-1" in told
+        assert "no file or folder" in call("train", Path("no/such.csv"), "-o", out).refused()
+        assert "known corpus" in call("train", "nwesroom", "-o", out).refused()
+        assert (
+            "has its own" in call("train", "newsroom", "-o", out, "--encoding", "ascii").refused()
+        )
+
+    def test_a_journal_that_is_none(self, tea, tmp_path):
+        told = call("train", tea, "-o", tmp_path / "m", "--journal", tea, "-q").refused()
+        assert "tea.jsonl" in told

@@ -1,0 +1,104 @@
+"""A browser that is installed, a page of a real server, and an eye on what the page does."""
+
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from live_server import server_process
+
+TOP = Path(__file__).parents[3]
+ARTEFACTS = Path(os.environ.get("LABELKIN_ARTEFACTS", TOP / "build" / "screenshots"))
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESKTOP = {"width": 1366, "height": 860}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Start the installed Chromium; with the module ends Playwright's event loop, too."""
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="needs Playwright: pip install playwright"
+    )
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        pytest.skip(f"needs a browser on PATH: one of {', '.join(BROWSERS)}")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def server(news_file, tmp_path_factory):
+    """Serve the newsroom model in a process of its own; `journal` is where documents go."""
+    journal = tmp_path_factory.mktemp("browser") / "journal.sqlite"
+    with server_process(news_file, journal) as process:
+        process.journal = journal
+        yield process
+
+
+class Watch:
+    """What a page must not do: complain, fail, or talk to others."""
+
+    def __init__(self, page, address):
+        self.faults = []
+        self.own_host = urlsplit(address).netloc
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("request", self._on_request)
+
+    def _on_console(self, message):
+        if message.type in ("error", "warning"):
+            self.faults.append(f"{message.type}: {message.text}")
+
+    def _on_request(self, request):
+        address = urlsplit(request.url)
+        if address.scheme != "blob" and address.netloc != self.own_host:
+            self.faults.append(f"request to {request.url}")
+
+
+@pytest.fixture
+def open_page(browser):
+    """Open pages, watched; what Chromium itself says of refused requests may be expected."""
+    watched = []
+
+    def open_at(address, *, expected_faults=(), **options):
+        context = browser.new_context(**{"viewport": DESKTOP, **options})
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        watched.append((context, Watch(page, address), expected_faults))
+        page.goto(address)
+        return page
+
+    yield open_at
+    for context, watch, expected in watched:
+        context.close()
+        unexpected = [f for f in watch.faults if not any(part in f for part in expected)]
+        assert not unexpected
+
+
+@pytest.fixture
+def page(open_page, server):
+    """Open the page at a desktop's width."""
+    return open_page(server.address)
+
+
+@pytest.fixture
+def keep_picture():
+    """Keep a screenshot as an artefact of the run."""
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+
+    def keep(page, name, **options):
+        page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled", **options)
+
+    return keep

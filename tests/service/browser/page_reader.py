@@ -1,0 +1,82 @@
+"""Reads the page as a person does, and asks the service the same question."""
+
+import json
+from urllib.request import Request, urlopen
+
+TEXT = """Tanker crews wait as oil ports close in the storm
+Crude oil tankers lay at anchor off Port Calder on Thursday as the port authority kept its \
+terminals shut. Shipowners discussed safety checks while ship brokers spoke of delays to cargo \
+space. Refiners said petrol prices could rise, and the ministry called foreign governments about \
+trade talks. Meteorologists expect heavy rain and flooding along the coast before the weekend."""
+
+READ_ROWS = """rows => rows.map(row => ({
+    label: row.querySelector(".label").textContent,
+    probability: row.querySelector(".probability").textContent,
+    values: row.querySelector(".values").textContent,
+}))"""
+
+#: Middle of the mark and signed widths of the pieces, in pixels right of the zero line.
+READ_BAR = """row => {
+    const bar = row.querySelector(".bar");
+    const box = bar.getBoundingClientRect();
+    const zero = box.left + box.width * parseFloat(bar.style.getPropertyValue("--zero")) / 100;
+    const pieces = [...bar.querySelectorAll(".piece")].map(piece => {
+        const {left, width} = piece.getBoundingClientRect();
+        return left + width / 2 < zero ? -width : width;
+    });
+    const mark = bar.querySelector(".result").getBoundingClientRect();
+    return {pieces, mark: mark.left + mark.width / 2 - zero};
+}"""
+
+
+def write(page, text):
+    """Fill in the document and wait for its suggestions."""
+    with page.expect_response("**/suggest"):
+        page.fill("#text", text)
+    page.wait_for_selector(".row")
+
+
+def rows(page):
+    """Return label, probability and values of every row that stays."""
+    return page.eval_on_selector_all(".row:not(.leaving)", READ_ROWS)
+
+
+def labels(page):
+    return [row["label"] for row in rows(page)]
+
+
+def row_of(page, label):
+    return page.locator(f'.row[data-label="{label}"]')
+
+
+def chosen(page):
+    """Return the accepted and the refused labels as the page lists them."""
+    states = ("accepted", "refused")
+    return tuple(page.locator(f"#{state} .chip-name").all_inner_texts() for state in states)
+
+
+def ask(address, route, **body):
+    """Ask the service directly; the page must show the same."""
+    request = Request(
+        f"{address}api/models/news/{route}",
+        data=json.dumps({"accepted": [], "refused": [], **body}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+def expected_labels(address, text, accepted=(), refused=()):
+    answer = ask(address, "suggest", text=text, accepted=list(accepted), refused=list(refused))
+    return [suggestion["label"] for suggestion in answer["suggestions"]]
+
+
+def wait_for_labels(page, wanted):
+    """Wait until the rows are these labels, in this order."""
+    page.wait_for_function(
+        """wanted => {
+            const rows = [...document.querySelectorAll(".row:not(.leaving) .label")];
+            return JSON.stringify(rows.map(row => row.textContent)) === JSON.stringify(wanted);
+        }""",
+        arg=list(wanted),
+    )

@@ -1,0 +1,306 @@
+"""The page for everyone: by keyboard alone, on a phone, in the dark, calm, with a screen reader."""
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+from page_reader import TEXT, chosen, expected_labels, labels, row_of, wait_for_labels, write
+
+from labelkin.service import read_journal
+
+HERE = Path(__file__).parent
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
+SCHEMES = ("light", "dark")
+
+
+def test_the_keyboard_alone_is_enough(page, server, keep_picture):
+    press = page.keyboard.press
+    _tab_to(page, "text")
+    page.keyboard.insert_text(TEXT)
+    expected = expected_labels(server.address, TEXT)
+    wait_for_labels(page, expected)
+    press("Escape")
+    assert _focused_label(page) == expected[0]
+
+    press("j")
+    press("ArrowDown")
+    press("k")
+    assert _focused_label(page) == expected[1]
+    press("a")
+    after = expected_labels(server.address, TEXT, [expected[1]])
+    wait_for_labels(page, after)
+    assert _focused_label(page) == expected[2]
+    press("r")
+    wait_for_labels(page, expected_labels(server.address, TEXT, [expected[1]], [expected[2]]))
+    assert chosen(page) == ([expected[1]], [expected[2]])
+
+    press("e")
+    page.locator("#explanation .sum").wait_for()
+    explained = page.locator("#explanation h2").inner_text()
+    assert explained == _focused_label(page)
+    press("j")
+    page.locator("#explanation h2", has_text=_focused_label(page)).wait_for()
+    keep_picture(page, "keyboard")
+    press("Escape")
+    assert page.locator("#explanation").is_hidden()
+
+    press("u")
+    wait_for_labels(page, after)
+    press("Shift+U")
+    wait_for_labels(page, expected_labels(server.address, TEXT, [expected[1]], [expected[2]]))
+    press("/")
+    page.keyboard.type("footb")
+    page.get_by_role("option", name="football").wait_for()
+    press("Enter")
+    page.locator("#accepted", has_text="football").wait_for()
+    press("Escape")
+    assert page.evaluate("document.activeElement === document.body")
+
+    n_saved = len(read_journal(server.journal).documents)
+    press("s")
+    page.get_by_text("Saved as document").first.wait_for()
+    assert len(read_journal(server.journal).documents) == n_saved + 1
+    page.get_by_text("learnt from").wait_for()  # the next test asks a model at rest
+    press("?")
+    assert page.get_by_role("dialog", name="Help and shortcuts").is_visible()
+    keep_picture(page, "help")
+    press("Escape")
+    assert page.get_by_role("dialog").count() == 0
+
+
+def test_rows_and_their_buttons_are_one_tab_stop_walked_by_arrows(page):
+    write(page, TEXT)
+    assert page.locator("#grid [tabindex='0']").count() == 1
+    page.keyboard.press("Escape")
+    label = _focused_label(page)
+    for name in (f"Accept {label}", f"Refuse {label}"):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.getAttribute('aria-label')") == name
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.closest('.row').dataset.label") == labels(page)[-1]
+    assert page.locator("#grid [tabindex='0']").count() == 1
+
+
+def test_single_keys_can_be_switched_off(page):
+    write(page, TEXT)
+    page.click("#open-help")
+    page.uncheck("#keys-on")
+    page.keyboard.press("Escape")
+    row_of(page, labels(page)[0]).locator(".label").focus()
+    page.keyboard.press("a")
+    assert chosen(page) == ([], [])
+
+
+def test_a_screen_reader_hears_what_a_decision_changes(page, server):
+    write(page, TEXT)
+    first = labels(page)[0]
+    page.click(".row .accept")
+    said = page.locator("#changes", has_text="to")
+    said.wait_for(state="attached")
+    assert said.text_content().startswith(f"Accepted {first}. ")
+    assert "rose to" in said.text_content() or "fell to" in said.text_content()
+    assert page.locator("#changes").get_attribute("aria-live") == "polite"
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(open_page, server, keep_picture):
+    page = open_page(server.address, **PHONE)
+    write(page, TEXT)
+    page.locator(".row .accept").first.tap()
+    page.locator("#accepted .chip").wait_for()
+    assert _overflow(page) == 0
+    keep_picture(page, "phone", full_page=True)
+    for button in page.locator(".row .accept, .row .refuse").all()[:4]:
+        assert min(button.bounding_box()[side] for side in ("width", "height")) >= 44
+
+    label = labels(page)[2]
+    row_of(page, label).locator(".label").tap()
+    page.locator("#explanation .sum").wait_for()
+    panel, row = page.locator("#explanation").bounding_box(), row_of(page, label).bounding_box()
+    assert row["y"] >= 0 and row["y"] + row["height"] <= panel["y"] + 1
+    assert _overflow(page) == 0
+    keep_picture(page, "phone-explanation")
+
+    page.get_by_role("button", name="Close the explanation").tap()
+    page.locator("#open-map").tap()
+    page.locator(".node").first.wait_for()
+    assert _overflow(page) == 0
+    keep_picture(page, "phone-map")
+
+
+def test_the_dark_is_dark(open_page, server, keep_picture):
+    page = open_page(server.address, color_scheme="dark")
+    write(page, TEXT)
+    page.click(".row .label")
+    page.locator("#explanation .sum").wait_for()
+    channels = page.evaluate("getComputedStyle(document.body).backgroundColor").strip("rgb()")
+    assert max(int(channel) for channel in channels.split(",")) < 40
+    keep_picture(page, "dark")
+
+
+@pytest.mark.parametrize(("motion", "moves"), [("no-preference", True), ("reduce", False)])
+def test_rows_glide_only_where_motion_is_welcome(open_page, server, motion, moves):
+    page = open_page(server.address, reduced_motion=motion)
+    write(page, TEXT)
+    page.evaluate(
+        """() => {
+            window.nMoves = 0;
+            const animate = Element.prototype.animate;
+            Element.prototype.animate = function (...given) {
+                window.nMoves += 1;
+                return animate.apply(this, given);
+            };
+        }"""
+    )
+    first = labels(page)[0]
+    page.click(".row .accept")
+    wait_for_labels(page, expected_labels(server.address, TEXT, [first]))
+    assert (page.evaluate("window.nMoves") > 0) is moves
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_label_map_is_a_graph_and_a_table(open_page, server, keep_picture, scheme):
+    page = open_page(server.address, color_scheme=scheme)
+    write(page, TEXT)
+    page.click("#open-map")
+    page.locator(".node").first.wait_for()
+    assert not _overlaps([node.bounding_box() for node in page.locator(".node rect").all()])
+    node = page.locator(".node").nth(3)
+    node.focus()
+    assert page.locator(".bond.dim").count() and page.locator(".bond:not(.dim)").count()
+    page.keyboard.press("Enter")
+    page.locator("#map-details h3", has_text=node.get_attribute("data-label")).wait_for()
+    keep_picture(page, f"map-{scheme}")
+    n_bonds = page.locator(".bond").count()
+    page.get_by_role("button", name="Table").click()
+    assert page.locator("#map-table tbody tr").count() == n_bonds
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_axe_finds_nothing_serious(open_page, server, scheme):
+    axe = _axe()
+    page = open_page(server.address, color_scheme=scheme, reduced_motion="reduce")
+    found = {"empty": _inspect(page, axe)}
+    write(page, TEXT)
+    first, second = labels(page)[:2]
+    row_of(page, first).locator(".accept").click()
+    row_of(page, second).locator(".refuse").click()
+    wait_for_labels(page, expected_labels(server.address, TEXT, [first], [second]))
+    row_of(page, labels(page)[0]).locator(".label").click()
+    page.locator("#explanation .sum").wait_for()
+    found["explanation"] = _inspect(page, axe)
+    page.fill("#search", "o")
+    page.get_by_role("option").first.wait_for()
+    found["search"] = _inspect(page, axe, ".combobox")
+    page.keyboard.press("Escape")
+    page.click("#open-help")
+    found["help"] = _inspect(page, axe, "#help")
+    page.keyboard.press("Escape")
+    page.click("#open-map")
+    page.locator(".node").nth(2).click()
+    page.locator("#map-details h3").wait_for()
+    found["map"] = _inspect(page, axe, "#map")
+    page.get_by_role("button", name="Table").click()
+    found["map table"] = _inspect(page, axe, "#map-table")
+    grave = {
+        place: [f for f in faults if "serious" in f or "critical" in f]
+        for place, faults in found.items()
+    }
+    assert not any(grave.values()), json.dumps(grave, indent=1)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_marked_words_and_names_on_the_map_stand_out_from_what_is_behind_them(
+    open_page, server, scheme
+):
+    page = open_page(server.address, color_scheme=scheme, reduced_motion="reduce")
+    write(page, TEXT)
+    page.click(".row .label")
+    page.locator("#marks mark.strong").first.wait_for()
+    ink = page.evaluate("getComputedStyle(document.getElementById('text')).color")
+    grounds = page.eval_on_selector_all(
+        "#marks mark.strong, #marks mark.medium",
+        "marks => marks.map(mark => getComputedStyle(mark).backgroundColor)",
+    )
+    pairs = [(ink, ground) for ground in set(grounds)]
+    page.click("#open-map")
+    page.locator(".node").nth(2).click()
+    pairs += page.eval_on_selector_all(
+        ".node",
+        """nodes => nodes.map(node => [
+            getComputedStyle(node.querySelector("text")).fill,
+            getComputedStyle(node.querySelector("rect")).fill,
+        ])""",
+    )
+    assert len(pairs) > 20
+    assert min(_contrast(*pair) for pair in pairs) >= 4.5
+
+
+def _axe():
+    """Return axe-core's source, or skip."""
+    given = os.environ.get("LABELKIN_AXE")
+    below = Path("node_modules", "axe-core", "axe.min.js")
+    places = [Path(given)] if given else [HERE.parents[2] / below, HERE / below]
+    for place in places:
+        if place.is_file():
+            return place.read_text(encoding="utf-8")
+    pytest.skip("needs axe-core: npm install --prefix tests/service/browser, or LABELKIN_AXE")
+
+
+def _inspect(page, axe, part="html"):
+    """Return what axe says of a part of the page, a line per fault."""
+    page.evaluate(axe)  # by the debugger: the page's own policy lets no foreign script in
+    violations = page.evaluate(
+        """part => axe.run(part, {resultTypes: ["violations"], preload: false})
+            .then(answer => answer.violations)""",
+        part,
+    )
+    return [
+        f"{violation['impact']}: {violation['help']}: {node['html'][:200]} {node['failureSummary']}"
+        for violation in violations
+        for node in violation["nodes"]
+    ]
+
+
+def _contrast(one, other):
+    """Return the contrast of two opaque colours by the formula of WCAG 2."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour):
+    """Read "rgb(1, 2, 3)" or "color(srgb 0.1 0.2 0.3)"."""
+    scale = 1 if "srgb" in colour else 255
+    channels = [float(number) / scale for number in re.findall(r"[\d.]+", colour)]
+    assert len(channels) == 3, colour
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def _tab_to(page, element_id, most=20):
+    for _ in range(most):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == element_id:
+            return
+    raise AssertionError(f"{most} tabs do not reach #{element_id}")
+
+
+def _focused_label(page):
+    return page.evaluate("document.activeElement.closest('.row')?.dataset.label")
+
+
+def _overflow(page):
+    return page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+
+
+def _overlaps(boxes):
+    return [
+        (one, other)
+        for i, one in enumerate(boxes)
+        for other in boxes[:i]
+        if abs(one["x"] - other["x"]) < (one["width"] if one["x"] < other["x"] else other["width"])
+        and abs(one["y"] - other["y"]) < one["height"]
+    ]

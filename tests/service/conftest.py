@@ -1,0 +1,53 @@
+"""A model in a file, a service that has it."""
+
+import pytest
+from live_server import serving
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, corpora, storage
+from labelkin.rules import Rules
+from labelkin.text import TermWeights, WordCounts
+
+N_DOCUMENTS = 900
+
+
+@pytest.fixture(scope="session")
+def newsroom():
+    return corpora.newsroom(N_DOCUMENTS)
+
+
+@pytest.fixture(scope="session")
+def news_model(newsroom):
+    """Fit the usual pipeline."""
+    pipeline = make_pipeline(
+        WordCounts(), TermWeights("tfidf"), LabelDependenceClassifier(random_state=0)
+    )
+    train = newsroom.train
+    return pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+
+
+@pytest.fixture(scope="session")
+def news_file(news_model, tmp_path_factory):
+    """Save it; whoever serves it names a journal of their own."""
+    path = tmp_path_factory.mktemp("models") / "news.labelkin"
+    return storage.save(news_model, path, summary={"name": "Newsroom", "documents": N_DOCUMENTS})
+
+
+@pytest.fixture(scope="session")
+def ruled_file(newsroom, tmp_path_factory):
+    """Save a model with rules: wheat is grain, and football is not tennis."""
+    rules = Rules(implies=[("wheat", "grain")], exclusive=[("football", "tennis")])
+    pipeline = make_pipeline(
+        WordCounts(), LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5, rules=rules)
+    )
+    train = newsroom.train
+    pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    return storage.save(pipeline, tmp_path_factory.mktemp("models") / "ruled.labelkin")
+
+
+@pytest.fixture(scope="module")
+def client(news_file, ruled_file, tmp_path_factory):
+    """Ask a service of both models; its journal is the module's."""
+    journal = tmp_path_factory.mktemp("journal") / "both.sqlite"
+    with serving(news_file, ruled_file, journal=journal) as asking:
+        yield asking

@@ -1,0 +1,103 @@
+"""A real server for tests: in a thread of this process, or in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from threading import Thread
+
+import httpx
+import uvicorn
+
+from labelkin.service import create_app
+from labelkin.service.serving import listen
+
+#: Serves what its arguments name, tells its address, and ends as the tests want it to.
+PROGRAM = """
+import sys
+from pathlib import Path
+from labelkin.service import serve
+model, journal = map(Path, sys.argv[1:3])
+serve([model], port=0, journal=journal, tell=lambda address: print(address, flush=True))
+"""
+#: Before it: a disk on which every commit takes a while.
+SLOW_DISK = """
+import time
+from contextlib import contextmanager
+from labelkin.service import journal
+quick = journal.transaction
+@contextmanager
+def slow(database):
+    with quick(database):
+        yield
+        time.sleep(0.03)
+journal.transaction = slow
+"""
+
+
+@contextmanager
+def serving(*models, **options):
+    """Serve models in a thread; give a client of it."""
+    app = create_app(models, **options)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+    with listen("127.0.0.1", 0) as listening:
+        thread = Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        try:
+            with httpx.Client(base_url=address, timeout=30) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+class ServerProcess:
+    """A server in a process of its own, which can be killed."""
+
+    def __init__(self, model, journal, *, slow_disk=False):
+        program = SLOW_DISK + PROGRAM if slow_disk else PROGRAM
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, model, journal],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+        )
+        self.address = self.process.stdout.readline().strip()
+        assert self.address, "the server has not started"
+
+    def kill(self):
+        """End it at once, whatever it does."""
+        self.process.kill()
+        self.close()
+
+    def stop(self):
+        """Ask it to end, and wait; return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.close()
+
+    def close(self):
+        status = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        return status
+
+
+@contextmanager
+def server_process(model, journal, **options):
+    """Serve a model in a process of its own; it does not outlive the test."""
+    server = ServerProcess(model, journal, **options)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+
+
+def wait_until(is_so, seconds=20.0):
+    """Wait until something is so, on a busy machine too."""
+    end = time.perf_counter() + seconds
+    while not is_so():
+        assert time.perf_counter() < end, "it did not come to pass"
+        time.sleep(0.01)

@@ -1,0 +1,134 @@
+"""Annif's own client against a running server."""
+
+import io
+
+import pytest
+from live_server import server_process, wait_until
+
+from labelkin.service import read_journal
+
+annif_client = pytest.importorskip("annif_client", reason="annif-client is a test dependency")
+pytestmark = pytest.mark.xdist_group("service")
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory):
+    return tmp_path_factory.mktemp("annif") / "journal.sqlite"
+
+
+@pytest.fixture(scope="module")
+def annif(news_file, journal):
+    with server_process(news_file, journal) as server:
+        yield annif_client.AnnifClient(f"{server.address}v1/")
+
+
+def test_the_api_says_what_it_is(annif):
+    assert annif.api_info["title"]
+    assert annif.api_info["version"]
+
+
+def test_models_are_projects(annif):
+    (project,) = annif.projects
+    assert project["project_id"] == "news"
+    assert project["language"] == "en"
+    assert project["backend"] == {"backend_id": "labelkin"}
+    assert project["is_trained"] is True
+    assert annif.get_project("news") == project
+
+
+def test_a_missing_project_is_a_value_error(annif):
+    with pytest.raises(ValueError, match="There is no model 'none'"):
+        annif.get_project("none")
+    with pytest.raises(ValueError, match="There is no model 'none'"):
+        annif.suggest("none", "text")
+    with pytest.raises(ValueError, match="There is no model 'none'"):
+        annif.learn("none", [])
+
+
+def test_suggestions_are_the_models_probabilities(annif, newsroom, news_model):
+    text = newsroom.documents[newsroom.test[0]]
+    (expected,) = news_model[-1].suggest(news_model[:-1].transform([text]), top=10)
+    results = annif.suggest("news", text)
+    assert [item["label"] for item in results] == [item.label for item in expected]
+    assert [item["score"] for item in results] == pytest.approx([p.probability for p in expected])
+    assert all(item["uri"] == item["label"] and item["notation"] is None for item in results)
+
+
+def test_limit_and_threshold_are_kept(annif, newsroom):
+    text = newsroom.documents[newsroom.test[1]]
+    everything = annif.suggest("news", io.StringIO(text), limit=1000)
+    assert len(everything) == 38
+    assert annif.suggest("news", text, limit=0) == []
+    assert annif.suggest("news", text, limit=3) == everything[:3]
+    above = annif.suggest("news", text, limit=1000, threshold=0.2)
+    assert above == [item for item in everything if item["score"] >= 0.2]
+
+
+def test_a_batch_is_its_documents(annif, newsroom):
+    texts = newsroom.documents[newsroom.test[:7]]
+    documents = [{"document_id": f"d{i}", "text": text} for i, text in enumerate(texts)]
+    results = annif.suggest_batch("news", [*documents, {"text": ""}], limit=4, threshold=0.01)
+    assert [item["document_id"] for item in results] == [*(f"d{i}" for i in range(7)), None]
+    for text, item in zip(texts, results, strict=False):
+        alone = annif.suggest("news", text, limit=4, threshold=0.01)
+        assert [found["label"] for found in item["results"]] == [found["label"] for found in alone]
+        assert [found["score"] for found in item["results"]] == pytest.approx(
+            [found["score"] for found in alone]
+        )
+    assert annif.suggest_batch("news", []) == []
+
+
+def test_what_is_learnt_is_in_the_journal_and_soon_in_the_answers(annif, journal):
+    before = {item["label"]: item["score"] for item in annif.suggest("news", "", limit=100)}
+    documents = [
+        {"text": f"Chess {i}", "subjects": [{"uri": "tennis", "label": "Tennis"}]}
+        for i in range(200)
+    ]
+    answer = annif.learn("news", documents)
+    assert answer.status_code == 204
+    assert answer.content == b""
+    texts, label_sets, _ = read_journal(journal)
+    assert texts == [document["text"] for document in documents]
+    assert set(label_sets) == {("tennis",)}
+
+    def grown():
+        after = {item["label"]: item["score"] for item in annif.suggest("news", "", limit=100)}
+        return after != before
+
+    wait_until(grown)
+
+
+def test_an_unknown_uri_is_known_by_its_name(annif, journal):
+    subjects = [{"uri": "http://example.org/gas", "label": "gas"}, {"uri": "http://example.org/x"}]
+    annif.learn("news", [{"text": "both", "subjects": subjects}])
+    assert read_journal(journal).label_sets[-1] == ("gas", "http://example.org/x")
+
+
+def test_what_is_not_offered_is_told(annif):
+    with pytest.raises(ValueError, match="detect-language is not offered"):
+        annif.detect_language("text", ["en"])
+
+
+def test_another_language_is_refused(client):
+    form = {"text": "a", "language": "fi"}
+    answer = client.post("/v1/projects/news/suggest", data=form)
+    assert answer.status_code == 422
+    assert "in the language 'en', got 'fi'" in answer.json()["detail"]
+    assert client.post("/v1/projects/news/suggest", data={**form, "language": "en"}).is_success
+
+
+@pytest.mark.parametrize(
+    "form",
+    [b"", b"limit=3", b"text=a&limit=-1", b"text=a&limit=x", b"text=a&threshold=2",
+     b"text=a&threshold=nan", b"text=%ff", b"text=\xff", b"&".join([b"text=a"] * 101)],
+)  # fmt: skip
+def test_a_form_that_does_not_fit_is_refused(client, form):
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post("/v1/projects/news/suggest", content=form, headers=kind)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_text_that_is_no_form_is_refused(client):
+    answer = client.post("/v1/projects/news/suggest", json={"text": "a"})
+    assert answer.status_code == 415

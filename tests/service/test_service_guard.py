@@ -1,0 +1,187 @@
+"""Foreign hosts, foreign pages, missing tokens and large bodies stay outside."""
+
+import socket
+import time
+
+import pytest
+from live_server import serving
+
+from labelkin.service import Limits, create_app, serve
+from labelkin.service.addresses import is_local, name_in
+
+pytestmark = pytest.mark.xdist_group("service")
+SAVE = "/api/models/news/documents"
+DOCUMENT = {"text": "Evil.", "accepted": ["gas"]}
+
+
+def n_saved(client):
+    return client.get("/api/models/news/journal").json()["documents"]
+
+
+@pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1", "[::1]:8000", "LOCALHOST"])
+def test_names_of_this_machine_are_answered_whatever_the_port(client, host):
+    assert client.get("/api/models", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example",
+     "evil@localhost", "", "[::2]", "localhost evil.example"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/", "/api/models", "/v1/projects", "/page/app.js", "/metrics"])
+def test_other_hosts_are_refused(client, host, path):
+    answer = client.get(path, headers={"Host": host})
+    assert answer.status_code in (400, 421)  # an empty or broken Host may not get that far
+    if answer.status_code == 421:
+        assert "This service answers to" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "null", "http://localhost.evil.example", "http://127.0.0.1:1",
+     "http://[", "", "file://"],
+)  # fmt: skip
+def test_pages_of_other_origins_cannot_write(client, origin):
+    before = n_saved(client)
+    answer = client.post(SAVE, json=DOCUMENT, headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert "own page" in answer.json()["detail"]
+    assert n_saved(client) == before
+
+
+def test_our_own_page_can(client):
+    origin = str(client.base_url).rstrip("/")
+    assert client.post(SAVE, json=DOCUMENT, headers={"Origin": origin}).status_code == 201
+    tunnel = {"Host": "localhost:9999", "Origin": "http://localhost:9999"}
+    assert client.post(SAVE, json=DOCUMENT, headers=tunnel).status_code == 201
+
+
+@pytest.fixture(scope="module")
+def locked(news_file, tmp_path_factory):
+    journal = tmp_path_factory.mktemp("locked") / "journal.sqlite"
+    with serving(news_file, journal=journal, token="open-sesame", hosts=["labels.org"]) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [None, "", "Bearer", "Bearer open", "Basic open-sesame", "open-sesame",
+     "Bearer open-sesame2", "Bearer öpen-sesame".encode()],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["/api/models", "/v1/", "/v1/projects/news", "/api/nothing"])
+def test_without_the_token_nothing_is_told(locked, authorization, path):
+    headers = {} if authorization is None else {"Authorization": authorization}
+    answer = locked.get(path, headers=headers)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert "open-sesame" not in answer.text
+
+
+def test_with_the_token_all_is_open(locked):
+    for scheme in ("Bearer", "bearer"):
+        headers = {"Authorization": f"{scheme} open-sesame"}
+        assert locked.get("/api/models", headers=headers).status_code == 200
+    assert locked.post(SAVE, json=DOCUMENT).status_code == 401
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/metrics", "/openapi.json"])
+def test_the_page_and_upkeep_need_no_token(locked, path):
+    assert locked.get(path).status_code == 200
+
+
+def test_a_name_that_was_given_is_answered(locked):
+    assert locked.get("/health", headers={"Host": "labels.org:443"}).status_code == 200
+    assert locked.get("/health", headers={"Host": "other.org"}).status_code == 421
+
+
+def test_every_answer_forbids_what_it_does_not_need(client):
+    for path in ("/", "/api/models", "/nothing", "/page/app.js"):
+        headers = client.get(path).headers
+        assert "default-src 'self'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_nothing_outside_the_page_is_served(client):
+    for path in ("../app.py", "%2e%2e/app.py", "..%2fapp.py", "/etc/passwd"):
+        assert client.get(f"/page/{path}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "local"),
+    [("127.0.0.1", True), ("127.9.9.9", True), ("::1", True), ("Localhost", True),
+     ("0.0.0.0", False), ("::", False), ("", False), ("192.168.0.1", False), ("lib.org", False)],
+)  # fmt: skip
+def test_what_is_local(host, local):
+    assert is_local(host) is local
+
+
+def test_names_are_found_in_hosts():
+    assert name_in("[fe80::1]:80") == "fe80::1"
+    assert name_in("a.b") == "a.b"
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "library.example"])
+def test_beyond_this_machine_a_token_is_needed(news_file, host):
+    with pytest.raises(ValueError, match=r"beyond this machine needs a token.*insecure"):
+        serve([news_file], host=host)
+
+
+@pytest.mark.parametrize("token", ["", "  ", "two words", "schlüssel"])
+def test_a_token_must_be_one_ascii_word(news_file, token):
+    with pytest.raises(ValueError, match="ASCII without blanks"):
+        create_app([news_file], token=token)
+
+
+def test_a_wildcard_address_is_called_by_any_name_but_from_no_foreign_page(news_file, tmp_path):
+    journal = tmp_path / "journal.sqlite"
+    with serving(news_file, journal=journal, hosts=["0.0.0.0"], token="t") as client:
+        assert client.get("/health", headers={"Host": "machine.lan:8000"}).status_code == 200
+        foreign = {"Host": "machine.lan", "Origin": "http://evil.example"}
+        assert client.get("/health", headers=foreign).status_code == 403
+
+
+@pytest.fixture(scope="module")
+def narrow(news_file, tmp_path_factory):
+    journal = tmp_path_factory.mktemp("narrow") / "journal.sqlite"
+    with serving(news_file, journal=journal, limits=Limits(body_bytes=5000, seconds=1)) as client:
+        yield client
+
+
+def test_a_body_that_says_it_is_too_large_is_refused(narrow):
+    answer = narrow.post(SAVE, content=b"x" * 5001)
+    assert answer.status_code == 413
+    assert "may have 5000 bytes, got 5001 bytes" in answer.json()["detail"]
+
+
+def test_a_body_that_does_not_say_is_refused_too(narrow):
+    def endless():
+        for _ in range(100):
+            yield b"x" * 1000
+
+    answer = narrow.post(SAVE, content=endless())
+    assert answer.status_code == 413
+    assert "got more" in answer.json()["detail"]
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(narrow):
+    with socket.create_connection((narrow.base_url.host, narrow.base_url.port)) as connection:
+        connection.sendall(
+            b"POST /api/models/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        connection.settimeout(10)
+        assert connection.recv(4096).startswith(b"HTTP/1.1 408")
+
+
+def test_who_leaves_before_the_end_has_saved_nothing(narrow):
+    before = n_saved(narrow)
+    with socket.create_connection((narrow.base_url.host, narrow.base_url.port)) as connection:
+        connection.sendall(
+            b"POST /api/models/news/documents HTTP/1.1\r\nHost: localhost\r\n"
+            b'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"text": "half"}'
+        )
+    time.sleep(0.3)
+    assert n_saved(narrow) == before

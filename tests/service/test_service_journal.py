@@ -1,0 +1,233 @@
+"""The journal keeps what it is given, all of it or none, and refuses files that are not its."""
+
+import json
+import os
+import sqlite3
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from labelkin.service import journal as journal_module
+from labelkin.service import read_journal
+from labelkin.service.journal import Journal
+from labelkin.service.journal_file import Entry, Mark
+
+pytestmark = pytest.mark.xdist_group("service")
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+entries = st.builds(
+    Entry, st.just("m"), texts, st.lists(texts).map(tuple), st.lists(texts).map(tuple)
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "journal.sqlite"
+
+
+@pytest.fixture
+def journal(path):
+    made = Journal(path)
+    yield made
+    made.close()
+
+
+def rows(path):
+    """Read the file by SQLite alone."""
+    with sqlite3.connect(path) as database:
+        found = database.execute("SELECT text, accepted, refused FROM documents ORDER BY id")
+        return [(text, json.loads(yes), json.loads(no)) for text, yes, no in found]
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(given=st.lists(st.lists(entries, max_size=4), max_size=4))
+def test_what_goes_in_comes_out_in_order(tmp_path_factory, given):
+    path = tmp_path_factory.mktemp("journal") / "journal.sqlite"
+    journal = Journal(path)
+    ids = [number for batch in given for number in journal.append(batch).result()]
+    journal.close()
+    flat = [entry for batch in given for entry in batch]
+    assert ids == list(range(1, len(flat) + 1))
+    assert rows(path) == [(e.text, list(e.accepted), list(e.refused)) for e in flat]
+    documents, label_sets, mark = read_journal(path)
+    assert documents == [entry.text for entry in flat]
+    assert label_sets == [entry.accepted for entry in flat]
+    assert mark.last == len(flat)
+
+
+def test_an_answer_means_that_another_process_can_read_it(journal, path):
+    (number,) = journal.append([Entry("m", "text", ("a",))]).result()
+    assert rows(path) == [("text", ["a"], [])]
+    assert number == 1
+
+
+def test_it_is_written_through_to_the_disk(journal):
+    with sqlite3.connect(journal.path) as database:
+        assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert journal._database.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_documents_that_wait_share_a_commit(path, monkeypatch):
+    """While one batch is being written, all others wait; they go together."""
+    began, may_go_on, commits = Future(), Future(), []
+    real = journal_module.insert
+
+    def slow(database, entries):
+        if not began.done():
+            began.set_result(None)
+            may_go_on.result(timeout=10)
+        return real(database, entries)
+
+    monkeypatch.setattr(journal_module, "insert", slow)
+    journal = Journal(path)
+    journal.listen(commits.append)
+    futures = [journal.append([Entry("m", "0", ())])]
+    began.result(timeout=10)
+    futures += [journal.append([Entry("m", str(i), ())]) for i in range(1, 50)]
+    assert not any(future.done() for future in futures)
+    may_go_on.set_result(None)
+    wait(futures, timeout=10)
+    journal.close()
+    assert [len(commit) for commit in commits] == [1, 49]
+    assert [future.result() for future in futures] == [[i + 1] for i in range(50)]
+
+
+def test_nobody_is_answered_before_the_commit(path, monkeypatch):
+    real, known, answered = journal_module.transaction, Future(), []
+
+    @contextmanager
+    def watched(database):
+        with real(database):
+            yield
+            answered.append(known.result(timeout=10).done())
+
+    monkeypatch.setattr(journal_module, "transaction", watched)
+    journal = Journal(path)
+    future = journal.append([Entry("m", "text", ())])
+    known.set_result(future)
+    assert future.result(timeout=10) == [1]
+    journal.close()
+    assert answered == [False]
+
+
+def test_a_batch_is_written_whole_or_not_at_all(journal, path):
+    with pytest.raises(UnicodeEncodeError):
+        journal.append([Entry("m", "good", ()), Entry("m", "half \ud800", ())]).result()
+    assert journal.append([Entry("m", "after", ())]).result()
+    assert [text for text, _, _ in rows(path)] == ["after"]
+    assert journal.n_documents == {"m": 1}
+
+
+def test_nobody_is_answered_when_the_disk_refuses(path, monkeypatch):
+    def full(database, entries):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    journal = Journal(path)
+    heard = []
+    journal.listen(heard.append)
+    monkeypatch.setattr(journal_module, "insert", full)
+    with pytest.raises(sqlite3.OperationalError, match="disk is full"):
+        journal.append([Entry("m", "text", ())]).result()
+    journal.close()
+    assert heard == []
+    assert rows(path) == []
+
+
+def test_closing_writes_what_waits(path):
+    journal = Journal(path)
+    futures = [journal.append([Entry("m", str(i), ())]) for i in range(500)]
+    journal.close()
+    assert all(future.done() for future in futures)
+    assert len(rows(path)) == 500
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        journal.append([Entry("m", "late", ())]).result()
+
+
+def test_who_no_longer_waits_is_left_out(path, monkeypatch):
+    journal = Journal(path)
+    gone: Future = Future()
+    gone.cancel()
+    monkeypatch.setattr(journal_module, "Future", lambda: gone)
+    journal.append([Entry("m", "gone", ())])
+    monkeypatch.undo()
+    journal.append([Entry("m", "here", ())]).result()
+    journal.close()
+    assert [text for text, _, _ in rows(path)] == ["here"]
+
+
+def test_replay_is_by_model_and_after_the_mark(journal, path):
+    journal.append([Entry(model, str(i), ()) for i, model in enumerate("abab")]).result()
+    mark = read_journal(path).mark
+    journal.append([Entry("a", "late", ())]).result()
+    assert [entry.text for entry in journal.replay("a")] == ["0", "2", "late"]
+    assert [entry.text for entry in journal.replay("a", after=mark)] == ["late"]
+    other = Mark("another journal", 4)
+    assert [entry.text for entry in journal.replay("b", after=other)] == ["1", "3"]
+    assert read_journal(path, model="b").documents == ["1", "3"]
+
+
+def test_it_goes_on_where_it_ended(path):
+    for i in range(3):
+        journal = Journal(path)
+        assert journal.n_documents.total() == i
+        journal.append([Entry("m", str(i), ())]).result()
+        journal.close()
+    assert [text for text, _, _ in rows(path)] == ["0", "1", "2"]
+
+
+def damaged(path):
+    path.write_bytes(b"This is no database. " * 100)
+
+
+def foreign(path):
+    with sqlite3.connect(path) as database:
+        database.execute("CREATE TABLE mine (x)")
+
+
+def newer(path):
+    Journal(path).close()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version=9")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (damaged, "is no journal of labelkin: file is not a database"),
+        (foreign, "is an SQLite file, but no journal of labelkin"),
+        (newer, "has format 9, and this version knows 1"),
+    ],
+)
+def test_files_that_are_no_journals_are_refused_and_left_alone(path, make, reason):
+    make(path)
+    before = path.read_bytes()
+    for opened in (Journal, read_journal):
+        with pytest.raises(ValueError, match=reason):
+            opened(path)
+    assert path.read_bytes() == before
+
+
+def test_a_missing_journal_is_not_made_by_reading(path):
+    with pytest.raises(FileNotFoundError, match="There is no journal at"):
+        read_journal(path)
+    assert not path.exists()
+
+
+def test_a_missing_folder_is_told(tmp_path):
+    with pytest.raises(ValueError, match="Its folder must exist"):
+        Journal(tmp_path / "nowhere" / "journal.sqlite")
+
+
+def test_reading_needs_none_of_the_web():
+    import subprocess
+    import sys
+
+    program = "import sys, labelkin.service; print({'fastapi', 'uvicorn'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert done.stdout.strip() == "set()"

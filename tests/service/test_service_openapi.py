@@ -1,0 +1,97 @@
+"""The service keeps to its own OpenAPI, whatever it is sent."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from live_server import server_process
+
+pytestmark = pytest.mark.xdist_group("service")
+#: Real names, so that requests get past the door; 422 and 409 are what a request means, not what it
+#: looks like: a label that the model does not have, or a label both accepted and refused.
+CONFIGURATION = """
+[parameters]
+"path.model_id" = "news"
+"path.project_id" = "news"
+"query.label" = "gas"
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "404", "409", "422"]
+"""
+
+
+@pytest.fixture(scope="module")
+def address(news_file, tmp_path_factory):
+    with server_process(news_file, tmp_path_factory.mktemp("fuzz") / "journal.sqlite") as server:
+        yield server.address
+
+
+def n_cases(address, folder, *options):
+    """Have schemathesis try the service; return how many requests it made up."""
+    program = Path(sys.executable).with_name("schemathesis")
+    (folder / "schemathesis.toml").write_text(CONFIGURATION)
+    done = subprocess.run(
+        [program, "--config-file", "schemathesis.toml", "run", f"{address}openapi.json",
+         "--no-color", "--warnings", "off", "--generation-deterministic", *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-10_000:] + done.stderr[-2_000:]
+    return int(re.search(r"(\d+) generated", done.stdout)[1])
+
+
+@pytest.mark.long
+def test_no_request_finds_a_fault_or_an_answer_that_is_not_described(
+    address, tmp_path, long_proofs
+):
+    pytest.importorskip("schemathesis", reason="schemathesis is a test dependency")
+    if long_proofs:
+        phases = ["--phases", "coverage,fuzzing,stateful", "--max-examples", "200"]
+    else:
+        phases = ["--phases", "coverage"]
+    assert n_cases(address, tmp_path, *phases) >= (2_000 if long_proofs else 300)
+    counted = httpx.get(f"{address}metrics").text
+    assert not re.search(r'labelkin_requests_total\{.*status="5', counted)
+    assert 'route="/api/models/{model_id}/suggest",status="200"' in counted
+
+
+def test_every_route_says_what_it_answers(address):
+    description = httpx.get(f"{address}openapi.json").json()
+    operations = {
+        f"{method.upper()} {path}": operation["responses"]
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert set(operations) == {
+        "GET /api/models",
+        "POST /api/models/{model_id}/suggest",
+        "POST /api/models/{model_id}/explain",
+        "GET /api/models/{model_id}/labels",
+        "GET /api/models/{model_id}/related",
+        "GET /api/models/{model_id}/graph",
+        "POST /api/models/{model_id}/documents",
+        "GET /api/models/{model_id}/journal",
+        "GET /v1/",
+        "GET /v1/projects",
+        "GET /v1/projects/{project_id}",
+        "POST /v1/projects/{project_id}/suggest",
+        "POST /v1/projects/{project_id}/suggest-batch",
+        "POST /v1/projects/{project_id}/learn",
+        "GET /health",
+        "GET /ready",
+        "GET /metrics",
+    }
+    for responses in operations.values():
+        assert {"400", "403", "413", "421", "503"} <= set(responses)
+        for status, response in responses.items():
+            kinds = set(response.get("content", {}))
+            if status >= "400":
+                assert kinds == {"application/problem+json"}
+            elif status != "204":
+                assert kinds in ({"application/json"}, {"text/plain"})
