@@ -18,7 +18,7 @@ class Commands(LazyCommands):
     """All commands."""
 
     table = {  # noqa: RUF012
-        "demo": LazyCommand("demo_command", "Train and compare fifteen systems."),
+        "demo": LazyCommand("demo_command", "Train and compare systems on a made corpus."),
         "train": LazyCommand("train_command", "Train a model on a corpus."),
         "inspect": LazyCommand("inspect_command", "Show what a model file holds."),
         "suggest": LazyCommand("suggest_command", "Suggest labels for one text."),
