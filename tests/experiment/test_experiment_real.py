@@ -100,7 +100,7 @@ def test_logistic_label_evidence_moves_f1_on_reuters_as_in_the_paper(reuters):
 
 
 @needs("ohsumed")
-def test_ohsumed_reaches_the_figures_of_an_independent_prototype(tmp_path):
+def test_ohsumed_reaches_the_figures_of_an_independent_implementation(tmp_path):
     (corpus,) = run_shipped("ohsumed23", tmp_path).corpora
     assert (corpus.facts["n_train"], corpus.facts["n_test"]) == (6286, 7643)
     ours = scores(corpus)

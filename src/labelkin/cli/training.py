@@ -14,8 +14,8 @@ from sklearn.utils import get_tags
 from labelkin.cli.talk import stage
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.method.cross_fitting import dealt_folds
 from labelkin.metrics import evaluate
-from labelkin.prediction import fitted_model
 
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 """What the summary tells, the paper's five."""
@@ -125,13 +125,13 @@ def _fit(
     classifier: LabelDependenceClassifier, vectors: Any, labels: LabelMatrix, quiet: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fit, and return posterior and content evidence of the training documents as if unseen."""
-    chosen, n_jobs = classifier.content, classifier.n_jobs
+    chosen = classifier.content
     watched = WatchedContent(clone(chosen))
     classifier.set_params(content=watched, verbose=int(not quiet))
     posterior = classifier.fit_out_of_fold(vectors, labels)
     classifier.content_ = watched.content
     # How it was trained is no affair of who uses it.
-    classifier.set_params(content=chosen, verbose=0, n_jobs=None if n_jobs else n_jobs)
+    classifier.set_params(content=chosen, verbose=0, n_jobs=None)
     return posterior, watched.evidence_
 
 
@@ -142,12 +142,27 @@ def _scores(
     posterior: NDArray[np.float64],
 ) -> dict[str, dict[str, float | None]]:
     """Judge content alone, with thresholds of its own, and the model."""
-    rule = clone(classifier.thresholds_).fit(content, labels)
     decided = {
-        "content": (content, rule.decide(content)),
-        "model": (posterior, fitted_model(classifier).decide(posterior)),
+        "content": (content, _cross_fitted_decisions(classifier, labels, content)),
+        "model": (posterior, _cross_fitted_decisions(classifier, labels, posterior)),
     }
     return {name: _chosen(evaluate(labels, *told).scores()) for name, told in decided.items()}
+
+
+def _cross_fitted_decisions(
+    classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Decide every document by cuts that were tuned on others."""
+    fold = dealt_folds(labels)
+    decided = np.zeros(log_odds.shape, dtype=np.bool_)
+    rules = classifier.rescorer_.rules_
+    for k in np.unique(fold):
+        seen, unseen = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        if not len(seen):
+            seen = unseen
+        rule = clone(classifier.thresholds_).fit(log_odds[seen], labels.rows(seen))
+        decided[unseen] = rule.decide(log_odds[unseen])
+    return decided if rules is None else rules.decisions(log_odds, decided)
 
 
 def _chosen(scores: dict[str, float]) -> dict[str, float | None]:

@@ -18,10 +18,14 @@ from sklearn.utils.validation import check_is_fitted
 from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
-from labelkin.method.explanation import Explanation
-from labelkin.method.fitting import is_too_little, learns_from_guesses, read_evidence_weight
-from labelkin.method.guesses import fit_calibrated_labels
-from labelkin.method.known import read_known
+from labelkin.method.explanation import Explanation, check_top
+from labelkin.method.fitting import (
+    fit_rule,
+    is_too_little,
+    learns_from_guesses,
+    read_evidence_weight,
+)
+from labelkin.method.guesses import fit_calibration
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.learned_weight import LearnedWeight
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
@@ -75,11 +79,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
         ``SCutFBR()``, ``MCut()``, ``LabelLimits(at_least=1)`` and others. Rules are tuned out of
         fold.
     rules
-        :class:`labelkin.rules.Rules` between labels that posterior and decisions keep.
+        :class:`labelkin.rules.Rules` between labels that posterior and decisions keep; where they
+        and "at most k labels" disagree, the rules win.
     calibrate
         Whether probabilities are calibrated, per label, on the out-of-fold posterior. Log-odds,
         their order, decisions and explanations stay what they are: calibrated probabilities of an
-        overconfident classifier are honest, and cutting them at ½ would cost it F1.
+        overconfident classifier are honest, and cutting them at ½ would cost it F1. For label
+        matrices, and not together with rules, which calibrated probabilities would break.
     n_jobs
         Number of jobs of all parts that do not name their own.
     random_state
@@ -194,6 +200,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
     ) -> NDArray[np.float64] | None:
         """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
         routed = routed or {"content": {}, "labels": {}}
+        self._check_calibrate()
         rule = as_rule(self.thresholds, "log_odds")
         rescorer = self._rescorer(labels)
         wanted = out_of_fold or rule.needs_scores or self.calibrate
@@ -208,11 +215,12 @@ class LabelDependenceClassifier(LogOddsClassifier):
                 else:
                     rescorer.fit(labels, scores=content, **routed["labels"])
         self.rescorer_ = rescorer
+        weight = _as_weight(routed["labels"].get("sample_weight"))
         with stage("thresholds", self.verbose):
-            self.thresholds_ = rule.fit(posterior if rule.needs_scores else None, labels)
+            self.thresholds_ = fit_rule(rule, posterior, labels, weight)
         self.calibration_ = None
         if self.calibrate and posterior is not None:
-            self.calibration_ = fit_calibrated_labels(posterior, labels)
+            self.calibration_ = fit_calibration(posterior, labels, weight)
         return posterior
 
     def _fit_content(
@@ -265,11 +273,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
-        if top < 1:
-            raise ValueError(f"top must be at least 1, got {top!r}.")
+        check_top(top)
         posterior = self.log_odds(X, known)
-        probability = self._label_probabilities(posterior)
-        open_labels = np.isnan(read_known(known, len(posterior), self.label_names_))
+        probability = self.probabilities(posterior)
+        open_labels = np.isfinite(posterior)  # what is known, or follows from it, is not suggested
         return [
             _ranked(row, row_probability, is_open, self.label_names_, top)
             for row, row_probability, is_open in zip(
@@ -313,24 +320,52 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _calibrated(self, explained: list[list[Explanation]]) -> list[list[Explanation]]:
         """Give explanations the probabilities that ``predict_proba`` gives."""
         column = {label: j for j, label in enumerate(self.label_names_.tolist())}
-        calibration: Any = self.calibration_
 
         def probability(one: Explanation) -> float:
-            j = column[one.label]
-            return float(probability_of(one.log_odds * calibration.slope[j] + calibration.shift[j]))
+            log_odds = np.zeros(len(column))
+            log_odds[column[one.label]] = one.log_odds
+            return float(self.probabilities(log_odds)[column[one.label]])
 
         return [[replace(one, probability=probability(one)) for one in row] for row in explained]
 
-    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        if self.target_kind_ == "multilabel":
-            return self._label_probabilities(log_odds)
-        return super()._probabilities(log_odds)
+    def probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probability of every label, given its posterior log-odds; any rows.
 
-    def _label_probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
+        """
+        check_is_fitted(self)
         if self.calibration_ is None:
             return probability_of(log_odds)
-        calibrated = log_odds * self.calibration_.slope + self.calibration_.shift
-        return probability_of(np.where(np.isinf(log_odds), log_odds, calibrated))
+        is_known = np.isinf(log_odds)
+        finite = np.where(is_known, 0.0, log_odds)
+        calibrated = finite * self.calibration_.slope + self.calibration_.shift
+        return probability_of(np.where(is_known, log_odds, calibrated))
+
+    def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        decided = self.thresholds_.decide(log_odds)
+        bound = self.rescorer_.rules_
+        return decided if bound is None else bound.decisions(log_odds, decided)
+
+    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.target_kind_ == "multilabel":
+            return self.probabilities(log_odds)
+        return super()._probabilities(log_odds)
+
+    def _check_calibrate(self) -> None:
+        if not self.calibrate:
+            return
+        if self.target_kind_ != "multilabel":
+            raise ValueError(
+                "calibrate=True calibrates label by label, for a label matrix; got a 1-d y of "
+                f"{len(self.classes_)} classes. Leave it out, or use CalibratedClassifierCV."
+            )
+        if self.rules is not None:
+            raise ValueError(
+                "calibrate=True changes probabilities label by label and would break the rules "
+                "between them. Use calibrate or rules, not both."
+            )
 
     def _jobs(self) -> AbstractContextManager[Any]:
         return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
@@ -352,9 +387,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         )
 
     def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
-        decided = self.thresholds_.decide(log_odds)
-        bound = self.rescorer_.rules_
-        return decided if bound is None else bound.decisions(log_odds, decided)
+        return self.decide(log_odds)
 
     def _route(self, fit_params: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not fit_params:
@@ -365,6 +398,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         return read_any_documents(self, X, reset)
+
+
+def _as_weight(sample_weight: Any) -> NDArray[np.float64] | None:
+    return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
 
 def _ranked(

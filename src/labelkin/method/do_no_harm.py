@@ -53,7 +53,9 @@ def loss_in_standard_errors(content: Matrix, posterior: Matrix, truth: Truth) ->
     n_groups = len(left_out)
     spread = ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * (n_groups - 1) / n_groups
     error = np.sqrt(spread)
-    return np.divide(difference, error, out=np.zeros(4), where=error > 0)
+    # A loss that every group has in the same measure is beyond doubt.
+    sure = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
+    return np.divide(difference, error, out=sure, where=error > 0)
 
 
 class _Counts(NamedTuple):

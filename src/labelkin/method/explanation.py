@@ -121,6 +121,12 @@ class Explanation:
         yield "labels at their priors", self.constant
 
 
+def check_top(top: Any) -> None:
+    """Refuse a number of labels that is none."""
+    if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
+        raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")
+
+
 def explain_documents(
     combination: Combination,
     names: Any,
@@ -150,8 +156,9 @@ def explain_documents(
     labels
         … or which, by name; those that are known are left out.
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}.")
+    check_top(top)
+    if isinstance(labels, str):
+        labels = [labels]
     columns = None if labels is None else names_to_columns(labels, names)
     is_known = np.zeros(content.shape, np.bool_) if known is None else ~np.isnan(known)
     filled = combination.variant(content)

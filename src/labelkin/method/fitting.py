@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ class Fitted(NamedTuple):
 
 def learns_from_guesses(variant: Any, evidence_weight: Any) -> bool:
     """Tell whether there is something to learn from out-of-fold content evidence."""
-    learns_cuts = isinstance(variant, ThresholdRule) and variant.needs_scores
+    learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
     return learns_cuts or isinstance(read_evidence_weight(evidence_weight), LearnedWeight)
 
 
@@ -73,6 +74,10 @@ def fit_combination(
     out_of_fold
         Whether their out-of-fold posterior is wanted.
     """
+    if weight is not None and not (weight > 0).all():
+        return _fit_without_absent(
+            classifier, variant, evidence_weight, labels, content, weight, out_of_fold
+        )
     chosen = read_evidence_weight(evidence_weight)
     learns = isinstance(chosen, LearnedWeight)
     paper = fit_paper_layer(classifier, labels, weight)
@@ -101,6 +106,33 @@ def fit_combination(
     return Fitted(combination, posterior)
 
 
+def _fit_without_absent(
+    classifier: Any,
+    variant: Any,
+    evidence_weight: Any,
+    labels: LabelMatrix,
+    content: Matrix | None,
+    weight: Matrix,
+    out_of_fold: bool,
+) -> Fitted:
+    """Fit on the documents that count; the others are judged like new ones."""
+    counts = np.flatnonzero(weight > 0)
+    combination, posterior = fit_combination(
+        classifier,
+        variant,
+        evidence_weight,
+        labels.rows(counts),
+        content=None if content is None else content[counts],
+        weight=weight[counts],
+        out_of_fold=out_of_fold,
+    )
+    if posterior is None or content is None:
+        return Fitted(combination, None)
+    judged = combination.posterior(content)
+    judged[counts] = posterior
+    return Fitted(combination, judged)
+
+
 def read_evidence_weight(value: Any) -> float | LearnedWeight:
     """Return a number of at least 0, or how the weight is learnt."""
     if isinstance(value, LearnedWeight):
@@ -108,10 +140,8 @@ def read_evidence_weight(value: Any) -> float | LearnedWeight:
         return value
     if isinstance(value, str) and value == "auto":
         return LearnedWeight()
-    try:
-        weight = float(value)
-    except (TypeError, ValueError):
-        weight = -1.0
+    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    weight = float(value) if is_number else -1.0
     if not 0 <= weight < np.inf:
         raise ValueError(
             f'evidence_weight must be a number of at least 0, "auto" or a LearnedWeight, got '
@@ -123,6 +153,11 @@ def read_evidence_weight(value: Any) -> float | LearnedWeight:
 def read_variant(value: Any) -> Guesses | ThresholdRule:
     """Return the paper's way of filling labels in, or the rule that is to decide them."""
     if isinstance(value, ThresholdRule):
+        if as_rule(value, "log_odds").needs_batch:
+            raise ValueError(
+                f"A variant must fill in the labels of each document by itself, and {value!r} "
+                "looks at all documents together. Use SCutFBR(), GlobalCut() or another rule."
+            )
         return value
     if not isinstance(value, str) or value not in VARIANTS:
         listed = ", ".join(repr(choice) for choice in VARIANTS)
@@ -143,10 +178,24 @@ def _fit_guesses(
     """Fit how labels are filled in; a learnt weight makes soft guesses calibrated ones."""
     chosen = read_variant(variant)
     if isinstance(chosen, ThresholdRule):
-        return CutLabels(as_rule(chosen, "log_odds").fit(content, labels))
+        return CutLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
     if variant == "soft" and calibrated and content is not None:
         return fit_calibrated_labels(content, labels, weight)
     return chosen
+
+
+def fit_rule(
+    rule: ThresholdRule, scores: Matrix | None, labels: LabelMatrix, weight: Matrix | None
+) -> ThresholdRule:
+    """Fit a rule on what it needs; documents that count nothing are as good as absent.
+
+    Rules count documents, and do not weigh them otherwise.
+    """
+    seen = scores if rule.needs_scores else None
+    if weight is None or (weight > 0).all():
+        return rule.fit(seen, labels)
+    rows = np.flatnonzero(weight > 0)
+    return rule.fit(None if seen is None else seen[rows], labels.rows(rows))
 
 
 def _guessed_evidence(

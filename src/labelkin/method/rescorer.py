@@ -19,7 +19,7 @@ from labelkin.method.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.label_sets import count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
-from labelkin.rules import Rules
+from labelkin.rules import BoundRules, Rules
 
 
 class LabelRescorer(BaseEstimator):
@@ -246,7 +246,7 @@ class LabelRescorer(BaseEstimator):
         labels = read_labels(Y)
         times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.label_names_ = labels.names
-        self.rules_ = None if self.rules is None else self.rules.bind(labels.names)
+        self.rules_ = _bind(self.rules, labels.names)
         self.combination_, posterior = fit_combination(
             LogisticLabels() if self.labels is None else as_label_classifier(self.labels),
             self.variant,
@@ -301,6 +301,14 @@ class LabelRescorer(BaseEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
+
+
+def _bind(rules: Any, names: Any) -> BoundRules | None:
+    if rules is None:
+        return None
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
+    return rules.bind(names)
 
 
 def _choose(name: str, value: Any, choices: dict[str, Any]) -> Any:

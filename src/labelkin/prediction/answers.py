@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.labelled_documents import in_blocks
-from labelkin.odds import probability_of
 from labelkin.prediction.documents import Document
 from labelkin.prediction.fitted_model import FittedModel
 
@@ -75,7 +74,7 @@ def _batch_size(n_labels: int) -> int:
 def _answer(model: FittedModel, documents: list[Document], limit: int | None) -> list[Answer]:
     log_odds = model.log_odds([document.text for document in documents])
     decided = model.decide(log_odds)
-    probabilities = probability_of(log_odds)
+    probabilities = model.probabilities(log_odds)
     return [
         Answer(document.id, _ranked(decided[i], log_odds[i], limit), probabilities[i])
         for i, document in enumerate(documents)

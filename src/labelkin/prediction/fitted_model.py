@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.odds import probability_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,15 @@ class FittedModel:
 
     def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, as the model's thresholds and rules have it."""
-        if not isinstance(self.classifier, LabelDependenceClassifier):
-            return log_odds > 0
-        decided = self.classifier.thresholds_.decide(log_odds)
-        rules = self.classifier.rescorer_.rules_
-        return decided if rules is None else rules.decisions(log_odds, decided)
+        if isinstance(self.classifier, LabelDependenceClassifier):
+            return self.classifier.decide(log_odds)
+        return log_odds > 0
+
+    def probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the probabilities that the model gives, calibrated if it is."""
+        if isinstance(self.classifier, LabelDependenceClassifier):
+            return self.classifier.probabilities(log_odds)
+        return probability_of(log_odds)
 
 
 def fitted_model(model: Any, name: str = "The model") -> FittedModel:

@@ -182,6 +182,11 @@ def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceC
             f"{type(model).__name__} in {path}. Put WordCounts before the classifier, or train "
             "with: labelkin train."
         )
+    if last.target_kind_ != "multilabel":
+        raise ValueError(
+            f"A served model must have been trained on label sets, and the one in {path} was on "
+            "classes (a 1-d y). Train it with a list of labels per document."
+        )
     return model, last.set_params(n_jobs=None)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.odds import probability_of
 from labelkin.service import messages
 from labelkin.service.models import ServedModel
 from labelkin.service.statements import read_facts
@@ -47,7 +46,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
     content = model.content(request.text)
     evidence = take_apart(snapshot.rescorer, content.log_odds, facts)
     is_open = np.ones(len(model.names), bool) if facts is None else np.isnan(facts[0])
-    probability = probability_of(evidence.log_odds)
+    probability = model.classifier.probabilities(evidence.log_odds)
     suggestions = [
         messages.Suggestion(
             label=model.names[j],
@@ -114,7 +113,7 @@ def suggest_plainly(
     if not contents:
         return []
     posterior = rescorer.rescore(np.array([content.log_odds for content in contents]))
-    probability = probability_of(posterior)
+    probability = model.classifier.probabilities(posterior)
     return [
         [
             (model.names[j], float(chances[j]))

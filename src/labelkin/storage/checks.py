@@ -8,6 +8,7 @@ texts are names of files to open.
 from __future__ import annotations
 
 from collections.abc import Callable
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,24 @@ def _check_input(state: dict[str, Any]) -> None:
         )
 
 
+def _check_bound_rules(state: dict[str, Any]) -> None:
+    """Refuse columns that are no labels, and implications that go round."""
+    n_labels = len(state["names"])
+    pairs, groups = state["implies"], state["groups"]
+    columns = [column for columns in (*pairs, *groups) for column in columns]
+    if not all(isinstance(c, int | np.integer) and 0 <= c < n_labels for c in columns):
+        raise ValueError(f"rules about columns that are not among {n_labels} labels")
+    sorter: TopologicalSorter[int] = TopologicalSorter()
+    for narrower, broader in pairs:
+        sorter.add(int(narrower), int(broader))
+    try:
+        sorter.prepare()
+    except CycleError:
+        raise ValueError("rules that imply each other in a circle") from None
+
+
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "BoundRules": _check_bound_rules,
     "CountVectorizer": _check_vocabulary,
     "HashingVectorizer": _check_hashing,
     "TfidfVectorizer": _check_vocabulary,

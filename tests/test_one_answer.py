@@ -1,0 +1,154 @@
+"""One answer, through whichever door it is asked for."""
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+
+import labelkin
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelLimits,
+    LabelRescorer,
+    LogisticLabels,
+    NaiveBayes,
+    PCut,
+    Rules,
+    SCut,
+    SCutFBR,
+)
+from labelkin.label_matrix import read_labels
+from labelkin.method.criteria import Truth
+from labelkin.method.do_no_harm import does_clear_harm
+from labelkin.method.guesses import fit_calibration
+from labelkin.prediction import answer_batches, fitted_model, read_documents
+from labelkin.rules.bound import BoundRules
+from labelkin.text import WordCounts
+
+rng = np.random.default_rng(1)
+X = rng.poisson(1.0, (80, 20)).astype(float)
+Z = X @ rng.normal(size=(20, 6))
+Y = (np.quantile(Z, 0.6, axis=0) < Z).astype(int)
+Y[:, 1] |= Y[:, 0]
+TEXTS = [" ".join(f"word{j}" for j in range(20) for _ in range(int(row[j]))) for row in X]
+
+
+def model(**parameters):
+    return LabelDependenceClassifier(NaiveBayes(), **parameters)
+
+
+def test_a_variant_that_looks_at_the_whole_batch_is_refused():
+    with pytest.raises(ValueError, match="each document by itself, and PCut"):
+        model(variant=PCut()).fit(X, Y)
+
+
+@pytest.mark.parametrize("variant", [SCutFBR(), LabelLimits("micro_f1", at_least=1)])
+def test_an_answer_does_not_depend_on_the_batch(variant):
+    fitted = model(variant=variant, evidence_weight=1.0).fit(X, Y)
+    alone = np.vstack([fitted.log_odds(X[i : i + 1]) for i in range(10)])
+    np.testing.assert_allclose(alone, fitted.log_odds(X)[:10], atol=1e-10)
+
+
+def test_calibrated_probabilities_are_the_same_through_every_door():
+    pipeline = make_pipeline(WordCounts(min_documents=1, stem=False), model(calibrate=True))
+    pipeline.fit(TEXTS, Y)
+    expected = pipeline.predict_proba(TEXTS[:3])
+    classifier, vectors = pipeline[-1], pipeline[:-1].transform(TEXTS[:3])
+    for i, suggestions in enumerate(classifier.suggest(vectors)):
+        assert [s.probability for s in suggestions] == [expected[i, s.label] for s in suggestions]
+    documents = read_documents(iter(t + "\n" for t in TEXTS[:3]), "text", "texts")
+    [answers] = answer_batches(fitted_model(pipeline), documents, batch=10)
+    np.testing.assert_allclose([a.probabilities for a in answers], expected)
+
+
+@pytest.mark.parametrize("y", [Y[:, 0], Y[:, 0] + Y[:, 1]])
+def test_classes_are_not_calibrated_label_by_label(y):
+    with pytest.raises(ValueError, match="for a label matrix; got a 1-d y"):
+        model(calibrate=True).fit(X, y)
+
+
+def test_calibration_and_rules_are_refused_together():
+    with pytest.raises(ValueError, match="would break the rules"):
+        model(calibrate=True, rules=Rules(implies=[(0, 1)])).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"thresholds": SCut()}, {"calibrate": True}, {"variant": SCut()}]
+)
+def test_documents_of_weight_0_are_as_good_as_absent(parameters):
+    weight = (np.arange(80) < 40).astype(float)
+    flipped = np.where(np.arange(80)[:, None] < 40, Y, 1 - Y)
+    answers = []
+    with sklearn.config_context(enable_metadata_routing=True):
+        for labels in (Y, flipped):
+            fitted = clone(model(labels=LogisticLabels(), **parameters)).set_params(
+                content=NaiveBayes().set_fit_request(sample_weight=True),
+                labels=LogisticLabels().set_fit_request(sample_weight=True),
+            )
+            fitted.fit(X, labels, sample_weight=weight)
+            answers.append((fitted.predict_proba(X), fitted.predict(X)))
+    np.testing.assert_allclose(answers[0][0], answers[1][0])
+    np.testing.assert_array_equal(answers[0][1], answers[1][1])
+
+
+def test_harm_that_is_the_same_everywhere_is_clear():
+    labels = np.tile([[1, 0]], (40, 1))
+    content = np.where(labels, 5.0, -5.0)
+    truth = Truth.of(read_labels(labels), None)
+    assert does_clear_harm(content, -content, truth)
+    assert not does_clear_harm(-content, content, truth)
+
+
+def test_what_follows_by_a_rule_is_not_suggested():
+    rules = Rules(implies=[(0, 1)], exclusive=[(1, 2)])
+    fitted = model(rules=rules).fit(X, np.where(Y[:, [1]] == 1, Y * [1, 1, 0, 1, 1, 1], Y))
+    suggested = {s.label for s in fitted.suggest(X[:1], known={"accepted": [0]})[0]}
+    assert suggested == {3, 4, 5}
+
+
+def test_no_calibrated_label_runs_against_its_log_odds():
+    truth = (rng.random((300, 2)) < 0.4).astype(int)
+    posterior = np.column_stack([3 * truth[:, 0] - 1.5, 1.5 - 3 * truth[:, 1]])
+    posterior = posterior + rng.normal(size=posterior.shape)
+    calibration = fit_calibration(posterior, read_labels(truth))
+    assert calibration.slope[0] > 0 == calibration.slope[1]
+    assert calibration.shift[1] == pytest.approx(
+        np.log(truth[:, 1].mean() / (1 - truth[:, 1].mean()))
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [({"implies": ((0, 1), (1, 0))}, "circle"), ({"groups": ((0, 99),)}, "6 labels")],
+)
+def test_a_model_file_with_rules_that_mislead_is_refused(columns, message, tmp_path):
+    fitted = model(rules=Rules(implies=[(0, 1)])).fit(X, Y)
+    parts = {"groups": (), "implies": (), **columns}
+    fitted.rescorer_.rules_ = BoundRules(fitted.label_names_, parts["groups"], parts["implies"])
+    with pytest.raises(ValueError, match=message):
+        labelkin.load(labelkin.save(fitted, tmp_path / "model.labelkin"))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: model(rules=[(0, 1)]).fit(X, Y), TypeError, r"must be labelkin.rules.Rules"),
+        (lambda: model(evidence_weight="0.5").fit(X, Y), ValueError, "LearnedWeight, got '0.5'"),
+        (lambda: model(evidence_weight=True).fit(X, Y), ValueError, "LearnedWeight, got True"),
+        (lambda: model().fit(X, Y).suggest(X, top=2.5), ValueError, "whole number.* got 2.5"),
+        (lambda: model().fit(X, Y).explain(X, top="3"), ValueError, "whole number.* got '3'"),
+    ],
+)
+def test_wrong_kinds_are_named(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_one_label_to_explain_may_be_named_alone():
+    sets = [[f"label{j}" for j in np.flatnonzero(row)] for row in Y]
+    fitted = model().fit(X, sets)
+    [[one]] = fitted.explain(X[:1], labels="label3")
+    assert one.label == "label3"
+    rescorer = LabelRescorer().fit(sets)
+    assert rescorer.explain([[0.5] * 6], labels="label3")[0][0].label == "label3"
