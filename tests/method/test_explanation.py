@@ -382,7 +382,7 @@ def test_no_documents_have_no_explanations():
 def test_unknown_names_and_no_places_are_refused():
     with pytest.raises(ValueError, match="among the 5 labels of the model, got 'tea'"):
         fitted().explain(CONTENT, labels=["tea"])
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
         fitted().explain(CONTENT, top=0)
 
 

@@ -39,7 +39,7 @@ def keep_first(
     highest = rivals.max(axis=1, initial=-np.inf, keepdims=True)
     best = contest.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(invalid="ignore"):  # -inf − -inf where nobody takes part
-        winner = contest >= best - _MARGIN * np.maximum(1, np.abs(best))
+        winner = contest >= _just_below(best)
         target = highest + _MARGIN * np.maximum(1, np.abs(highest))
     beaten = (rivals < highest) & np.isfinite(highest)
     overtaken = (winner & beaten).any(axis=1) & ~(winner & ~beaten).any(axis=1)
@@ -66,16 +66,25 @@ def choose_first_place(
         How often each document counts; none: once.
     """
     times = np.ones(len(content)) if weight is None else weight
-    alone = _first_is_right(content, labels)
+    alone = _rightness_of_first(content, labels)
     best, most = 0.0, float(times @ alone)
     for share in SHARES:
-        right = _first_is_right(content + share * evidence, labels)
-        wins, losses = times @ (right & ~alone), times @ (alone & ~right)
+        right = _rightness_of_first(content + share * evidence, labels)
+        change = right - alone
+        wins, losses = times @ np.maximum(change, 0), times @ np.maximum(-change, 0)
         if wins - losses > np.sqrt(wins + losses) and times @ right > most:
             best, most = share, float(times @ right)
     return best
 
 
-def _first_is_right(log_odds: Matrix, labels: LabelMatrix) -> NDArray[np.bool_]:
-    first = log_odds.argmax(axis=1)
-    return np.asarray(labels.positive[np.arange(len(first)), first]).ravel() > 0
+def _rightness_of_first(log_odds: Matrix, labels: LabelMatrix) -> Matrix:
+    """Return 1 where the first label is a true one, 0 where not; of labels that tie, the share."""
+    is_first = log_odds >= _just_below(log_odds.max(axis=1, keepdims=True))
+    rows, columns = np.nonzero(is_first)
+    right = np.asarray(labels.positive[rows, columns]).ravel() > 0
+    n_right = np.bincount(rows, weights=right, minlength=len(log_odds))
+    return np.asarray(n_right / is_first.sum(axis=1))
+
+
+def _just_below(highest: Matrix) -> Matrix:
+    return highest - _MARGIN * np.maximum(1, np.abs(highest))
