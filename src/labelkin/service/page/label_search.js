@@ -13,13 +13,18 @@ export class LabelSearch extends EventTarget {
   #none = find("search-none");
   #latest = new Latest();
   #active = -1;
+  #shown = null; // what the list is an answer to
+  #hasty = false; // Enter came before the answer
 
   constructor({ search, stateOf, onTrouble }) {
     super();
     this.search = search;
     this.stateOf = stateOf;
     this.onTrouble = onTrouble;
-    this.#input.addEventListener("input", () => this.#ask(PAUSE));
+    this.#input.addEventListener("input", () => {
+      this.#hasty = false;
+      this.#ask(PAUSE);
+    });
     this.#input.addEventListener("focus", () => this.#ask(0));
     this.#input.addEventListener("blur", () => this.#close());
     this.#input.addEventListener("keydown", (event) => this.#onKey(event));
@@ -55,6 +60,20 @@ export class LabelSearch extends EventTarget {
     setText(this.#none, labels.length ? "" : `No label contains “${q}”.`);
     this.#input.setAttribute("aria-expanded", String(labels.length > 0));
     this.#activate(q && labels.length ? 0 : -1);
+    this.#shown = q;
+    if (this.#hasty) this.#enter();
+  }
+
+  /** Choose the active label; if the list is not yet that of the text, when it comes. */
+  #enter() {
+    const q = this.#input.value.trim();
+    this.#hasty = q !== "" && this.#shown !== q;
+    if (this.#hasty) {
+      this.#ask(0);
+      return;
+    }
+    const option = this.#list.querySelectorAll("[role=option]")[this.#active];
+    if (option) this.#choose(option);
   }
 
   #option({ label, documents }, i) {
@@ -88,10 +107,9 @@ export class LabelSearch extends EventTarget {
   }
 
   #onKey(event) {
-    const options = [...this.#list.querySelectorAll("[role=option]")];
     if (event.key === "ArrowDown") this.#activate(this.#active + 1);
     else if (event.key === "ArrowUp") this.#activate(Math.max(this.#active - 1, 0));
-    else if (event.key === "Enter" && options[this.#active]) this.#choose(options[this.#active]);
+    else if (event.key === "Enter") this.#enter();
     else if (event.key === "Escape") this.#leave();
     else return;
     event.preventDefault();
@@ -116,6 +134,8 @@ export class LabelSearch extends EventTarget {
 
   #close() {
     this.#latest.stop();
+    this.#shown = null;
+    this.#hasty = false;
     this.#list.hidden = true;
     this.#none.hidden = true;
     this.#input.setAttribute("aria-expanded", "false");
