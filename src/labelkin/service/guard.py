@@ -86,7 +86,7 @@ class Guard:
                 421,
                 "foreign-host",
                 f"This service answers to {', '.join(sorted(self._hosts))}, got Host {host!r:.100}."
-                " Start it with that name as a host if it is ours.",
+                " If that name is ours, start it with --allow-host.",
             )
 
     def _check_token(self, authorization: str) -> None:

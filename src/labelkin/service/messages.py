@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 #: Enough for any list a person reads, and the most that is asked of a graph that is laid out.
 MOST_LISTED, MOST_BONDS = 1_000, 100
@@ -43,7 +43,9 @@ class ModelList(BaseModel):
 
 
 class Statements(BaseModel):
-    """A text, and what a person has said of its labels."""
+    """A text, and what a person has said of its labels; nothing else, so that no typo is lost."""
+
+    model_config = ConfigDict(extra="forbid")
 
     text: Text
     accepted: list[Text] = []
