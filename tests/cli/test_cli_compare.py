@@ -5,6 +5,7 @@ import json
 import pytest
 from in_process import call
 
+from labelkin.cli.compare_command import Compared, better_run
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.significance import macro_sign_test, micro_sign_test, paired_bootstrap
 
@@ -48,6 +49,18 @@ def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
     for number in told["scores"]["micro_f1"]:
         assert f"{number:.5f}" in printed
     assert "S-test" in printed
+    signs = {b["metric"]: b["sign"] for b in told["bootstraps"]}
+    better = {"≪": names[1], "<": names[1], "≫": names[0], ">": names[0], "~": "none shown"}
+    (line,) = [x for x in printed.split("bootstrap")[1].splitlines() if x.startswith("macro_f1")]
+    assert line.endswith(better[signs["macro_f1"]])
+
+
+@pytest.mark.parametrize(
+    ("sign", "expected"), [("≪", "new"), ("<", "new"), ("≫", "old"), (">", "old"), ("~", "none")]
+)
+def test_a_sign_names_the_run_that_is_better(sign, expected):
+    found = Compared("old", "new", {}, [], [])
+    assert better_run(sign, found).startswith(expected)
 
 
 def test_wrong_calls(pair, results, tmp_path):

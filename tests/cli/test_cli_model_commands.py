@@ -1,6 +1,7 @@
 """``inspect``, ``suggest`` and ``evaluate``: what a model file says, held against the library."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ class TestInspect:
 
     def test_people_read_the_same(self, model):
         printed = call("inspect", model, "--top", 1).done()
-        for expected in ("38: aviation, coffee", "PlattSVM(random_state=0)", "content alone",
+        for expected in ("38: 'aviation', 'coffee'", "PlattSVM(random_state=0)", "content alone",
                          "trained: documents 300", "most related labels"):  # fmt: skip
             assert expected in printed
         assert not any(line.endswith(" ") for line in printed.splitlines())
@@ -45,7 +46,7 @@ class TestInspect:
         facts = json.loads(call("inspect", vector_model, "--json").done())
         assert facts["labels"] == ["sea", "town"]
         assert facts["related"] == []
-        assert "sea, town" in call("inspect", vector_model).done()
+        assert "'sea', 'town'" in call("inspect", vector_model).done()
 
     def test_a_foreign_or_broken_file_is_one_line(self, model, tmp_path):
         (tmp_path / "text").write_text("hello")
@@ -54,7 +55,9 @@ class TestInspect:
         assert "cut" in call("inspect", tmp_path / "cut").refused()
         (tmp_path / "empty").touch()
         assert "empty" in call("inspect", tmp_path / "empty").refused()
-        assert "There is no model file" in call("inspect", tmp_path / "none").refused()
+        told = call("inspect", tmp_path / "none").refused()
+        assert "There is no model file" in told
+        assert "labelkin train writes one" in told
         call("inspect", tmp_path).refused()
 
 
@@ -93,11 +96,26 @@ class TestSuggest:
     def test_people_see_a_table_and_the_reasons(self, model):
         printed = call("suggest", model, TEXT, "--explain", "--top", 2, "--accept", "grain").done()
         assert printed.splitlines()[0].split() == [
-            "label", "probability", "given", "prior", "content", "other", "labels",
+            "label", "probability", "assigned", "prior", "content", "other", "labels",
         ]  # fmt: skip
+        assert "accepted: grain" in printed.splitlines()
         assert "words: " in printed
         assert "grain (accepted)" in printed
         assert "words: " not in call("suggest", model, TEXT).done()
+
+    def test_the_words_and_all_else_add_up_to_the_content(self, model):
+        printed = call("suggest", model, TEXT, "--explain", "--top", 3).done()
+        told = [line for line in printed.splitlines() if line.startswith("  words: ")]
+        assert len(told) == 3
+        for line in told:
+            *shares, content = map(float, re.findall(r"[+-]\d+\.\d\d", line))
+            assert "all else" in line
+            np.testing.assert_allclose(sum(shares), content, atol=0.005 * len(shares) + 0.006)
+
+    def test_a_text_without_a_known_word_is_told(self, model):
+        told = "No word of the text is known to the model"
+        assert told in call("suggest", model, "zzyzx").err
+        assert told not in call("suggest", model, TEXT).err
 
     def test_the_text_may_come_from_stdin(self, model):
         assert (
@@ -112,9 +130,12 @@ class TestSuggest:
 
     def test_wrong_calls(self, model, vector_model, tmp_path):
         told = call("suggest", model, TEXT, "--accept", "grian").refused()
-        assert "got 'grian'" in told
+        assert "--accept must be one of the 38 labels of the model, got 'grian'" in told
+        assert "Did you mean 'grain'" in told
+        assert "It has 'aviation'" in call("suggest", model, TEXT, "--refuse", "zzz").refused()
         told = call("suggest", model, TEXT, "--accept", "corn", "--refuse", "corn").refused()
-        assert "contradicts itself" in told
+        assert "accepted or refused, got 'corn' both" in told
+        assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
         assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()
         assert "--top" in call("suggest", model, TEXT, "--top", 0).refused()
@@ -143,6 +164,7 @@ class TestEvaluate:
             np.testing.assert_allclose(told["scores"][name], value, rtol=1e-12)
         f1 = [row["f1"] for row in told["per_label"]]
         np.testing.assert_allclose(f1, expected.per_label()["f1"])
+        assert {type(row[n]) for row in told["per_label"] for n in ("known", "true")} == {int}
 
     def test_other_parts_and_tables_for_people(self, model, news_file):
         done = call("evaluate", model, news_file, "--part", "all", "--per-label")
@@ -159,11 +181,18 @@ class TestEvaluate:
         told = json.loads(done.done())
         assert (told["part"], told["documents"], told["labels"]) == ("all", 3, 38)
         assert told["unknown_labels"] == ["odd"]
-        assert "1 labels are unknown to the model and left out: odd" in done.err
+        assert "1 labels are unknown to the model and left out: 'odd'." in done.err
+        assert "37 labels of the model are in none of the documents: 'aviation'" in done.err
         assert (
             "has no test documents"
             in call("evaluate", model, path, "--part", "test", "-q").refused()
         )
+
+    def test_documents_that_the_model_has_learnt_from_are_told(self, model, news_file):
+        told = "trained on documents of news that it is judged on here"
+        assert told in call("evaluate", model, news_file, "--part", "all").err
+        assert told in call("evaluate", model, news_file, "--part", "train").err
+        assert told not in call("evaluate", model, news_file).err
 
     def test_blocks_add_up_to_the_whole(self, model, news_file, monkeypatch):
         from labelkin.cli import evaluate_command

@@ -183,6 +183,50 @@ class TestGoingOn:
         assert "header must be" in call(*arguments, "--format", "csv").refused()
         assert out.read_text() == "id,labels\n"
 
+    def test_the_input_is_never_the_output(self, model, texts):
+        before = texts.read_bytes()
+        for options in ([], ["--resume"]):
+            told = call("predict", model, texts, "--out", texts, *options).refused()
+            assert "another file than the input" in told
+        assert texts.read_bytes() == before
+
+    @pytest.fixture
+    def stopped(self, model, tmp_path):
+        """A broken line stops the work after four answers, and is mended."""
+        source, out = tmp_path / "few.jsonl", tmp_path / "out.jsonl"
+        rows = [json.dumps({"text": f"wheat and corn {i}"}) + "\n" for i in range(6)]
+        source.write_text("".join([*rows[:4], "{\n"]))
+        arguments = ["predict", model, source, "--out", out, "--batch", 2, "-q"]
+        assert "line 5" in call(*arguments, "--limit", 2).refused()
+        source.write_text("".join(rows))
+        return arguments, out
+
+    def test_other_options_do_not_go_on_with_the_answers(self, stopped):
+        arguments, out = stopped
+        note = out.with_name("out.jsonl.resume.json")
+        before = out.read_bytes()
+        assert before.count(b"\n") == 4
+        told = call(*arguments, "--resume").refused()
+        assert "as it was begun, with --limit 2, got not set" in told
+        told = call(*arguments, "--limit", 2, "--all-scores", "--resume").refused()
+        assert "--all-scores not set, got set" in told
+        assert out.read_bytes() == before
+        assert note.exists()
+        call(*arguments, "--limit", 2, "--resume").done()
+        assert out.read_bytes().count(b"\n") == 6
+        assert not note.exists()
+
+    def test_another_model_does_not_go_on_with_the_answers(self, stopped, news_file, tmp_path):
+        arguments, out = stopped
+        other = tmp_path / "other"
+        call("train", news_file, "-o", other, "--content", "naive-bayes", "-q").done()
+        arguments[1] = other
+        told = call(*arguments, "--limit", 2, "--resume").refused()
+        assert "by the model it was begun with, got another" in told
+        out.with_name("out.jsonl.resume.json").write_text("{")
+        told = call(*arguments, "--limit", 2, "--resume").refused()
+        assert "cannot be read. Delete it to go on" in told
+
     def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
         (tmp_path / "mine").write_text("mine")
         told = call("predict", model, texts, "--out", tmp_path / "mine").refused()
@@ -277,6 +321,7 @@ class TestWrongCalls:
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
         assert "'text' must be the document's text" in refused("other.jsonl", b'{"title": "a"}\n')
         assert "--text-column" in refused("other.csv", b"id,title\n1,a\n")
+        assert "separated by ';'" in refused("semicolons.csv", b"id;text\n1;a\n")
         assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
         (tmp_path / "folder").mkdir()
         assert ".txt files, and has none" in call("predict", model, tmp_path / "folder").refused()

@@ -123,6 +123,20 @@ def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
 
 
 class TestWrongCalls:
+    def test_no_file_is_overwritten(self, tmp_path, train):
+        path = write(tmp_path / "s.csv", table(SCORES))
+        other = write(tmp_path / "mine.csv", "mine")
+        arguments = ["rescore", path, "--labels", train, "--out"]
+        assert "another file than the input" in call(*arguments, path).refused()
+        told = call(*arguments, other).refused()
+        assert "must be a new file" in told
+        assert "name another" in told
+        assert (path.read_text(), other.read_text()) == (table(SCORES), "mine")
+
+    def test_log_odds_without_the_option_name_it(self, tmp_path, train):
+        path = write(tmp_path / "s.csv", table(SCORES * 3))
+        assert "--scale log_odds" in call("rescore", path, "--labels", train).refused()
+
     @pytest.mark.parametrize(
         ("name", "text", "expected"),
         [

@@ -55,7 +55,7 @@ def test_it_prints_the_path_and_tells_its_stages_on_stderr(trained):
     path, done = trained
     assert str(path) in done.out
     assert "content evidence of 38 labels" in done.err
-    assert "300 documents, 38 labels" in done.err
+    assert "300 documents, 38 labels: 'aviation', 'coffee', " in done.err
 
 
 def test_the_model_does_not_carry_how_it_was_trained(model):
@@ -92,6 +92,7 @@ def tea(tmp_path):
         (["--labels", "svm"], "labels_=SVMLabels"),
         (["--thresholds", "0.3"], "thresholds_=FixedCut(cut=0.3, scale='log_odds')"),
         (["--thresholds", "macro-f1"], "thresholds_=SCutFBR()"),
+        (["--thresholds", "document-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (["--thresholds", "scut"], "thresholds_=SCut()"),
         (["--thresholds", "expected-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (
@@ -132,7 +133,8 @@ def test_rules_of_a_table_are_kept_in_the_model(tea, tmp_path):
     done = call(
         "train", tea, "-o", tmp_path / "m", "--rules", tmp_path / "rules.csv", "--min-documents", 1
     )
-    assert "1 rules about labels" in done.err
+    assert "1 rules about labels of the corpus, of 2 in" in done.err
+    assert "1 labels of the rules are not in the corpus: 'coffee'." in done.err
     assert load(tmp_path / "m")[-1].rules.implies == (("milk", "tea"),)
 
 
@@ -191,7 +193,82 @@ def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
     assert header.summary["journal"] == list(read_journal(tmp_path / "j.sqlite").mark)
 
 
+class TestTables:
+    """The columns and separators of a table are what the options say."""
+
+    def table(self, path, delimiter, separator, header):
+        rows = [("hot tea with milk", "milk tea"), ("black tea", "tea"), ("cold milk", "milk")] * 4
+        lines = [
+            header,
+            *((t, separator.join(y.split()), f"d{i}") for i, (t, y) in enumerate(rows)),
+        ]
+        path.write_text("".join(delimiter.join(line) + "\n" for line in lines))
+        return path
+
+    def test_other_names_and_separators_give_the_same_model(self, tea, tmp_path):
+        path = self.table(tmp_path / "tea.csv", ";", "|", ("body", "tags", "key"))
+        told = ["--text-column", "body", "--labels-column", "tags", "--id-column", "key"]
+        told += ["--label-separator", "|", "--delimiter", ";"]
+        common = ["--min-documents", 1, "-q"]
+        call("train", path, "-o", tmp_path / "table", *told, *common).done()
+        call("train", tea, "-o", tmp_path / "lines", *common).done()
+        texts = ["tea", "cold milk", "nothing"]
+        np.testing.assert_array_equal(
+            load(tmp_path / "table").predict_proba(texts),
+            load(tmp_path / "lines").predict_proba(texts),
+        )
+        scores = [
+            json.loads(call("evaluate", tmp_path / "table", corpus, "--json", *options).done())
+            for corpus, options in ((path, told), (tea, []))
+        ]
+        assert scores[0] == scores[1]
+        assert "labels       2: 'milk', 'tea'" in call("corpus", "info", path, *told).done()
+
+    def test_a_wrong_separator_is_seen_in_what_is_told(self, tmp_path):
+        path = self.table(tmp_path / "tea.tsv", "\t", ",", ("text", "labels", "id"))
+        done = call("train", path, "-o", tmp_path / "m", "--min-documents", 1)
+        assert "3 labels: 'milk', 'milk,tea', 'tea'." in done.err
+
+    def test_the_help_tells_the_separator(self):
+        for command in (["train"], ["evaluate"], ["corpus", "info"]):
+            printed = " ".join(call(*command, "--help").done().split())
+            assert "--label-separator" in printed
+            assert "';' if not named" in printed
+
+    def test_a_wrong_header_names_the_options(self, tmp_path):
+        path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "tags", "id"))
+        told = call("train", path, "-o", tmp_path / "m", "-q").refused()
+        assert "columns seem to be separated by ';'. Then pass --delimiter ';'." in told
+        told = call("train", path, "-o", tmp_path / "m", "--delimiter", ";", "-q").refused()
+        assert "must name 'labels'" in told
+        assert "--text-column and --labels-column" in told
+        assert "columns=" not in told
+
+
 class TestWrongCalls:
+    def test_what_is_no_model_is_not_overwritten(self, tea, tmp_path):
+        before = tea.read_bytes()
+        assert "another file than the input" in call("train", tea, "-o", tea).refused()
+        link = tmp_path / "link"
+        link.symlink_to(tea)
+        assert "another file than the input" in call("train", tea, "-o", link).refused()
+        assert tea.read_bytes() == before
+        other = tmp_path / "notes.txt"
+        other.write_text("mine")
+        assert "no labelkin model file" in call("train", tea, "-o", other).refused()
+        assert other.read_text() == "mine"
+
+    def test_an_older_model_is_overwritten(self, tea, tmp_path):
+        arguments = ["train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q"]
+        call(*arguments).done()
+        call(*arguments, "--content", "naive-bayes").done()
+        assert read_header(tmp_path / "m").summary["options"]["content"] == "naive-bayes"
+
+    def test_an_unknown_language_names_the_options(self, tea, tmp_path):
+        told = call("train", tea, "-o", tmp_path / "m", "--language", "klingon", "-q").refused()
+        assert told.startswith("labelkin: --language must be")
+        assert "Use --no-stem" in told
+
     def test_where_it_could_not_be_written_nothing_is_trained(self, tmp_path):
         told = call("train", "newsroom", "-o", tmp_path / "no" / "m").refused()
         assert "must be in a folder that exists" in told
@@ -202,7 +279,7 @@ class TestWrongCalls:
         [
             (["--thresholds", "best"], "a rule (scut, scutfbr"),
             (["--thresholds", "2"], "strictly between 0 and 1"),
-            (["--weight", "-1"], "number of at least 0"),
+            (["--weight", "-1"], "--weight must be a number of at least 0 or auto, got '-1'"),
             (["--weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
             (["--content", "forest"], "'naive-bayes'"),
@@ -210,6 +287,10 @@ class TestWrongCalls:
             (["--encoding", "klingon"], "no encoding 'klingon'"),
             (["--rules", "nowhere.csv"], "there is none in"),
             (["--min-documents", "0"], "--min-documents"),
+            (["--min-documents", "50"], "Lower --min-documents or give more"),
+            (["--text-column", "body"], "--text-column must be of a table"),
+            (["--label-separator", "|"], "--label-separator must be of a table"),
+            (["--delimiter", "||"], "must be one character"),
         ],
     )
     def test_each_is_one_line_before_the_work(self, tea, tmp_path, options, expected):

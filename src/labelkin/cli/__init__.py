@@ -41,9 +41,16 @@ def _run(arguments: Sequence[str] | None) -> int:
     except UnicodeError as error:
         _end(f"The text must be in the encoding that is named, got: {error}.", 2)
     except OSError as error:
-        _end(_told(error), 2)
+        _end(_worded(_told(error), arguments), 2)
     except (ValueError, TypeError, ImportError) as error:
-        _end(str(error), 2)
+        _end(_worded(str(error), arguments), 2)
+
+
+def _worded(message: str, arguments: Sequence[str] | None) -> str:
+    from labelkin.cli.wording import for_command_line
+
+    called = sys.argv[1:] if arguments is None else arguments
+    return for_command_line(message, called[0] if called else "")
 
 
 def _told(error: OSError) -> str:

@@ -49,6 +49,8 @@ RULES: dict[str, Callable[[], ThresholdRule]] = {
     "expected-f1": ExpectedF1,
 }
 """Threshold rules by name."""
+#: A metric as tables of scores call it → as threshold rules do.
+_SYNONYMS = {"document-f1": "samples-f1", "document_f1": "samples_f1"}
 TABLES = (".csv", ".tsv")
 
 
@@ -75,10 +77,9 @@ def read_thresholds(
     return LabelLimits(rule, at_least, at_most) if limited else rule
 
 
-def read_rules(path: Path, labels: list[Any]) -> Rules:
-    """Return what a table or a SKOS vocabulary says about some labels."""
-    rules = read_relations(path) if path.suffix.lower() in TABLES else read_skos(path).rules
-    return rules.only(labels)
+def read_rules(path: Path) -> Rules:
+    """Return what a table or a SKOS vocabulary says about labels."""
+    return read_relations(path) if path.suffix.lower() in TABLES else read_skos(path).rules
 
 
 def read_stop_words(text: str) -> Any:
@@ -131,7 +132,7 @@ def _rule(text: str | None) -> ThresholdRule:
 
 def _rule_for_metric(text: str) -> ThresholdRule:
     try:
-        return as_rule(text.replace("-", "_"), "log_odds")
+        return as_rule(_SYNONYMS.get(text, text).replace("-", "_"), "log_odds")
     except ValueError as error:
         raise ValueError(
             f"--thresholds must be a probability, a rule ({', '.join(RULES)}) or a metric, got "

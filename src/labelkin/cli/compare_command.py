@@ -42,10 +42,12 @@ def compare(
     print_pairs([("baseline", found.baseline), ("proposal", found.proposal), ("", "")])
     print_table(("metric", "baseline", "proposal", "difference"), _score_rows(found))
     typer.echo("")
-    print_table(("test", "n", "for the better", "P", "sign"), _test_rows(found))
+    print_table(
+        ("test", "n", "for the better", "P", "sign", "better"), _test_rows(found), left=(0, 5)
+    )
     typer.echo("")
-    header = ("bootstrap", "difference", "low", "high", "P", "sign")
-    print_table(header, [_bootstrap_row(b) for b in found.bootstraps])
+    header = ("bootstrap", "difference", "low", "high", "P", "sign", "better")
+    print_table(header, _bootstrap_rows(found), left=(0, 6))
     typer.echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
 
 
@@ -165,9 +167,27 @@ def _score_rows(found: Compared) -> list[list[str]]:
 
 
 def _test_rows(found: Compared) -> list[list[str]]:
-    return [[t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign] for t in found.tests]
+    return [
+        [t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign, better_run(t.sign, found)]
+        for t in found.tests
+    ]
 
 
-def _bootstrap_row(b: Bootstrap) -> list[str]:
-    numbers = (b.difference, b.low, b.high)
-    return [b.metric, *(f"{x:+.5f}" for x in numbers), f"{b.p_value:.4g}", b.sign]
+def _bootstrap_rows(found: Compared) -> list[list[str]]:
+    return [
+        [
+            b.metric,
+            *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)),
+            f"{b.p_value:.4g}",
+            b.sign,
+            better_run(b.sign, found),
+        ]
+        for b in found.bootstraps
+    ]
+
+
+def better_run(sign: str, found: Compared) -> str:
+    """Return the name of the run that a sign says is better; of ``~``, that none was shown."""
+    if sign in ("≪", "<"):
+        return found.proposal
+    return found.baseline if sign in ("≫", ">") else "none shown"

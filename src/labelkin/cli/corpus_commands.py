@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli.interrupts import resumable
-from labelkin.cli.options import Quiet
-from labelkin.cli.talk import print_table
+from labelkin.cli.options import (
+    Delimiter,
+    Encoding,
+    IdColumn,
+    LabelsColumn,
+    LabelSeparator,
+    Quiet,
+    TextColumn,
+    load_corpus,
+)
+from labelkin.cli.talk import listed, print_table
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -43,14 +52,28 @@ def list_corpora() -> None:
 def info(
     name: Annotated[str, typer.Argument(help="A known corpus, or the path of one.")],
     path: Annotated[Path | None, typer.Option(help="Where a known corpus is.")] = None,
+    text_column: TextColumn = None,
+    labels_column: LabelsColumn = None,
+    id_column: IdColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
 ) -> None:
     """Read a corpus and tell its sizes, source and licence.
 
     Example:  labelkin corpus info newsroom
     """
-    from labelkin import corpora
-
-    for title, value in describe(corpora.load(name, path)):
+    corpus = load_corpus(
+        name,
+        path,
+        text_column=text_column,
+        labels_column=labels_column,
+        id_column=id_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
+    for title, value in describe(corpus):
         typer.echo(f"{title:<12} {value}")
 
 
@@ -92,7 +115,7 @@ def describe(corpus: Corpus) -> list[tuple[str, str]]:
             "documents",
             f"{n_documents:,}: {len(corpus.train):,} to train, {len(corpus.test):,} to test",
         ),
-        ("labels", f"{n_labels:,}"),
+        ("labels", f"{n_labels:,}: {listed(corpus.Y.names)}"),
         (
             "per document",
             f"{sizes.mean():.3f} on average, {int((sizes == 0).sum()):,} documents have none",

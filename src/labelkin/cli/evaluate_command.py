@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -9,13 +10,18 @@ import typer
 from labelkin.cli.options import (
     AsJson,
     CorpusName,
+    Delimiter,
     Encoding,
+    IdColumn,
+    LabelsColumn,
+    LabelSeparator,
     ModelFile,
     Quiet,
+    TextColumn,
     load_corpus,
     load_model,
 )
-from labelkin.cli.talk import print_json, print_table, tell
+from labelkin.cli.talk import listed, print_json, print_table, tell
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
 
 #: Documents × labels judged at a time: 2²² numbers are 32 MB.
 _CELLS = 2**22
+_COUNTS = ("known", "true", "decided")
 
 
 def evaluate(
@@ -40,6 +47,11 @@ def evaluate(
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
     json: AsJson = False,
+    text_column: TextColumn = None,
+    labels_column: LabelsColumn = None,
+    id_column: IdColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
@@ -47,15 +59,21 @@ def evaluate(
 
     Example:  labelkin evaluate newsroom.labelkin newsroom --per-label
     """
-    fitted, loaded = load_model(model), load_corpus(corpus, encoding)
+    fitted = load_model(model)
+    loaded = load_corpus(
+        corpus,
+        text_column=text_column,
+        labels_column=labels_column,
+        id_column=id_column,
+        label_separator=label_separator,
+        delimiter=delimiter,
+        encoding=encoding,
+    )
     _check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")
     documents, labels = _part(loaded, chosen)
-    known = set(fitted.labels.tolist())
-    unknown = [str(name) for name in labels.names.tolist() if name not in known]
-    if unknown:
-        listed = ", ".join(unknown[:8]) + (" …" if len(unknown) > 8 else "")
-        tell(f"{len(unknown)} labels are unknown to the model and left out: {listed}.", quiet)
+    unknown = _tell_labels(fitted, labels, quiet)
+    _tell_if_learnt(model, loaded, chosen, quiet)
     tell(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     found = judge(fitted, documents, labels)
     if json:
@@ -65,6 +83,43 @@ def evaluate(
     if per_label:
         typer.echo("")
         _print_per_label(found)
+
+
+def _tell_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list[str]:
+    """Tell which labels only the corpus or only the model has; return the former."""
+    known = model.labels.tolist()
+    here = labels.names[labels.positive.sum(axis=0) > 0].tolist()
+    unknown = _without(labels.names.tolist(), known)
+    absent = _without(known, here)
+    if unknown:
+        told = f"unknown to the model and left out: {listed(unknown)}."
+        tell(f"{len(unknown)} labels are {told}", quiet)
+    if absent:
+        told = f"in none of the documents: {listed(absent)}."
+        tell(f"{len(absent)} labels of the model are {told}", quiet)
+    return unknown
+
+
+def _without(names: list[Any], others: list[Any]) -> list[str]:
+    left_out = set(others)
+    return [str(name) for name in names if name not in left_out]
+
+
+def _tell_if_learnt(path: Path, corpus: Corpus, part: str, quiet: bool) -> None:
+    """Warn where the model has seen the documents it is judged on."""
+    from labelkin.storage import read_header
+
+    summary = read_header(path).summary or {}
+    learnt = str(dict(summary.get("options") or {}).get("part", "train"))
+    n_learnt = corpus.Y.shape[0] if learnt == "all" else len(corpus.train)
+    # A file may be named by another path than in training: then its size must do.
+    like = summary.get("source") == corpus.source or summary.get("documents") == n_learnt
+    if summary.get("corpus") == corpus.name and like and (learnt == "all" or part != "test"):
+        tell(
+            f"Note: the model was trained on documents of {corpus.name} that it is judged on here: "
+            "of new documents expect lower scores.",
+            quiet,
+        )
 
 
 def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
@@ -123,7 +178,10 @@ def _plain(found: Evaluation, part: str, unknown: list[str], per_label: bool) ->
         "scores": found.scores(),
     }
     if per_label:
-        columns = {name: values.tolist() for name, values in found.per_label().items()}
+        columns = {
+            name: [_whole(value) if name in _COUNTS else value for value in values.tolist()]
+            for name, values in found.per_label().items()
+        }
         plain["per_label"] = [
             {"label": str(label), **{name: values[j] for name, values in columns.items()}}
             for j, label in enumerate(found.labels.tolist())
@@ -131,14 +189,17 @@ def _plain(found: Evaluation, part: str, unknown: list[str], per_label: bool) ->
     return plain
 
 
+def _whole(count: float) -> float | int:
+    return int(count) if float(count).is_integer() else count
+
+
 def _print_per_label(found: Evaluation) -> None:
     columns = found.per_label()
-    counts = ("known", "true", "decided")
     rows = [
         [
             str(label),
             *(
-                f"{values[j]:.10g}" if name in counts else f"{values[j]:.4f}"
+                f"{values[j]:.10g}" if name in _COUNTS else f"{values[j]:.4f}"
                 for name, values in columns.items()
             ),
         ]

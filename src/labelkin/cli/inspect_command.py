@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli.options import AsJson, ModelFile
-from labelkin.cli.talk import print_json, print_pairs, print_table, size_text
+from labelkin.cli.talk import listed, print_json, print_pairs, print_table, size_text
 
 if TYPE_CHECKING:
     from labelkin.method.label_graph import Bond
@@ -98,13 +98,12 @@ def _bonds(model: Any, top: int) -> list[Bond]:
 
 
 def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    names = list(map(str, facts["labels"]))
-    more = f" … ({len(names):,} in all)" if len(names) > _SHOWN else ""
+    names = facts["labels"]
     lines = [
         ("file", f"{facts['file']}, {size_text(facts['bytes'])}"),
         ("created", facts["created"]),
         ("versions", ", ".join(f"{name} {v}" for name, v in facts["versions"].items())),
-        ("labels", f"{len(names):,}: {', '.join(names[:_SHOWN])}{more}"),
+        ("labels", f"{len(names):,}: {listed(names, _SHOWN)}"),
         ("steps", " → ".join(facts["steps"])),
     ]
     lines += [(name.replace("_", " "), _text(facts[name])) for name in _PARTS if name in facts]

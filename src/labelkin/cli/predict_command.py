@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from labelkin.cli.interrupts import resumable
-from labelkin.cli.options import Encoding, ModelFile, Quiet, load_model, naming_the_option
+from labelkin.cli.options import Encoding, ModelFile, Quiet, load_model
 from labelkin.cli.talk import tell
+from labelkin.cli.targets import check_new, check_not_input, check_place
 
 if TYPE_CHECKING:
-    from labelkin.prediction import Document, Layout, Output
+    from labelkin.prediction import Document, Layout, Output, ResumeNote
 
 #: What the endings of file names say about what is in them; any other is plain text.
 SUFFIXES = {
@@ -71,39 +72,49 @@ def predict(
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
     """
-    from labelkin.prediction import answer_batches, make_layout
+    from labelkin.prediction import ResumeNote, answer_batches, make_layout
 
-    _check_output(out, resume)
+    _check_output(out, resume, input)
     documents = _documents(input, input_format, encoding or "utf-8", text_column, id_column)
-    with naming_the_option():
-        first = next(documents, None)
+    first = next(documents, None)
     if first is None:
         raise ValueError(f"{_name(input)} must have documents, and has none.")
     fitted = load_model(model)
     fitted.check_texts(str(model))
-    layout = make_layout(format or _format_of(out), fitted.labels.tolist(), all_scores)
+    kind = format or _format_of(out)
+    layout = make_layout(kind, fitted.labels.tolist(), all_scores)
+    begun = ResumeNote.of(
+        model,
+        {
+            "--format": kind,
+            "--limit": limit,
+            "--all-scores": all_scores,
+            "--text-column": text_column,
+            "--id-column": id_column,
+        },
+    )
     rest = chain([first], documents)
     batches = answer_batches(fitted, rest, batch=batch, limit=limit)
-    go_on = resumable(" with --resume" if out else None)
-    with go_on, naming_the_option(), _opened(out, resume) as output:
-        n_before = _begin(output, out, layout, rest)
+    if out is not None and resume:
+        begun.check(out)
+    with resumable(" with --resume" if out else None), _opened(out, resume) as output:
+        n_before = _begin(output, out, layout, rest, begun)
         tell(f"{n_before:,} documents have answers; going on.", quiet or not n_before)
         _write(output, layout, batches, quiet)
+    if out is not None:
+        begun.remove(out)
 
 
-def _check_output(out: Path | None, resume: bool) -> None:
+def _check_output(out: Path | None, resume: bool, source: str) -> None:
     """Refuse, before anything is loaded, what could not be written."""
     if out is None:
         if resume:
             raise ValueError("--resume goes on with a file: name it by --out.")
         return
-    if out.exists() and not resume:
-        raise ValueError(
-            f"--out must be a new file, and {out} exists. --resume goes on with it; else delete it "
-            "or name another."
-        )
-    if not out.parent.is_dir():
-        raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
+    check_place(out)
+    check_not_input(out, source)
+    if not resume:
+        check_new(out, "--resume goes on with it; else delete it or name another.")
 
 
 def _documents(
@@ -165,14 +176,28 @@ def _opened(out: Path | None, resume: bool) -> Iterator[Output]:
         yield output
 
 
-def _begin(output: Output, out: Path | None, layout: Layout, documents: Iterator[Document]) -> int:
-    """Write the header, or pass over what is answered; return how many answers are there."""
+def _begin(
+    output: Output,
+    out: Path | None,
+    layout: Layout,
+    documents: Iterator[Document],
+    begun: ResumeNote,
+) -> int:
+    """Note what the work is done with, and pass over what is answered or write the header.
+
+    Returns how many answers are there.
+    """
     from labelkin.prediction import skip_answered
 
-    if out is not None and out.stat().st_size:
-        return skip_answered(out, layout, documents)
-    output.write(layout.header)
-    return 0
+    n_answered = 0
+    is_begun = out is not None and out.stat().st_size > 0
+    if out is not None and is_begun:
+        n_answered = skip_answered(out, layout, documents)
+    if out is not None:
+        begun.write(out)
+    if not is_begun:
+        output.write(layout.header)
+    return n_answered
 
 
 def _write(output: Output, layout: Layout, batches: Iterator[Any], quiet: bool) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from labelkin.cli.options import Quiet
 from labelkin.cli.talk import tell
+from labelkin.cli.targets import check_new, check_not_input, check_place
 
 if TYPE_CHECKING:
     from labelkin.cli.score_files import Scores
@@ -24,7 +25,7 @@ def rescore(
     labels: Annotated[
         str, typer.Option(metavar="TRAIN", help="Training labels: a corpus, or a 0/1 matrix.")
     ],
-    out: Annotated[Path | None, typer.Option(help="Where to; stdout if not named.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A new file; stdout if not named.")] = None,
     scale: Annotated[
         Literal["probability", "log_odds"], typer.Option(help="What the scores are.")
     ] = "probability",
@@ -55,6 +56,10 @@ def rescore(
     from labelkin.cli.training_labels import labels_of_columns, read_training_labels
     from labelkin.method.rescorer import LabelRescorer
 
+    if out is not None:
+        check_place(out)
+        check_not_input(out, scores)
+        check_new(out)
     evidence_weight = choices.read_weight(weight)
     if evidence_weight == "auto" and oof is None:
         raise ValueError("--weight auto learns from guesses: name them by --oof.")

@@ -40,6 +40,12 @@ def serve(
     Example:  labelkin serve news.labelkin --port 8000
     """
     from labelkin.service import serve as run_service
+    from labelkin.service.journal_file import default_journal
+
+    def announce(address: str) -> None:
+        tell(address)
+        for place in dict.fromkeys(journal or default_journal(model) for model in models):
+            tell(f"What is saved is written to {place}.")
 
     run_service(
         models,
@@ -49,5 +55,5 @@ def serve(
         insecure=insecure,
         journal=journal,
         hosts=allow_host or (),
-        tell=tell,
+        tell=announce,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelkin.cli.options import AsJson, ModelFile, load_model
-from labelkin.cli.talk import print_json, print_table
+from labelkin.cli.talk import listed, print_json, print_table, tell
 
 if TYPE_CHECKING:
     from labelkin.method.explanation import Explanation
@@ -44,8 +45,10 @@ def suggest(
     fitted = load_model(model)
     fitted.check_texts(str(model))
     _check_suggests(fitted, str(model))
-    known = {"accepted": accept or [], "refused": refuse or []}
+    known = _known(fitted, accept or [], refuse or [])
     answer = suggestions(fitted, document, known, top)
+    if not _has_known_words(fitted, document):
+        tell("No word of the text is known to the model: the answer is the same for any such text.")
     if json:
         print_json({"known": known, "suggestions": [_plain(*told) for told in answer]})
         return
@@ -53,7 +56,10 @@ def suggest(
         [e.label, f"{e.probability:.4f}", "✓" if given else "", *_parts(e)]
         for e, given, _ in answer
     ]
-    print_table(("label", "probability", "given", "prior", "content", "other labels"), rows)
+    print_table(("label", "probability", "assigned", "prior", "content", "other labels"), rows)
+    for state, names in known.items():
+        if names:
+            typer.echo(f"{state}: {', '.join(map(str, names))}")
     for e, _, words in answer if explain else ():
         typer.echo("")
         _print_reasons(e, words)
@@ -74,6 +80,37 @@ def suggestions(model: FittedModel, text: str, known: dict[str, Any], top: int) 
     words = explain_terms(model.whole, [text], named, top=_WORDS) if named else None
     told = [None] * len(named) if words is None else words[0]
     return [(e, bool(given[place[e.label]]), word) for e, word in zip(explained, told, strict=True)]
+
+
+def _has_known_words(model: FittedModel, text: str) -> bool:
+    import numpy as np
+    from scipy import sparse
+
+    vectors = model.vectors([text])
+    n_words = vectors.count_nonzero() if sparse.issparse(vectors) else np.count_nonzero(vectors)
+    return bool(n_words)
+
+
+def _known(model: FittedModel, accept: list[str], refuse: list[str]) -> dict[str, list[Any]]:
+    """Return the labels that a person has stated, as the model calls them."""
+    names = {str(name): name for name in model.labels.tolist()}
+    for option, texts in (("--accept", accept), ("--refuse", refuse)):
+        for text in texts:
+            if text not in names:
+                raise ValueError(_unknown(option, text, list(names)))
+    both = [text for text in accept if text in refuse]
+    if both:
+        raise ValueError(f"A label is accepted or refused, got {both[0]!r} both. Name it once.")
+    return {
+        "accepted": [names[text] for text in dict.fromkeys(accept)],
+        "refused": [names[text] for text in dict.fromkeys(refuse)],
+    }
+
+
+def _unknown(option: str, text: str, names: list[str]) -> str:
+    like = get_close_matches(text, names, n=3)
+    way_out = f"Did you mean {' or '.join(map(repr, like))}?" if like else f"It has {listed(names)}"
+    return f"{option} must be one of the {len(names)} labels of the model, got {text!r}. {way_out}"
 
 
 def _stdin() -> str:
@@ -105,7 +142,9 @@ def _print_reasons(e: Explanation, words: TermExplanation | None) -> None:
     if words is None:
         return
     if words.terms:
-        typer.echo("  words: " + ", ".join(f"{t.term} {t.share:+.2f}" for t in words.terms))
+        shares = [f"{t.term} {t.share:+.2f}" for t in words.terms]
+        rest = e.content - sum(t.share for t in words.terms)
+        typer.echo(f"  words: {', '.join(shares)}, all else {rest:+.2f}; content {e.content:+.2f}")
     if words.neighbours:
         near = [f"{n.document} ({n.similarity:.2f})" for n in words.neighbours[:_LABELS]]
         typer.echo("  nearest training documents: " + ", ".join(near))

@@ -22,6 +22,18 @@ def tell(message: str, quiet: bool = False) -> None:
         typer.echo(f"labelkin: {message}", err=True)
 
 
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """Write the first names in quotes, so that it is seen where one ends.
+
+    Examples
+    --------
+    >>> listed(["tea", "milk;sugar", "corn"], most=2)
+    "'tea', 'milk;sugar' …"
+    """
+    texts = [repr(str(name)) for name in names]
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
 @contextmanager
 def stage(name: str, quiet: bool = False) -> Iterator[None]:
     """Tell, when a stage of work is done, how long it took."""

@@ -7,8 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from labelkin.cli.options import CorpusName, Encoding, Quiet, load_corpus
-from labelkin.cli.talk import print_pairs, print_table, size_text, stage, tell
+from labelkin.cli.options import (
+    CorpusName,
+    Delimiter,
+    Encoding,
+    IdColumn,
+    LabelsColumn,
+    LabelSeparator,
+    Quiet,
+    TextColumn,
+    load_corpus,
+)
+from labelkin.cli.talk import listed, print_pairs, print_table, size_text, stage, tell
+from labelkin.cli.targets import check_model_target, check_not_input, check_place
 
 if TYPE_CHECKING:
     from labelkin.cli.training import Material, Trained
@@ -43,8 +54,8 @@ def train(
         str | None,
         typer.Option(
             help="A probability (0.5 if not named), a metric to be good at (micro-f1, macro-f1, "
-            "samples-f1, subset-loss, hamming-loss), or a rule: scut, scutfbr, global, mcut, rcut, "
-            "expected-f1.",
+            "document-f1, subset-loss, hamming-loss), or a rule: scut, scutfbr, global, mcut, "
+            "rcut, expected-f1.",
         ),
     ] = None,
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
@@ -67,6 +78,11 @@ def train(
     all_documents: Annotated[
         bool, typer.Option("--all", help="Learn from test documents, too.")
     ] = False,
+    text_column: TextColumn = None,
+    labels_column: LabelsColumn = None,
+    id_column: IdColumn = None,
+    label_separator: LabelSeparator = None,
+    delimiter: Delimiter = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
@@ -75,9 +91,14 @@ def train(
     Ends with scores of documents that were left out of training in turn (cross-validation), of the
     content alone and with the other labels. The file holds everything from text to labels.
 
+    In CSV and TSV a header names the columns text and labels, maybe id and split, and ';' stands
+    between the labels of a document, unless options say otherwise.
+
     Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro-f1
     """
-    _check_target(out)
+    check_place(out)
+    check_not_input(out, corpus)
+    check_model_target(out)
     from labelkin.cli import choices
 
     words = {
@@ -89,7 +110,15 @@ def train(
     rule = choices.read_thresholds(thresholds, at_least, at_most)
     evidence_weight = choices.read_weight(weight)
     with stage(f"reading {corpus}", quiet):
-        loaded = load_corpus(corpus, encoding)
+        loaded = load_corpus(
+            corpus,
+            text_column=text_column,
+            labels_column=labels_column,
+            id_column=id_column,
+            label_separator=label_separator,
+            delimiter=delimiter,
+            encoding=encoding,
+        )
         material, mark = _material(loaded, all_documents, journal)
     from labelkin.cli.training import train_model
     from labelkin.method.classifier import LabelDependenceClassifier
@@ -109,15 +138,8 @@ def train(
     trained = train_model(material, steps, classifier, quiet)
     options = {"content": content, "labels": labels, "variant": variant, "weight": weight}
     options |= {"thresholds": thresholds or "0.5", "seed": str(seed)}
+    options |= {"part": "all" if all_documents else "train"}
     _save(trained, out, _summary(loaded, material, options, mark))
-
-
-def _check_target(out: Path) -> None:
-    """Refuse, before the work, what could not be written after it."""
-    if out.is_dir():
-        raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
-    if not out.parent.is_dir():
-        raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
 
 
 def _material(
@@ -143,14 +165,21 @@ def _rules(path: Path | None, material: Material, quiet: bool) -> Any:
         return None
     from labelkin.cli.choices import read_rules
 
-    rules = read_rules(path, material.labels.names.tolist())
-    tell(f"{len(rules)} rules about labels of the corpus.", quiet)
+    names = material.labels.names.tolist()
+    stated = read_rules(path)
+    rules = stated.only(names)
+    tell(f"{len(rules)} rules about labels of the corpus, of {len(stated)} in {path}.", quiet)
+    known = set(names)
+    unknown = [label for label in stated.labels if label not in known]
+    if unknown:
+        told = f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}."
+        tell(told, quiet)
     return rules
 
 
 def _tell_size(material: Material, quiet: bool) -> None:
     n_documents, n_labels = material.labels.shape
-    tell(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
+    tell(f"{n_documents:,} documents, {n_labels:,} labels: {listed(material.labels.names)}.", quiet)
 
 
 def _summary(

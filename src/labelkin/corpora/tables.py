@@ -166,8 +166,9 @@ def _positions(
     missing = [columns[key] for key in dict.fromkeys(needed) if columns[key] not in names]
     if missing:
         raise ValueError(
-            f"{path.name}: the header must name {_listed(missing)}, got {_listed(names)}. Other "
-            "names are told by columns={'text': …, 'labels': …}."
+            f"{path.name}: the header must name {_listed(missing)}, got {_listed(names)}. "
+            + delimiter_hint(names, "Then pass delimiter={!r}.")
+            + "Other names are told by columns={'text': …, 'labels': …}."
         )
     repeated = [name for name in columns.values() if names.count(name) > 1]
     if repeated:
@@ -175,6 +176,20 @@ def _positions(
             f"{path.name}: a column must be in the header once, got {_listed(repeated)} again."
         )
     return {key: names.index(name) for key, name in columns.items() if name in names}
+
+
+def delimiter_hint(header: Sequence[str], way_out: str) -> str:
+    """Return what stands between the columns, it seems, where a header is one cell; or nothing.
+
+    Examples
+    --------
+    >>> delimiter_hint(["text;labels"], "Pass delimiter={!r}.")
+    "The columns seem to be separated by ';'. Pass delimiter=';'. "
+    """
+    found = next((sign for sign in ";\t|," if sign in header[0]), None)
+    if len(header) > 1 or found is None:
+        return ""
+    return f"The columns seem to be separated by {found!r}. {way_out.format(found)} "
 
 
 def _splitter(separator: str) -> Labels:

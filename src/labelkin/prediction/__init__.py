@@ -6,6 +6,7 @@
 ``answers``      documents → answers, batch by batch
 ``layouts``      answers → lines of JSON, CSV or TSV, and whose line it is
 ``output``       lines → a file that survives being killed and is gone on with
+``resume_note``  beside such a file: the model and the options it was begun with
 ===============  ===================================================================================
 """
 
@@ -14,6 +15,7 @@ from labelkin.prediction.documents import FORMATS, Document, read_documents, rea
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
 from labelkin.prediction.layouts import LAYOUTS, Layout, make_layout
 from labelkin.prediction.output import Output, skip_answered
+from labelkin.prediction.resume_note import ResumeNote
 
 __all__ = [
     "FORMATS",
@@ -23,6 +25,7 @@ __all__ = [
     "FittedModel",
     "Layout",
     "Output",
+    "ResumeNote",
     "answer_batches",
     "fitted_model",
     "make_layout",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelkin.corpora.decoded_lines import decoded_lines
-from labelkin.corpora.tables import LONGEST_FIELD
+from labelkin.corpora.tables import LONGEST_FIELD, delimiter_hint
 
 
 class Document(NamedTuple):
@@ -114,7 +114,8 @@ def _table_documents(
     if text not in columns:
         raise ValueError(
             f"{name}: the header must name a column {text!r}, got {', '.join(columns) or 'nothing'}"
-            ". --text-column tells another name."
+            f". {delimiter_hint(columns or [''], 'Save it with commas or tabs.')}--text-column "
+            "tells another name."
         )
     for number, (place, row) in enumerate(rows, start=1):
         if len(row) != len(columns):

@@ -29,6 +29,11 @@ CREATE TABLE documents (
 """
 
 
+def default_journal(model: Path) -> Path:
+    """Return where the journal of a model is: ``news.labelkin`` → ``news.journal.sqlite``."""
+    return model.with_suffix(".journal.sqlite")
+
+
 class Entry(NamedTuple):
     """A document as a person has labelled it.
 

@@ -11,7 +11,7 @@ from fastapi import Depends, Request
 
 from labelkin.label_matrix.names import some_of
 from labelkin.service.journal import Journal
-from labelkin.service.journal_file import Entry
+from labelkin.service.journal_file import Entry, default_journal
 from labelkin.service.learning import Learner, learn
 from labelkin.service.limits import Limits
 from labelkin.service.models import ServedModel, read_models
@@ -110,11 +110,6 @@ class RunningService:
         for place, journal in self._files.items():
             self.telemetry.journal_documents.labels(place.name).set(journal.n_documents.total())
             self.telemetry.journal_bytes.labels(place.name).set(journal.bytes_on_disk())
-
-
-def default_journal(model: Path) -> Path:
-    """Return where the journal of a model is: ``news.labelkin`` → ``news.journal.sqlite``."""
-    return model.with_suffix(".journal.sqlite")
 
 
 async def _service_of(request: Request) -> RunningService:
