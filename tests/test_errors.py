@@ -153,7 +153,7 @@ def test_label_names_alone_do_not_tell_what_is_known():
 
 def test_at_least_one_suggestion_is_asked_for():
     model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y)
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="whole number of at least 1, got 0"):
         model.suggest(X, top=0)
 
 

@@ -1,5 +1,7 @@
 """The learnt evidence weight against worlds whose answer is known, scikit-learn and SciPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -283,6 +285,17 @@ class TestFirstPlace:
         few = choose_first_place(content, evidence, labels)
         many = choose_first_place(content, evidence, labels, np.full(5, 10.0))
         assert few == 0 < many
+
+
+def test_a_label_of_which_nothing_is_known_takes_no_part_in_the_first_place():
+    Y, content = coupled_world(14, n=60)
+    unknown = np.hstack([Y, np.full((60, 1), np.nan)])
+    wide = np.hstack([content, np.full((60, 1), 50.0)])  # it would win every contest
+    fitted = fit_auto(unknown, wide)
+    assert fitted.combination_.mute.tolist() == [False] * 6 + [True]
+    rule = replace(fitted.combination_, first_place=0.0)
+    np.testing.assert_array_equal(rule.posterior(-wide)[:, 6], -50.0)
+    assert (rule.posterior(wide)[:, :6].max(axis=1) < 50).all()
 
 
 class TestInTheClassifier:

@@ -83,6 +83,9 @@ class Combination:
         What guessed labels say besides; ``None``: nothing.
     first_place
         How much guessed labels have a say in which open label comes first: see ``first_place``.
+    mute
+        Labels of which the others say nothing, ``(n_labels,)``. ``None``: those that no document
+        has or all have, and a label that is alone.
     stated, guessed
         What a stated label and what a guessed one adds to the others; ``None`` where the label
         classifier is not linear. Labels of which the others say nothing have 0.
@@ -95,10 +98,15 @@ class Combination:
     weight: float
     correction: LinearEvidence | None = None
     first_place: float = 1.0
+    mute: Any = None
     stated: LinearEvidence | None = field(init=False)
     guessed: LinearEvidence | None = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.mute is None:
+            object.__setattr__(self, "mute", (self.prior <= 0) | (self.prior >= 1))
+        if len(self.prior) == 1:
+            object.__setattr__(self, "mute", np.ones(1, dtype=np.bool_))
         stated = guessed = None
         labels: Any = self.labels
         if hasattr(labels, "weights_"):
@@ -108,11 +116,6 @@ class Combination:
             guessed = self._corrected(LinearEvidence(*(self.weight * part for part in stated)))
         object.__setattr__(self, "stated", stated)
         object.__setattr__(self, "guessed", guessed)
-
-    @property
-    def mute(self) -> NDArray[np.bool_]:
-        """Labels of which the others say nothing: none or all have them, or they are alone."""
-        return (self.prior <= 0) | (self.prior >= 1) | (len(self.prior) == 1)
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""

@@ -84,5 +84,12 @@ def fit_paper_layer(classifier: Any, labels: LabelMatrix, weight: Matrix | None)
     fitted = clone(classifier)
     counted = {} if weight is None else {"sample_weight": weight}
     fitted.fit(labels_for(fitted, labels), **counted)
-    prior_log_odds = count_log_odds(*labels.counts(weight))
-    return Combination(fitted, labels.prior(weight), prior_log_odds, probable_labels, 1.0)
+    positive, known = labels.counts(weight)
+    return Combination(
+        fitted,
+        labels.prior(weight),
+        count_log_odds(positive, known),
+        probable_labels,
+        1.0,
+        mute=(positive <= 0) | (positive >= known),
+    )

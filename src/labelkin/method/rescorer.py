@@ -175,13 +175,15 @@ class LabelRescorer(BaseEstimator):
             )
         more = count_label_sets(read_labels(Y, names=self.label_names_))
         label_sets = self.label_sets_.merge(more)
+        positive, known = label_sets.positives(), label_sets.known()
         result = copy(self)
         result.label_sets_ = label_sets
         result.combination_ = replace(
             self.combination_,
             labels=clone(self.labels_).fit_counted(label_sets, self.label_names_),
             prior=label_sets.prior(),
-            prior_log_odds=count_log_odds(label_sets.positives(), label_sets.known()),
+            prior_log_odds=count_log_odds(positive, known),
+            mute=(positive <= 0) | (positive >= known),
         )
         return result
 
