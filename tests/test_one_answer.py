@@ -19,9 +19,9 @@ from labelkin import (
     SCutFBR,
 )
 from labelkin.label_matrix import read_labels
+from labelkin.method.calibration import fit_calibration
 from labelkin.method.criteria import Truth
 from labelkin.method.do_no_harm import does_clear_harm
-from labelkin.method.guesses import fit_calibration
 from labelkin.prediction import answer_batches, fitted_model, read_documents
 from labelkin.rules.bound import BoundRules
 from labelkin.text import WordCounts

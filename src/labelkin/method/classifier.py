@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix, labels_for
+from labelkin.method.calibration import fit_calibration
 from labelkin.method.content.all_labels import as_content
 from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.explanation import Explanation, check_top
@@ -25,7 +26,6 @@ from labelkin.method.fitting import (
     learns_from_guesses,
     read_evidence_weight,
 )
-from labelkin.method.guesses import fit_calibration
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.learned_weight import LearnedWeight
 from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
@@ -102,7 +102,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         The fitted label evidence and combination.
     thresholds_ : ThresholdRule
         The fitted threshold rule; ``thresholds_.table()`` shows it label by label.
-    calibration_ : CalibratedLabels or None
+    calibration_ : Calibration or None
         What turns posterior log-odds into calibrated probabilities.
     prior_, label_weights_, evidence_weight_
         Those of ``rescorer_``.
@@ -322,24 +322,19 @@ class LabelDependenceClassifier(LogOddsClassifier):
         column = {label: j for j, label in enumerate(self.label_names_.tolist())}
 
         def probability(one: Explanation) -> float:
-            log_odds = np.zeros(len(column))
-            log_odds[column[one.label]] = one.log_odds
-            return float(self.probabilities(log_odds)[column[one.label]])
+            return float(self.probabilities(np.float64(one.log_odds), column[one.label]))
 
         return [[replace(one, probability=probability(one)) for one in row] for row in explained]
 
-    def probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probability of every label, given its posterior log-odds; any rows.
+    def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> NDArray[np.float64]:
+        """Return probabilities given posterior log-odds, of all labels or of some columns.
 
         Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
         """
         check_is_fitted(self)
         if self.calibration_ is None:
             return probability_of(log_odds)
-        is_known = np.isinf(log_odds)
-        finite = np.where(is_known, 0.0, log_odds)
-        calibrated = finite * self.calibration_.slope + self.calibration_.shift
-        return probability_of(np.where(is_known, log_odds, calibrated))
+        return self.calibration_.probabilities(log_odds, columns)
 
     def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``."""

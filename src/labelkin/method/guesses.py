@@ -15,7 +15,6 @@ from scipy.special import expit
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.sigmoid import SigmoidPrior, fit_sigmoid
-from labelkin.odds import count_log_odds
 
 Matrix = NDArray[np.float64]
 Guesses = Callable[[Matrix], Matrix]
@@ -99,19 +98,6 @@ def fit_calibrated_labels(
     )
     each = fit_sigmoid(content, labels, weight, smooth=False, prior=prior, tol=_TOL)
     return CalibratedLabels(-each.slope, -each.intercept)
-
-
-def fit_calibration(
-    posterior: Matrix, labels: LabelMatrix, weight: Matrix | None = None
-) -> CalibratedLabels:
-    """Calibrate a posterior; no label's probabilities may run against its log-odds.
-
-    A label whose posterior tells nothing, or the contrary, has its prior.
-    """
-    found = fit_calibrated_labels(posterior, labels, weight)
-    tells = found.slope > 0
-    prior = count_log_odds(*labels.counts(weight))
-    return CalibratedLabels(np.where(tells, found.slope, 0.0), np.where(tells, found.shift, prior))
 
 
 def _in_one_column(

@@ -241,9 +241,10 @@ class LabelRescorer(BaseEstimator):
         _choose("scale", self.scale, {"probability": None, "log_odds": None})
         read_variant(self.variant)
         if learns_from_guesses(self.variant, self.evidence_weight) and scores is None:
+            chosen = f"evidence_weight={self.evidence_weight!r}, variant={self.variant!r}"
             raise ValueError(
-                f"evidence_weight={self.evidence_weight!r} and variant={self.variant!r} learn from "
-                "guesses: fit(Y, scores=...) needs out-of-fold scores of the training documents."
+                f"A weight or cut-offs that are learnt ({chosen}) are learnt from guesses: "
+                "fit(Y, scores=...) needs out-of-fold scores of the training documents."
             )
         labels = read_labels(Y)
         times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)

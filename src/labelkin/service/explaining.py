@@ -38,11 +38,9 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     [[explanation]] = snapshot.rescorer.explain(content[None], known=facts, labels=[name])
     words = _explain_words(model, request.text, name, explanation)
     shown = explanation.labels[:_MOST]
-    log_odds = np.zeros(len(model.names))
-    log_odds[column] = explanation.log_odds
     return messages.Explained(
         label=request.label,
-        probability=model.classifier.probabilities(log_odds)[column],
+        probability=float(model.classifier.probabilities(explanation.log_odds, column)),
         log_odds=explanation.log_odds,
         parts=_parts(explanation),
         labels=[_label_part(share) for share in shown],
