@@ -9,8 +9,8 @@ from scipy import sparse
 
 from benchmarks.setting import Setting
 from benchmarks.table import Row, skipped_row
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
-from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.content.nearest_neighbours import NearestNeighbours
+from labelkin.content.platt_svm import PlattSVM
 
 AGAINST = "(nobody)"
 

@@ -25,7 +25,7 @@ from benchmarks.setting import Setting, say
 from benchmarks.svm import micro_f1
 from benchmarks.table import Row, ratio_row, skipped_row
 from benchmarks.timing import alternate, ratio, timed
-from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.content.platt_svm import PlattSVM
 
 HERE = Path(__file__).parent
 PEER = HERE / ".peer"

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import MultinomialNB
 from benchmarks.setting import Setting
 from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
-from labelkin.method.content.naive_bayes import NaiveBayes
+from labelkin.content.naive_bayes import NaiveBayes
 
 
 def measure_naive_bayes(setting: Setting) -> list[Row]:

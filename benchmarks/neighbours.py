@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from benchmarks.setting import Setting
 from benchmarks.table import Row, ratio_row
 from benchmarks.timing import Ratio, Turn, alternate, ratio, timed, user_seconds
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
+from labelkin.content.nearest_neighbours import NearestNeighbours
 
 K = 30
 Array = NDArray[np.float64]

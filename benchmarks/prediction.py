@@ -6,8 +6,8 @@ from benchmarks.setting import Setting
 from benchmarks.svm import micro_f1
 from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.content.platt_svm import PlattSVM
 
 
 def measure_prediction(setting: Setting) -> list[Row]:

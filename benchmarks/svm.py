@@ -16,8 +16,8 @@ from sklearn.svm import LinearSVC
 from benchmarks.setting import Setting
 from benchmarks.table import Row, ratio_row, skipped_row
 from benchmarks.timing import alternate, ratio, timed
-from labelkin.method.content import lockstep_svm
-from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.content.platt_svm import PlattSVM
+from labelkin.solvers import linear_svm as lockstep_svm
 
 Array = NDArray[np.float64]
 _SAME_FOLDS = 0

@@ -27,7 +27,7 @@ from labelkin import (
     PlattSVM,
     cross_val_log_odds,
 )
-from labelkin.method.log_odds_classifier import LogOddsClassifier
+from labelkin.estimator import LogOddsClassifier
 
 rng = np.random.default_rng(0)
 X = rng.poisson(1.0, (60, 6)).astype(float)

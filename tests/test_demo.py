@@ -14,10 +14,10 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
 from labelkin import demo
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.corpora import newsroom
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.report.files import write_text
 

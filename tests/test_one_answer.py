@@ -18,10 +18,9 @@ from labelkin import (
     SCut,
     SCutFBR,
 )
+from labelkin.beyond.calibration import fit_calibration
+from labelkin.beyond.criteria import Truth, does_clear_harm
 from labelkin.label_matrix import read_labels
-from labelkin.method.calibration import fit_calibration
-from labelkin.method.criteria import Truth
-from labelkin.method.do_no_harm import does_clear_harm
 from labelkin.prediction import answer_batches, fitted_model, read_documents
 from labelkin.rules.bound import BoundRules
 from labelkin.text import WordCounts

@@ -8,9 +8,9 @@ import pytest
 from benchmarks.corpus import DATA, load_corpus
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PlattSVM, metrics
-from labelkin.method.content import linear_svms
-from labelkin.method.sigmoid import fit_sigmoid
 from labelkin.odds import probability_of
+from labelkin.solvers import linear_svm as linear_svms
+from labelkin.solvers.sigmoid import fit_sigmoid
 
 pytestmark = [
     pytest.mark.long,

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelkin import corpora, metrics, rules, significance, splits, text
+    from labelkin.beyond.learned_weight import LearnedWeight
+    from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
+    from labelkin.content.naive_bayes import NaiveBayes
+    from labelkin.content.nearest_neighbours import NearestNeighbours
+    from labelkin.content.platt_svm import PlattSVM
+    from labelkin.explain.contributions import Explanation
+    from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
+    from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.method.classifier import LabelDependenceClassifier, Suggestion
-    from labelkin.method.content.all_labels import AllLabels
-    from labelkin.method.content.naive_bayes import NaiveBayes
-    from labelkin.method.content.nearest_neighbours import NearestNeighbours
-    from labelkin.method.content.per_label import PerLabel
-    from labelkin.method.content.platt_svm import PlattSVM
-    from labelkin.method.cross_validation import cross_val_log_odds
-    from labelkin.method.explanation import Explanation
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
-    from labelkin.method.label_graph import Bond, LabelGraph, label_graph
-    from labelkin.method.learned_weight import LearnedWeight
     from labelkin.method.rescorer import LabelRescorer
-    from labelkin.method.term_explanation import TermExplanation, explain_terms
-    from labelkin.method.thresholds import (
+    from labelkin.rules import Rules
+    from labelkin.storage import load, save
+    from labelkin.thresholds import (
         ExpectedF1,
         FixedCut,
         GlobalCut,
@@ -32,42 +32,40 @@ if TYPE_CHECKING:
         SCut,
         SCutFBR,
     )
-    from labelkin.rules import Rules
-    from labelkin.storage import load, save
 
     __version__: str
 
 #: Where each name is; what is not in here is a module of its own.
 _HOMES = {
-    "AllLabels": "method.content.all_labels",
-    "Bond": "method.label_graph",
-    "ExpectedF1": "method.thresholds",
-    "Explanation": "method.explanation",
-    "FixedCut": "method.thresholds",
-    "GlobalCut": "method.thresholds",
+    "AllLabels": "content.any_classifier",
+    "Bond": "explain.label_graph",
+    "ExpectedF1": "thresholds",
+    "Explanation": "explain.contributions",
+    "FixedCut": "thresholds",
+    "GlobalCut": "thresholds",
     "LabelDependenceClassifier": "method.classifier",
-    "LabelGraph": "method.label_graph",
-    "LabelLimits": "method.thresholds",
+    "LabelGraph": "explain.label_graph",
+    "LabelLimits": "thresholds",
     "LabelRescorer": "method.rescorer",
-    "LearnedWeight": "method.learned_weight",
+    "LearnedWeight": "beyond.learned_weight",
     "LogisticLabels": "method.label_evidence",
-    "MCut": "method.thresholds",
-    "NaiveBayes": "method.content.naive_bayes",
-    "NearestNeighbours": "method.content.nearest_neighbours",
+    "MCut": "thresholds",
+    "NaiveBayes": "content.naive_bayes",
+    "NearestNeighbours": "content.nearest_neighbours",
     "OtherLabels": "method.label_evidence",
-    "PCut": "method.thresholds",
-    "PerLabel": "method.content.per_label",
-    "PlattSVM": "method.content.platt_svm",
-    "RCut": "method.thresholds",
+    "PCut": "thresholds",
+    "PerLabel": "content.any_classifier",
+    "PlattSVM": "content.platt_svm",
+    "RCut": "thresholds",
     "Rules": "rules",
-    "SCut": "method.thresholds",
-    "SCutFBR": "method.thresholds",
+    "SCut": "thresholds",
+    "SCutFBR": "thresholds",
     "SVMLabels": "method.label_evidence",
     "Suggestion": "method.classifier",
-    "TermExplanation": "method.term_explanation",
-    "cross_val_log_odds": "method.cross_validation",
-    "explain_terms": "method.term_explanation",
-    "label_graph": "method.label_graph",
+    "TermExplanation": "explain.terms",
+    "cross_val_log_odds": "content.any_classifier",
+    "explain_terms": "explain.terms",
+    "label_graph": "explain.label_graph",
     "load": "storage",
     "save": "storage",
 }

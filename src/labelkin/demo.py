@@ -20,13 +20,13 @@ from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.content.nearest_neighbours import NearestNeighbours
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus, newsroom
+from labelkin.explain.label_graph import label_graph
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
-from labelkin.method.content.platt_svm import PlattSVM
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.label_graph import label_graph
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.comparison import Comparison, System, compare
 from labelkin.report.files import write_text

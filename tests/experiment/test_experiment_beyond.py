@@ -14,9 +14,9 @@ from labelkin.experiment import DamagedRun, material, parse_experiment, read_res
 from labelkin.experiment.controls import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.map_logistic import prior_scale
-from labelkin.method.thresholds import GlobalCut, LabelLimits, PCut, as_rule
+from labelkin.solvers.logistic import prior_scale
 from labelkin.text import TermWeights, WordCounts
+from labelkin.thresholds import GlobalCut, LabelLimits, PCut, as_rule
 
 BEYOND = """
 name = "beyond"

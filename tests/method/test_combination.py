@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
+from labelkin.beyond.guesses import decided_labels, probable_labels
 from labelkin.method.combination import Combination, combine
-from labelkin.method.guesses import decided_labels, probable_labels
 
 
 class Table:

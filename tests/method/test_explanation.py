@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
+from labelkin.beyond.guesses import decided_labels, probable_labels
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.content.any_classifier import cross_val_log_odds
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.explain.contributions import Explanation, LabelShare, explain_documents
 from labelkin.label_matrix import read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import Combination
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.cross_validation import cross_val_log_odds
-from labelkin.method.explanation import Explanation, LabelShare, explain_documents
-from labelkin.method.guesses import decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.learned_weight import LearnedWeight
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.method.thresholds import SCutFBR
 from labelkin.rules import Rules
+from labelkin.thresholds import SCutFBR
 
 NAMES = ["corn", "gold", "grain", "oil", "wheat"]
 LABELS = [LogisticLabels(), SVMLabels(), LogisticRegression()]

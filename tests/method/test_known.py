@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin.method.known import read_known
+from labelkin.label_matrix.known import read_known
 
 NAMES = np.array(["a", "b", "c"])
 FACTS = np.array([[1, np.nan, 0], [np.nan, np.nan, np.nan]])

@@ -14,13 +14,18 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.explain import label_graph as module
+from labelkin.explain.label_graph import (
+    LabelGraph,
+    circle_order,
+    label_graph,
+    short_name,
+    strongest_bonds,
+)
 from labelkin.label_matrix import read_labels
-from labelkin.method import label_graph as module
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.label_circle import circle_order, short_name
 from labelkin.method.label_evidence import SVMLabels
-from labelkin.method.label_graph import LabelGraph, label_graph, strongest_bonds
 from labelkin.method.rescorer import LabelRescorer
 
 NAMES = [f"label {j}" for j in range(9)]

@@ -10,15 +10,20 @@ from sklearn import metrics as sk
 from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
+from labelkin.beyond.criteria import CRITERIA, Truth
+from labelkin.beyond.first_place import choose_first_place, keep_first
+from labelkin.beyond.guesses import fit_calibrated_labels
+from labelkin.beyond.learned_weight import (
+    N_FOLDS,
+    GuessedEvidence,
+    _correction,
+    cross_fitted_evidence,
+    dealt_folds,
+)
 from labelkin.label_matrix import read_labels
-from labelkin.method.criteria import CRITERIA, Truth
-from labelkin.method.cross_fitting import N_FOLDS, cross_fitted_evidence, dealt_folds
-from labelkin.method.first_place import choose_first_place, keep_first
-from labelkin.method.guesses import fit_calibrated_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.learned_weight import GuessedEvidence, _correction
-from labelkin.method.map_logistic import prior_scale
+from labelkin.solvers.logistic import prior_scale
 
 
 def coupled_world(seed, n=1500, noise=1.0, copies=False):

@@ -9,10 +9,10 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
-from labelkin.method import map_logistic as module
-from labelkin.method import newton
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.map_logistic import fit_logistic_layer, fit_map_logistic, prior_scale
+from labelkin.solvers import logistic as module
+from labelkin.solvers import logistic as newton
+from labelkin.solvers.logistic import fit_logistic_layer, fit_map_logistic, prior_scale
 
 
 def correlated_labels(seed, n=80, p=7, unknown=0.0):

@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from labelkin.label_matrix import read_labels
-from labelkin.method import sigmoid as sigmoid_module
-from labelkin.method.sigmoid import SigmoidPrior, fit_sigmoid
+from labelkin.solvers import sigmoid as sigmoid_module
+from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
 
 def made_up(seed, n_documents=80, n_labels=6):

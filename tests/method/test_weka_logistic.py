@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.map_logistic import fit_map_logistic, prior_scale
-from labelkin.method.weka_logistic import fit_weka_logistic
+from labelkin.solvers.logistic import fit_map_logistic, prior_scale
+from labelkin.solvers.weka_logistic import fit_weka_logistic
 
 TARGETS = {"M1": (0, 2), "M2": (0, 1, 2, 5), "M3": (0, 4, 5), "M4": (0, 1, 7)}
 CASES = [f"{matrix}_t{j}" for matrix, targets in TARGETS.items() for j in targets]
@@ -102,7 +102,7 @@ def test_labels_solved_in_several_blocks_are_those_solved_in_one(monkeypatch):
     Y = (np.random.default_rng(2).random((60, 9)) < 0.3).astype(float)
     sets = count_label_sets(read_labels(Y))
     whole = fit_weka_logistic(sets)
-    monkeypatch.setattr("labelkin.method.weka_logistic.BLOCK", 4)
+    monkeypatch.setattr("labelkin.solvers.weka_logistic.BLOCK", 4)
     parts = fit_weka_logistic(sets)
     np.testing.assert_allclose(parts.weights, whole.weights, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(parts.sweeps, whole.sweeps)

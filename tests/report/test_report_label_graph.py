@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.method.label_graph import Bond
+from labelkin.explain.label_graph import Bond
 from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.report.plots import bond_picture
 

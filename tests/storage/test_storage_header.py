@@ -35,8 +35,8 @@ def test_a_header_tells_what_was_saved(tmp_path):
     assert header.file_bytes == path.stat().st_size
     assert header.array_bytes == len(take_apart(path).data)
     assert set(header.class_names) == {
-        "labelkin.method.content.naive_bayes.NaiveBayes",
-        "labelkin.method.content.naive_bayes.TermCounts",
+        "labelkin.content.naive_bayes.NaiveBayes",
+        "labelkin.content.naive_bayes.TermCounts",
         "sklearn.feature_extraction.text.CountVectorizer",
         "sklearn.pipeline.Pipeline",
     }

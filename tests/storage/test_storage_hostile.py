@@ -44,7 +44,7 @@ def refused(honest, tmp_path):
 
 
 NORMALIZER = "sklearn.preprocessing.Normalizer"
-NAIVE_BAYES = "labelkin.method.content.naive_bayes.NaiveBayes"
+NAIVE_BAYES = "labelkin.content.naive_bayes.NaiveBayes"
 
 
 def note(value):
@@ -73,9 +73,9 @@ def bytes_of(*arrays):
         "labelkin.method.classifier.np",
         "labelkin.method.classifier.PlattSVM",
         "labelkin.method.classifier.parallel_config",
-        "labelkin.method.log_odds_classifier.LogOddsClassifier",
+        "labelkin.estimator.LogOddsClassifier",
         "labelkin.method.combination.LabelClassifier",
-        "labelkin.method.guesses.decided_labels",
+        "labelkin.beyond.guesses.decided_labels",
         "labelkin.corpora.corpus.Corpus",
         "labelkin.experiment.store.locked",
         "labelkin.storage.model_file.ModelFile",

@@ -58,7 +58,11 @@ from labelkin import (
     PlattSVM,
     SVMLabels,
 )
-from labelkin.method.thresholds import (
+from labelkin.rules import Rules
+from labelkin.storage import load, read_header, save
+from labelkin.storage.allowed import FUNCTIONS, SKLEARN
+from labelkin.text import TermSelection, TermWeights, WordCounts
+from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
     GlobalCut,
@@ -69,10 +73,6 @@ from labelkin.method.thresholds import (
     SCut,
     SCutFBR,
 )
-from labelkin.rules import Rules
-from labelkin.storage import load, read_header, save
-from labelkin.storage.allowed import FUNCTIONS, SKLEARN
-from labelkin.text import TermSelection, TermWeights, WordCounts
 
 rng = np.random.default_rng(5)
 X = rng.poisson(1.0, (60, 5)).astype(float)

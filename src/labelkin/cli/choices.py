@@ -11,14 +11,16 @@ from sklearn.base import BaseEstimator
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
+from labelkin.beyond.fitting import read_evidence_weight
+from labelkin.content.any_classifier import PerLabel
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.content.nearest_neighbours import NearestNeighbours
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
-from labelkin.method.content.per_label import PerLabel
-from labelkin.method.content.platt_svm import PlattSVM
-from labelkin.method.fitting import read_evidence_weight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.thresholds import (
+from labelkin.rules import Rules, read_relations, read_skos
+from labelkin.text import TermWeights, WordCounts
+from labelkin.thresholds import (
     ExpectedF1,
     GlobalCut,
     LabelLimits,
@@ -29,8 +31,6 @@ from labelkin.method.thresholds import (
     ThresholdRule,
     as_rule,
 )
-from labelkin.rules import Rules, read_relations, read_skos
-from labelkin.text import TermWeights, WordCounts
 
 CONTENT: dict[str, Callable[[int], Any]] = {
     "svm": lambda seed: PlattSVM(random_state=seed),

@@ -11,7 +11,7 @@ from labelkin.cli.options import AsJson, ModelFile
 from labelkin.cli.talk import listed, print_json, print_pairs, print_table, size_text
 
 if TYPE_CHECKING:
-    from labelkin.method.label_graph import Bond
+    from labelkin.explain.label_graph import Bond
     from labelkin.storage import ModelFile as Header
 
 _SHOWN = 12
@@ -89,7 +89,7 @@ def _said(part: Any) -> str:
 
 def _bonds(model: Any, top: int) -> list[Bond]:
     """Return the strongest bonds; none for a model whose label evidence has no weights."""
-    from labelkin.method.label_graph import label_graph
+    from labelkin.explain.label_graph import label_graph
 
     try:
         return list(label_graph(model, top, top).bonds)

@@ -12,8 +12,8 @@ from labelkin.cli.options import AsJson, ModelFile, load_model
 from labelkin.cli.talk import listed, print_json, print_table, tell
 
 if TYPE_CHECKING:
-    from labelkin.method.explanation import Explanation
-    from labelkin.method.term_explanation import TermExplanation
+    from labelkin.explain.contributions import Explanation
+    from labelkin.explain.terms import TermExplanation
     from labelkin.prediction import FittedModel
 
 _WORDS = 6
@@ -70,7 +70,7 @@ Told = tuple["Explanation", bool, "TermExplanation | None"]
 
 def suggestions(model: FittedModel, text: str, known: dict[str, Any], top: int) -> list[Told]:
     """Return the most probable open labels: why, whether the thresholds give them, and words."""
-    from labelkin.method.term_explanation import explain_terms
+    from labelkin.explain.terms import explain_terms
 
     vectors = model.vectors([text])
     given = model.decide(model.classifier.log_odds(vectors, known))[0]

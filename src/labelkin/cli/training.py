@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
+from labelkin.beyond.learned_weight import dealt_folds
 from labelkin.cli.talk import stage
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.cross_fitting import dealt_folds
 from labelkin.metrics import evaluate
 
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")

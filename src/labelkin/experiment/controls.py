@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.beyond.guesses import fit_calibrated_labels
+from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.guesses import fit_calibrated_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.learned_weight import LearnedWeight
-from labelkin.method.map_logistic import fit_logistic_layer, prior_scale
+from labelkin.solvers.logistic import fit_logistic_layer, prior_scale
 
 Matrix = NDArray[np.float64]
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.beyond.fitting import fit_combination
+from labelkin.beyond.guesses import VARIANTS as FILL_IN
 from labelkin.experiment.controls import CONTROLS
 from labelkin.experiment.features import check_features, make_features
 from labelkin.experiment.material import Material
@@ -30,8 +32,6 @@ from labelkin.experiment.systems import (
 )
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.combination import Combination
-from labelkin.method.fitting import fit_combination
-from labelkin.method.guesses import VARIANTS as FILL_IN
 from labelkin.odds import count_log_odds
 
 Matrix = NDArray[np.float64]

@@ -16,13 +16,13 @@ from typing import Any, Literal, get_type_hints
 
 from sklearn.naive_bayes import GaussianNB
 
-from labelkin.method.content.naive_bayes import NaiveBayes
-from labelkin.method.content.nearest_neighbours import NearestNeighbours
-from labelkin.method.content.per_label import PerLabel
-from labelkin.method.content.platt_svm import PlattSVM
-from labelkin.method.fitting import learns_from_guesses
+from labelkin.beyond.fitting import learns_from_guesses
+from labelkin.content.any_classifier import PerLabel
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.content.nearest_neighbours import NearestNeighbours
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.thresholds import SCutFBR
+from labelkin.thresholds import SCutFBR
 
 #: Content classifiers by name; what they take are their parameters in an experiment.
 CONTENT: dict[str, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.experiment.systems import Thresholds, parameter_kinds
-from labelkin.method.thresholds import (
+from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
     GlobalCut,

@@ -15,26 +15,24 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, labels_for
-from labelkin.method.calibration import fit_calibration
-from labelkin.method.content.all_labels import as_content
-from labelkin.method.content.platt_svm import PlattSVM
-from labelkin.method.explanation import Explanation, check_top
-from labelkin.method.fitting import (
+from labelkin.beyond.calibration import fit_calibration
+from labelkin.beyond.fitting import (
     fit_rule,
     is_too_little,
     learns_from_guesses,
     read_evidence_weight,
 )
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.content.any_classifier import as_content
+from labelkin.content.platt_svm import PlattSVM
+from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents, stage
+from labelkin.explain.contributions import Explanation, check_top
+from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
-from labelkin.method.learned_weight import LearnedWeight
-from labelkin.method.log_odds_classifier import LogOddsClassifier, read_any_documents
-from labelkin.method.out_of_fold import out_of_fold_log_odds
-from labelkin.method.progress import stage
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.method.thresholds import as_rule
 from labelkin.odds import probability_of
 from labelkin.rules import Rules
+from labelkin.thresholds import as_rule
 
 _Routed = dict[str, dict[str, Any]]
 

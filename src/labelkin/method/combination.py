@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.method.first_place import keep_first
-from labelkin.method.guesses import Guesses, Matrix
+from labelkin.beyond.first_place import keep_first
+from labelkin.beyond.guesses import Guesses, Matrix
 
 #: Documents combined at a time: what lies between content and posterior stays in the cache.
 _BLOCK = 512

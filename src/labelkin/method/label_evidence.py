@@ -16,10 +16,10 @@ from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
-from labelkin.method.map_logistic import fit_map_logistic
-from labelkin.method.sigmoid import SigmoidPrior, fit_sigmoid
-from labelkin.method.weka_logistic import fit_weka_logistic
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.solvers.logistic import fit_map_logistic
+from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
+from labelkin.solvers.weka_logistic import fit_weka_logistic
 
 #: SVM outputs that differ by less than this over all training sets are solver noise, not a rule.
 _NO_SPREAD = 1e-3

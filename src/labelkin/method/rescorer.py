@@ -11,11 +11,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.beyond.fitting import fit_combination, learns_from_guesses, read_variant
+from labelkin.beyond.guesses import Matrix
+from labelkin.explain.contributions import Explanation, explain_documents
 from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
-from labelkin.method.explanation import Explanation, explain_documents
-from labelkin.method.fitting import fit_combination, learns_from_guesses, read_variant
-from labelkin.method.guesses import Matrix
-from labelkin.method.known import read_known
+from labelkin.label_matrix.known import read_known
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.method.label_sets import count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
@@ -126,7 +126,7 @@ class LabelRescorer(BaseEstimator):
         scores
             Content evidence, ``(n_documents, n_labels)``, columns in the order of ``label_names_``.
         known
-            What a person has stated: see :func:`labelkin.method.known.read_known`. A known label's
+            Known labels: see :func:`labelkin.label_matrix.known.read_known`. A known label's
             posterior is 1 or 0 (±inf as log-odds), and the other labels respond.
         """
         check_is_fitted(self)

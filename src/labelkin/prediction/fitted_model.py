@@ -11,8 +11,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.estimator import LogOddsClassifier
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.log_odds_classifier import LogOddsClassifier
 from labelkin.odds import probability_of
 
 

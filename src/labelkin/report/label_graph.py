@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from labelkin.method.label_graph import Bond, strongest_bonds
+from labelkin.explain.label_graph import Bond, strongest_bonds
 
 __all__ = ["Bond", "bonded_labels", "lay_out", "strongest_bonds"]
 

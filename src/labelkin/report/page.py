@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
+from labelkin.explain.label_graph import Bond
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.label_graph import Bond
 from labelkin.report.comparison import Comparison
 from labelkin.report.frame import fact_list, frame, panels, scrolling
 from labelkin.report.plots import bond_picture, gain_pictures, reliability_pictures

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.explain.label_graph import Bond, short_name
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.label_circle import short_name
-from labelkin.method.label_graph import Bond
 from labelkin.report.comparison import Comparison, System
 from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.report.number_text import score_text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
-from labelkin.method.label_graph import Bond
+from labelkin.explain.label_graph import Bond
 from labelkin.report.comparison import Comparison, System
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.significance import SignTest

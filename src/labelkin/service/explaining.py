@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from labelkin.method.explanation import Explanation
-from labelkin.method.term_explanation import TermExplanation, explain_terms
+from labelkin.explain.contributions import Explanation
+from labelkin.explain.terms import TermExplanation, explain_terms
 from labelkin.service import messages
 from labelkin.service.models import ServedModel
 from labelkin.service.problems import ProblemError

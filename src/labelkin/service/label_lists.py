@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from labelkin.method.label_graph import Bond, LabelGraph, label_graph
+from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.service import messages

@@ -22,7 +22,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-PACKAGES = ("labelkin.label_matrix", "labelkin.method", "labelkin.rules", "labelkin.text")
+PACKAGES = (
+    "labelkin.beyond",
+    "labelkin.content",
+    "labelkin.label_matrix",
+    "labelkin.method",
+    "labelkin.rules",
+    "labelkin.solvers",
+    "labelkin.text",
+    "labelkin.thresholds",
+)
 
 SKLEARN: dict[str, tuple[str, ...]] = {
     "sklearn.calibration": (
@@ -60,7 +69,7 @@ SKLEARN: dict[str, tuple[str, ...]] = {
 }
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    "labelkin.method.guesses": ("decided_labels", "probable_labels"),
+    "labelkin.beyond.guesses": ("decided_labels", "probable_labels"),
     "numpy": ("abs", "exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "square"),
     "sklearn.feature_selection": ("chi2", "f_classif", "mutual_info_classif"),
 }

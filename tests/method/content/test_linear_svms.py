@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.svm import SVC, LinearSVC
 
 from labelkin.label_matrix import read_labels
-from labelkin.method.content import linear_svms
-from labelkin.method.content.linear_svms import solve_svms
+from labelkin.solvers import linear_svm as linear_svms
+from labelkin.solvers.linear_svm import solve_svms
 
 TIGHT = {"tol": 1e-7, "max_sweeps": 100_000}
 
@@ -216,8 +216,8 @@ def test_dense_unsorted_and_repeated_entries_are_the_same_documents(engine):
 def test_without_numba_scikit_learn_solves(monkeypatch):
     X, Y, folds = made_up(seed=14)
     expected = solve_svms(X, read_labels(Y), folds, engine="liblinear")
-    monkeypatch.setitem(sys.modules, "labelkin.method.content.lockstep_kernel", None)
-    monkeypatch.delattr("labelkin.method.content.lockstep_kernel", raising=False)
+    monkeypatch.setitem(sys.modules, "labelkin.solvers.lockstep_kernel", None)
+    monkeypatch.delattr("labelkin.solvers.lockstep_kernel", raising=False)
     svms = solve_svms(X, read_labels(Y), folds)
     np.testing.assert_array_equal(svms.weights, expected.weights)
     with pytest.raises(ImportError, match=r'needs numba: pip install "labelkin\[fast\]"'):
@@ -226,7 +226,7 @@ def test_without_numba_scikit_learn_solves(monkeypatch):
 
 def test_importing_the_module_does_not_import_numba():
     code = (
-        "import sys, labelkin.method.content.linear_svms, labelkin.method.content.lockstep_svm;"
+        "import sys, labelkin.solvers.linear_svm, labelkin.solvers.linear_svm;"
         "sys.exit('numba' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

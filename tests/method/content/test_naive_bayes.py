@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.naive_bayes import MultinomialNB
 
+from labelkin.content.naive_bayes import NaiveBayes, count_terms
 from labelkin.label_matrix import read_labels
-from labelkin.method.content.naive_bayes import NaiveBayes, count_terms
 
 
 def world(seed, n=50, terms=30, p=6):
@@ -107,7 +107,7 @@ def test_log_odds_are_not_clipped_where_probabilities_are():
 def test_labels_are_worked_on_in_blocks_with_the_same_result(monkeypatch):
     X, Y = world(4)
     whole = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
-    monkeypatch.setattr("labelkin.method.content.naive_bayes._DENSE_CELLS", 60)
+    monkeypatch.setattr("labelkin.content.naive_bayes._DENSE_CELLS", 60)
     blocks = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
     np.testing.assert_allclose(blocks, whole, atol=1e-12)
 

@@ -5,8 +5,8 @@ from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from labelkin.method.content import lockstep_svm
-from labelkin.method.content.platt_svm import PlattSVM
+from labelkin.content.platt_svm import PlattSVM
+from labelkin.solvers import linear_svm as lockstep_svm
 
 
 def world(seed=0, n=200, d=20, p=4):

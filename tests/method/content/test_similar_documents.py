@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from labelkin.method.content.similar_documents import (
+from labelkin.solvers.cosine_index import (
     index_documents,
     similar_documents,
     unit_rows,
@@ -295,7 +295,7 @@ def test_without_numba_sparse_documents_are_multiplied(monkeypatch):
     documents = sparse.csr_array(unit_rows(texts(20, 30)))
     expected = similar_documents(documents, documents, 3, engine="blocked_product")
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "labelkin.method.content.inverted_index", raising=False)
+    monkeypatch.delitem(sys.modules, "labelkin.solvers.cosine_index", raising=False)
     found = similar_documents(documents, documents, 3)
     assert_array_equal(found.toarray(), expected.toarray())
     with pytest.raises(ImportError, match=r"needs numba: pip install \"labelkin\[fast\]\""):

@@ -28,8 +28,8 @@ from labelkin import (
     PerLabel,
     PlattSVM,
 )
-from labelkin.method.content.term_shares import content_shares, terms_of
-from labelkin.method.term_explanation import explain_terms
+from labelkin.content.term_contributions import content_shares, terms_of
+from labelkin.explain.terms import explain_terms
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
 TEXTS = [

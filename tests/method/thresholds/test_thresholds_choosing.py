@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from labelkin.method.thresholds import (
+from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
     GlobalCut,

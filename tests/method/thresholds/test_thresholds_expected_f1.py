@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.method.thresholds import ExpectedF1
-from labelkin.method.thresholds.expected_f1 import (
+from labelkin.thresholds import ExpectedF1
+from labelkin.thresholds.per_document import (
     best_sizes,
     expected_f1,
     largest_sizes,

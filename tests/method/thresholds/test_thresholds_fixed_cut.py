@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from labelkin.method.thresholds import FixedCut
+from labelkin.thresholds import FixedCut
 
 
 def test_a_score_at_the_cut_is_not_above_it():

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.method.thresholds import GlobalCut
-from labelkin.method.thresholds.global_cut import QUALITIES
 from labelkin.metrics import evaluate
+from labelkin.thresholds import GlobalCut
+from labelkin.thresholds.cuts import QUALITIES
 
 INF = np.inf
 #: Our name → (name among the scores of evaluate, sign that makes more the better).

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.method.thresholds import FixedCut, LabelLimits, MCut, SCut
+from labelkin.thresholds import FixedCut, LabelLimits, MCut, SCut
 
 INF = np.inf
 rows = st.lists(

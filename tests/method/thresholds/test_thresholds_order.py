@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.method.thresholds.order import cut_below, halfway, top_of_rows
+from labelkin.thresholds.rule import cut_below, halfway, top_of_rows
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelkin.method.thresholds import MCut, PCut, RCut
+from labelkin.thresholds import MCut, PCut, RCut
 
 INF = np.inf
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import fbeta_score
 
-from labelkin.method.thresholds import SCut, SCutFBR
+from labelkin.thresholds import SCut, SCutFBR
 
 INF = np.inf
 levels = st.sampled_from([-INF, -2.0, -1.5, 0.0, 0.25, 1.0, 1e9, INF])

@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from labelkin.label_matrix import read_labels
-from labelkin.method.thresholds import (
+from labelkin.metrics import f1_per_label
+from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
     GlobalCut,
@@ -22,7 +23,6 @@ from labelkin.method.thresholds import (
     SCut,
     SCutFBR,
 )
-from labelkin.metrics import f1_per_label
 
 RULES = [
     FixedCut(0.4),

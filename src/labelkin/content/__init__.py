@@ -1,0 +1,1 @@
+"""Content evidence, p(label | document): classifiers whose log-odds the method starts from."""

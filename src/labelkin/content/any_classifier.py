@@ -1,0 +1,374 @@
+"""Content evidence by any probabilistic classifier, one clone per label.
+
+Labels that nobody (or everybody) has are kept away from the estimator, its probabilities become
+log-odds, and out-of-fold evidence is cross-validated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils._metadata_requests import _raise_for_params
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from labelkin.content.term_contributions import (
+    ContentShares,
+    SharesOfDocuments,
+    content_shares,
+    estimator_of_label,
+    estimator_shares,
+    named,
+    names_behind,
+    read_columns,
+    split_front,
+)
+from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents, rows_of
+from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.odds import count_log_odds, log_odds_of
+
+
+class PerLabel(LogOddsClassifier):
+    """One clone of a probabilistic classifier for every label.
+
+    Parameters
+    ----------
+    estimator
+        A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
+    cv
+        Folds for out-of-fold evidence, stratified over all labels.
+    clip
+        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that tells
+        log-odds itself (a logistic decision function, naive Bayes) is not clipped.
+    n_jobs
+        Labels fitted at a time, as joblib has it.
+    random_state
+        Of the folds. The estimator has its own.
+
+    Attributes
+    ----------
+    estimators_ : list
+        The fitted clones; ``None`` for a label that no document, or every document, carries.
+    is_exact_ : list of bool
+        Whether a clone's decision function is its log-odds.
+    prior_log_odds_ : array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [[0, 1], [0, 1], [1, 1], [1, 1]]
+    >>> model = PerLabel(LogisticRegression()).fit(X, Y)
+    >>> model.predict([[3.0]])
+    array([[1, 1]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: int = 5,
+        clip: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.clip = clip
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Take what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Hand metadata such as ``sample_weight`` to the estimator where it asks for it."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit one clone per label; further parameters are routed to the estimator's ``fit``."""
+        params = routed(self, "estimator", fit_params)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, params)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
+        """Fit, and return cross-validated log-odds of the training documents."""
+        params = routed(self, "estimator", fit_params)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, params)
+        return out_of_fold_log_odds(self, X, labels, fit_params)
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``. ``None`` where the estimator is not one
+        whose log-odds are known to be linear: logistic regression, multinomial, complement and
+        Bernoulli naive Bayes, alone or at the end of a pipeline whose steps name their features.
+        """
+        check_is_fitted(self)
+        X = self._read_documents(X, reset=False)
+        asked = read_columns(columns, len(self.prior_log_odds_))
+        by_label = [self._label_shares(X, int(j)) for j in asked]
+        told = [shares for shares in by_label if shares is not None]
+        if len(told) < len(by_label):
+            return None
+        return [[shares[i] for shares in told] for i in range(n_rows(X))]
+
+    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
+        """Return the shares of one label in every document."""
+        estimator = self.estimators_[j]
+        if estimator is None:
+            return self._prior_alone(X, j)
+        told = _positive_log_odds(estimator, self.is_exact_[j], X, self.clip)
+        return estimator_shares(estimator, X, told, self.clip)
+
+    def _prior_alone(self, X: Any, j: int) -> list[ContentShares]:
+        return [ContentShares((), float(self.prior_log_odds_[j]))] * n_rows(X)
+
+    def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
+        self._check_parameters()
+        self.prior_log_odds_ = count_log_odds(*labels.counts())
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_one)(self.estimator, X, labels.column(j), params or {})
+            for j in range(labels.shape[1])
+        )
+        self.is_exact_ = [_is_exact(estimator, X) for estimator in self.estimators_]
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        fitted = [j for j, estimator in enumerate(self.estimators_) if estimator is not None]
+        columns = Parallel(n_jobs=self.n_jobs)(
+            delayed(_positive_log_odds)(self.estimators_[j], self.is_exact_[j], X, self.clip)
+            for j in fitted
+        )
+        return spread(columns, fitted, self.prior_log_odds_, n_rows(X))
+
+    def _check_parameters(self) -> None:
+        if not 0 < self.clip < 0.5:
+            raise ValueError(f"clip must lie between 0 and 0.5, got {self.clip!r}.")
+        if not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(needs_probabilities(self.estimator))
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        return read_any_documents(self, X, reset)
+
+
+def needs_probabilities(estimator: Any) -> str:
+    """Say what to do with a classifier that gives no probabilities."""
+    name = type(estimator).__name__
+    return (
+        f"A content classifier must give probabilities, and {name} has no predict_proba. "
+        f"Calibrate it, PerLabel(CalibratedClassifierCV({name}(...))), or use PlattSVM()."
+    )
+
+
+def routed(owner: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the fit parameters that scikit-learn's metadata routing sends to one sub-estimator."""
+    if not params:
+        return {}
+    _raise_for_params(params, owner, "fit")
+    return dict(process_routing(owner, "fit", **params)[name].fit)
+
+
+def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any]) -> Any:
+    """Fit a clone on the documents for which the label is known; ``None`` if they all agree."""
+    rows = np.flatnonzero(~np.isnan(target))
+    classes = target[rows].astype(np.int64)
+    if len(np.unique(classes)) < 2:
+        return None
+    if len(rows) < len(target):
+        X, params = rows_of(X, rows), _check_method_params(X, params, rows)
+    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+        return clone(estimator).fit(X, classes, **params)
+
+
+def _is_exact(estimator: Any, X: Any) -> bool:
+    """Tell whether the decision function is the log-odds of the probabilities, on some rows."""
+    if estimator is None or not hasattr(estimator, "decision_function"):
+        return False
+    some = rows_of(X, np.arange(min(n_rows(X), 100)))
+    told, value = estimator.predict_proba(some)[:, 1], estimator.decision_function(some)
+    return bool(np.shape(value) == told.shape and np.allclose(expit(value), told, atol=1e-9))
+
+
+def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> NDArray[np.float64]:
+    """Log-odds of "yes" from one binary classifier, as exact as it tells them."""
+    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+        if is_exact:
+            return np.asarray(estimator.decision_function(X), dtype=np.float64)
+        if hasattr(estimator, "predict_joint_log_proba"):  # the naive Bayes family
+            joint = estimator.predict_joint_log_proba(X)
+            return np.asarray(joint[:, 1] - joint[:, 0], dtype=np.float64)
+        return log_odds_of(estimator.predict_proba(X)[:, 1], clip=clip)
+
+
+def spread(
+    columns: list[NDArray[np.float64]], places: Any, prior: NDArray[np.float64], n_documents: int
+) -> NDArray[np.float64]:
+    """Put the prior everywhere, the fitted columns in their places."""
+    result = np.tile(prior, (n_documents, 1))
+    for j, column in zip(places, columns, strict=True):
+        result[:, j] = column
+    return result
+
+
+def n_rows(X: Any) -> int:
+    """Return the number of documents, also of a list of texts."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+class AllLabels(PerLabel):
+    """One multilabel classifier, such as a random forest, for the whole label matrix.
+
+    Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
+    it has seen the columns ``fitted_labels_``, those with documents on both sides.
+    """
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        As :meth:`PerLabel.content_shares` does, for one-vs-rest classifiers; a pipeline that ends
+        in a content classifier of the library answers as that one does.
+        """
+        check_is_fitted(self)
+        if _ends_in_ours(self.estimator_):
+            return _shares_behind(self.estimator_, self._read_documents(X, reset=False), columns)
+        return super().content_shares(X, columns)
+
+    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
+        if j not in self.fitted_labels_:
+            return self._prior_alone(X, j)
+        place = int(np.searchsorted(self.fitted_labels_, j))
+        estimator = estimator_of_label(self.estimator_, place)
+        if estimator is None:
+            return None
+        told = log_odds_of(estimator.predict_proba(X)[:, 1], clip=self.clip)
+        return estimator_shares(estimator, X, told, self.clip)
+
+    def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
+        self._check_parameters()
+        positive, known = labels.counts()
+        self.prior_log_odds_ = count_log_odds(positive, known)
+        self.fitted_labels_ = np.flatnonzero((positive > 0) & (positive < known))
+        self.estimator_ = clone(self.estimator)
+        if _ends_in_ours(self.estimator_):
+            self.fitted_labels_ = np.arange(labels.shape[1])
+            self.estimator_.fit(X, labels, **(params or {}))
+        elif len(self.fitted_labels_):
+            self.estimator_.fit(X, self._targets(labels), **(params or {}))
+
+    def _targets(self, labels: LabelMatrix) -> NDArray[np.int64]:
+        """Return the fitted columns; a single one as a 1-d y, as everywhere in scikit-learn."""
+        if labels.unknown is not None:
+            raise ValueError(
+                f"{type(self.estimator).__name__} learns all labels at once and cannot leave out "
+                f"unknown cells, got {labels.unknown.nnz} of them. Use PerLabel for one per label."
+            )
+        targets = labels.positive[:, self.fitted_labels_].toarray().astype(np.int64)
+        return targets.ravel() if len(self.fitted_labels_) == 1 else targets
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        columns: list[NDArray[np.float64]] = []
+        if len(self.fitted_labels_):
+            columns = list(self._fitted_log_odds(X).T)
+        return spread(columns, self.fitted_labels_, self.prior_log_odds_, n_rows(X))
+
+    def _fitted_log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Log-odds of the fitted labels, whatever shape the estimator's probabilities have."""
+        if _ends_in_ours(self.estimator_):
+            return self.estimator_[-1].log_odds(self.estimator_[:-1].transform(X))
+        probability = self.estimator_.predict_proba(X)
+        if isinstance(probability, list):  # forests and neighbours: one (n, 2) for every label
+            probability = np.column_stack([label[:, 1] for label in probability])
+        elif len(self.fitted_labels_) == 1:
+            probability = probability[:, 1:]
+        return log_odds_of(probability, clip=self.clip)
+
+
+def as_content(estimator: Any) -> Any:
+    """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
+
+    An estimator that has them is returned as it is. One that takes label matrices (a forest, a
+    neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
+    """
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        raise TypeError(
+            f"content must be an estimator instance such as PlattSVM(), got {estimator!r}."
+        )
+    if hasattr(estimator, "log_odds"):
+        return estimator
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(needs_probabilities(estimator))
+    return AllLabels(estimator) if _takes_label_matrices(estimator) else PerLabel(estimator)
+
+
+def _takes_label_matrices(estimator: Any) -> bool:
+    if isinstance(estimator, Pipeline):
+        estimator = estimator[-1]
+    if isinstance(estimator, OneVsRestClassifier):
+        return True  # its tags do not say so
+    tags = get_tags(estimator)
+    return bool(
+        tags.target_tags.multi_output or getattr(tags.classifier_tags, "multi_label", False)
+    )
+
+
+def _ends_in_ours(estimator: Any) -> bool:
+    """Tell a pipeline whose last step takes a label matrix, unknown cells too, as it is."""
+    return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")
+
+
+def _shares_behind(pipeline: Pipeline, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+    """Return the shares of a pipeline's last step; ``None`` if the steps before name no terms."""
+    front, last = split_front(pipeline)
+    shares = content_shares(last, X if front is None else front.transform(X), columns)
+    if shares is None or front is None:
+        return shares
+    names = names_behind(front, X)
+    if names is None and any(cell.terms for row in shares for cell in row):
+        return None
+    return [[named(cell, names) for cell in row] for row in shares]
+
+
+def cross_val_log_odds(
+    estimator: Any, X: Any, Y: Any, *, cv: int = 5, random_state: Any = None
+) -> NDArray[np.float64]:
+    """Return the log-odds of each document from a model that has not seen it.
+
+    What ``cross_val_predict(method="predict_proba")`` is for dense 0/1 arrays, for label sets,
+    sparse matrices and unknown cells too; the folds are stratified over all labels.
+
+    Parameters
+    ----------
+    estimator
+        One of labelkin's classifiers, or any with ``predict_proba``.
+    X, Y
+        Documents and their labels.
+    cv
+        Number of folds.
+    random_state
+        Of the folds.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes
+    >>> X = [[2, 0], [3, 1], [0, 2], [1, 3]]
+    >>> (cross_val_log_odds(NaiveBayes(), X, [["a"], ["a"], ["b"], ["b"]], cv=2) > 0).tolist()
+    [[True, False], [True, False], [False, True], [False, True]]
+    """
+    X = np.asarray(X) if isinstance(X, list) and X and not isinstance(X[0], str) else X
+    return out_of_fold_log_odds(
+        as_content(estimator), X, read_labels(Y), cv=cv, random_state=random_state
+    )

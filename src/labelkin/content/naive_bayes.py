@@ -1,0 +1,395 @@
+"""Content evidence by multinomial naive Bayes, label against rest, all labels in one product.
+
+McCallum & Nigam (1998), binary version: term counts, Laplace smoothing. All that is learnt are
+counts, so blocks of documents can be counted apart and added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.content.term_contributions import SharesOfDocuments, linear_shares, read_columns
+from labelkin.estimator import LogOddsClassifier
+from labelkin.label_matrix import LabelMatrix
+from labelkin.odds import count_log_odds
+
+#: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
+_DENSE_CELLS = 2**23
+#: Term counts have few distinct values; tf-idf weights have as many as entries.
+_FEW_VALUES = 256
+#: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
+_NOBODY = 1e-9
+
+
+@dataclass(frozen=True)
+class TermCounts:
+    """What naive Bayes learns; ``a + b`` counts both blocks of documents.
+
+    Attributes
+    ----------
+    inside
+        How often a term occurs in the documents of a label, CSC ``(n_terms, n_labels)``.
+    unknown
+        How often it occurs in documents for which the label is unknown; ``None``: no such document.
+    total
+        How often it occurs at all, ``(n_terms,)``.
+    positive, known
+        Documents with the label, and documents for which it is known, ``(n_labels,)``.
+    """
+
+    inside: sparse.csc_array
+    unknown: sparse.csc_array | None
+    total: NDArray[np.float64]
+    positive: NDArray[np.float64]
+    known: NDArray[np.float64]
+
+    def __add__(self, other: TermCounts) -> TermCounts:
+        parts = [part for part in (self.unknown, other.unknown) if part is not None]
+        return TermCounts(
+            sparse.csc_array(self.inside + other.inside),
+            sparse.csc_array(sum(parts[1:], parts[0])) if parts else None,
+            self.total + other.total,
+            self.positive + other.positive,
+            self.known + other.known,
+        )
+
+    def terms(self, index: NDArray[np.int64]) -> TermCounts:
+        """Return the counts of some terms only; the documents stay the same."""
+        unknown = None if self.unknown is None else self.unknown[index]
+        return TermCounts(self.inside[index], unknown, self.total[index], self.positive, self.known)
+
+    def labels(self, columns: NDArray[np.int64]) -> TermCounts:
+        """Return the counts of some labels only."""
+        unknown = None if self.unknown is None else self.unknown[:, columns]
+        positive, known = self.positive[columns], self.known[columns]
+        return TermCounts(self.inside[:, columns], unknown, self.total, positive, known)
+
+    def sides(self, labels: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return dense counts inside and outside some labels, ``(n_terms, n_labels)`` each."""
+        inside = self.inside[:, labels].toarray()
+        outside = self.total[:, None] - inside
+        if self.unknown is not None:
+            outside -= self.unknown[:, labels].toarray()
+        return inside, outside
+
+    def lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the number of words inside and outside every label, ``(n_labels,)`` each."""
+        inside = np.asarray(self.inside.sum(axis=0)).ravel()
+        outside = self.total.sum() - inside
+        if self.unknown is not None:
+            outside = outside - np.asarray(self.unknown.sum(axis=0)).ravel()
+        return inside, outside
+
+
+def count_terms(
+    X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
+) -> TermCounts:
+    """Count terms per label; ``weight`` says how many times each document counts."""
+    weighted = X if weight is None else sparse.csr_array(sparse.diags_array(weight) @ X)
+    total = np.asarray(weighted.sum(axis=0)).ravel()
+    inside = _sum_terms(weighted, labels.positive)
+    unknown = None if labels.unknown is None else _sum_terms(weighted, labels.unknown)
+    return TermCounts(inside, unknown, total, *labels.counts(weight))
+
+
+def _sum_terms(X: sparse.csr_array, cells: sparse.csr_array) -> sparse.csc_array:
+    """Xᵀ · cells, with sorted indices: single cells are looked up by bisection then."""
+    product = sparse.csc_array(X.T @ cells)
+    product.sum_duplicates()
+    return product
+
+
+class NaiveBayes(LogOddsClassifier):
+    """Multinomial naive Bayes, one label against the rest, for all labels at once.
+
+    Its log-odds are exact and unclipped: on long documents they reach hundreds, where probabilities
+    would tie at 1. A document without words has the prior.
+
+    Parameters
+    ----------
+    alpha
+        Added to every term count (1 = Laplace).
+
+    Attributes
+    ----------
+    counts_ : TermCounts
+        All that was learnt.
+
+    Examples
+    --------
+    >>> nb = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> nb.label_sets(nb.predict([[5, 0]]))
+    [('sea',)]
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        self.alpha = alpha
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative, and that blobs are not text."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    # A decision function would be fed negative values by scikit-learn's checks; log_odds is there.
+    decision_function = property()
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count the terms of every label's documents.
+
+        Parameters
+        ----------
+        X
+            Term counts (or other weights ≥ 0), documents × terms, dense or sparse.
+        y
+            The labels, any kind of ``Y``.
+        sample_weight
+            How many times each document counts, ``(n_documents,)``.
+        """
+        X, labels = self._read(X, y)
+        self._learn(X, labels, self._read_weight(X, sample_weight))
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+        """Fit, and return exact leave-one-out log-odds, ``(n_documents, n_labels)``.
+
+        A document counted ``sample_weight`` times is left out once; one that counts less than once
+        is left out as much as it counts.
+        """
+        X, labels = self._read(X, y)
+        weight = self._read_weight(X, sample_weight)
+        self._learn(X, labels, weight)
+        return leave_one_out(self.counts_, X, labels, self.alpha, weight)
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its count ×
+        log(p(term | label) / p(term | rest)), the constant is the prior's log-odds.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        counts = self.counts_.labels(read_columns(columns, len(self.counts_.positive)))
+        prior = _add_prior(np.zeros(len(counts.positive)), counts.positive, counts.known)
+
+        def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+            words = _one_word_each(terms, len(counts.total))
+            return term_log_odds(counts, words, self.alpha) - prior
+
+        return linear_shares(documents, weigh, prior)
+
+    def _learn(
+        self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
+    ) -> None:
+        self.counts_ = count_terms(X, labels, weight)
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        return term_log_odds(self.counts_, X, self.alpha)
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        if not self.alpha > 0:
+            raise ValueError(f"alpha must be positive, got {self.alpha!r}; 1 is Laplace smoothing.")
+        X = super()._read_documents(X, reset)
+        smallest = X.data.min(initial=0) if sparse.issparse(X) else X.min(initial=0)
+        if smallest < 0:
+            raise ValueError(
+                f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "
+                f"got {smallest:g}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
+            )
+        X = sparse.csr_array(X)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+
+
+def term_log_odds(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
+    """Return Σ_t x_t log(p(t | label) / p(t | rest)) + log-odds of the prior."""
+    smoothing = alpha * X.shape[1]
+    X, used = _used_terms(X, counts)
+    result = np.empty((X.shape[0], len(counts.positive)))
+    for labels in _label_blocks(used):
+        inside, outside = used.sides(labels)
+        result[:, labels] = X @ (np.log(inside + alpha) - np.log(outside + alpha))
+    inside_length, outside_length = (np.log(part + smoothing) for part in counts.lengths())
+    result -= _length(X)[:, None] * (inside_length - outside_length)
+    return _add_prior(result, counts.positive, counts.known)
+
+
+def leave_one_out(
+    counts: TermCounts,
+    X: sparse.csr_array,
+    labels: LabelMatrix,
+    alpha: float,
+    weight: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the log-odds of every document under the counts without it.
+
+    A document outside a label leaves only the rest's counts, one inside only the label's. Cells
+    whose label is unknown are in neither, so nothing is taken away. A label's only document has the
+    prior.
+    """
+    own = np.ones(X.shape[0]) if weight is None else np.minimum(weight, 1.0)
+    result = _left_out_of_rest(counts, X, alpha, own)
+    result[labels.positive.nonzero()] = _left_out_of_label(counts, X, labels.positive, alpha, own)
+    if labels.unknown is not None:
+        cells = labels.unknown.nonzero()
+        result[cells] = term_log_odds(counts, X, alpha)[cells]
+    return result
+
+
+def _left_out_of_rest(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
+    smoothing = alpha * X.shape[1]
+    X, used = _used_terms(X, counts)
+    result = np.empty((X.shape[0], len(counts.positive)))
+    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
+    for labels in _label_blocks(used):
+        inside, outside = used.sides(labels)
+        if by_value:
+            left_words = _words_by_value(X, outside, alpha)
+        else:
+            left_words = _words_by_entry(X, outside, alpha, own)
+        result[:, labels] = X @ np.log(inside + alpha) - left_words
+    length = _length(X)[:, None]
+    inside_length, outside_length = counts.lengths()
+    left = np.log(np.maximum(outside_length - own[:, None] * length, 0.0) + smoothing)
+    result -= length * (np.log(inside_length + smoothing) - left)
+    return _add_prior(result, counts.positive, counts.known - own[:, None])
+
+
+def _words_by_value(
+    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float
+) -> NDArray[np.float64]:
+    """Σ_t x log(outside_t − x + α) for counts: one product for each distinct value x.
+
+    The entries of ``X`` are only split among the products, so all of them cost as much as one.
+    """
+    result = np.zeros((X.shape[0], outside.shape[1]))
+    for value in np.unique(X.data):
+        entries = _entries_equal(X, value)
+        terms = np.unique(entries.indices)
+        left = np.log(np.maximum(outside[terms] - value, 0.0) + alpha)
+        result += value * (entries[:, terms] @ left)
+    return result
+
+
+def _words_by_entry(
+    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Compute the same for real values and weights: a logarithm for every entry and label."""
+    result = np.empty((X.shape[0], outside.shape[1]))
+    step = max(1, int(2**20 * X.shape[0] / max(X.nnz * outside.shape[1], 1)))
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step]
+        times = np.repeat(own[start : start + step], np.diff(block.indptr))
+        left = np.maximum(outside[block.indices] - (times * block.data)[:, None], 0.0)
+        np.log(left + alpha, out=left)
+        shape = (block.shape[0], block.nnz)
+        result[start : start + step] = (
+            sparse.csr_array((block.data, np.arange(block.nnz), block.indptr), shape=shape) @ left
+        )
+    return result
+
+
+def _left_out_of_label(
+    counts: TermCounts,
+    X: sparse.csr_array,
+    positive: sparse.csr_array,
+    alpha: float,
+    own: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Log-odds of the pairs (document, label it carries), in the order of ``positive``."""
+    smoothing = alpha * X.shape[1]
+    row, column = positive.nonzero()
+    words = np.empty(len(row))
+    for pairs in _pair_blocks(X, row):
+        words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha, own)
+    inside_length, outside_length = (part[column] for part in counts.lengths())
+    length = _length(X)[row]
+    left = np.log(np.maximum(inside_length - own[row] * length, 0.0) + smoothing)
+    words -= length * (left - np.log(outside_length + smoothing))
+    return _add_prior(words, counts.positive[column] - own[row], counts.known[column] - own[row])
+
+
+def _inside_words(
+    counts: TermCounts,
+    X: sparse.csr_array,
+    row: Any,
+    column: Any,
+    alpha: float,
+    own: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Σ_t x_t log((inside − x + α) / (outside + α)) for some pairs."""
+    documents = X[row]
+    pair = np.repeat(np.arange(len(row)), np.diff(documents.indptr))
+    term, label, value = documents.indices, column[pair], documents.data
+    inside = _at(counts.inside, term, label)
+    outside = counts.total[term] - inside
+    if counts.unknown is not None:
+        outside = outside - _at(counts.unknown, term, label)
+    left = np.maximum(inside - own[row][pair] * value, 0.0)
+    share = value * (np.log(left + alpha) - np.log(outside + alpha))
+    return np.asarray(np.bincount(pair, weights=share, minlength=len(row)), dtype=np.float64)
+
+
+def _add_prior(
+    words: NDArray[np.float64], positive: NDArray[np.float64], known: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Words plus prior; the prior alone where no document, or every one, has the label."""
+    positive = np.where(positive < _NOBODY, 0.0, positive)
+    known = np.where(known - positive < _NOBODY, positive, known)
+    one_sided = (positive <= 0) | (positive >= known)
+    return np.where(one_sided, 0.0, words) + count_log_odds(positive, known)
+
+
+def _one_word_each(terms: NDArray[np.int64], n_terms: int) -> sparse.csr_array:
+    """Return documents of one word, one for each of some terms."""
+    parts = (np.ones(len(terms)), terms, np.arange(len(terms) + 1))
+    return sparse.csr_array(parts, shape=(len(terms), n_terms))
+
+
+def _length(X: sparse.csr_array) -> NDArray[np.float64]:
+    return np.asarray(X.sum(axis=1)).ravel()
+
+
+def _at(matrix: sparse.csc_array, row: Any, column: Any) -> NDArray[np.float64]:
+    return np.asarray(matrix[row, column], dtype=np.float64).ravel() if len(row) else np.zeros(0)
+
+
+def _used_terms(X: sparse.csr_array, counts: TermCounts) -> tuple[sparse.csr_array, TermCounts]:
+    """Drop the terms that no document of ``X`` has: one document needs its own words only."""
+    terms = np.unique(X.indices)
+    return X[:, terms], counts.terms(terms)
+
+
+def _label_blocks(counts: TermCounts) -> Iterator[slice]:
+    n_terms, n_labels = counts.inside.shape
+    width = max(1, _DENSE_CELLS // max(n_terms, 1))
+    return (slice(start, start + width) for start in range(0, n_labels, width))
+
+
+def _pair_blocks(X: sparse.csr_array, row: NDArray[np.int64]) -> Iterator[slice]:
+    """Slices of pairs whose documents have about 2²⁰ words together."""
+    words = np.cumsum(np.diff(X.indptr)[row])
+    edges = np.searchsorted(words, np.arange(2**20, words[-1] if len(words) else 0, 2**20))
+    bounds = np.unique(np.concatenate([[0], edges, [len(row)]]))
+    return (slice(a, b) for a, b in pairwise(bounds))
+
+
+def _entries_equal(X: sparse.csr_array, value: float) -> sparse.csr_array:
+    """1.0 where ``X`` has this value."""
+    where = X.data == value
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[where]
+    return sparse.csr_array((np.ones(where.sum()), (row, X.indices[where])), shape=X.shape)

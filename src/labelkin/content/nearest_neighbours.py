@@ -1,0 +1,129 @@
+"""Content evidence by the most similar documents: the share of them that carries the label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.content.term_contributions import (
+    ContentShares,
+    Neighbour,
+    SharesOfDocuments,
+    read_columns,
+)
+from labelkin.estimator import LogOddsClassifier
+from labelkin.label_matrix import LabelMatrix
+from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
+
+
+class NearestNeighbours(LogOddsClassifier):
+    """k nearest neighbours by cosine similarity; a neighbour's vote is its similarity.
+
+    Negative similarities count 0. A document without a similar neighbour, for instance one without
+    words, has the prior. Ties at rank k go to the document that came first in training.
+
+    Parameters
+    ----------
+    n_neighbors
+        k; all documents where there are fewer.
+    clip
+        Shares of 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
+    n_jobs
+        Threads over blocks of documents.
+    """
+
+    def __init__(
+        self, n_neighbors: int = 30, *, clip: float = 1e-6, n_jobs: int | None = None
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.clip = clip
+        self.n_jobs = n_jobs
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Name the neighbours that vote on some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is all
+        of the log-odds.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        labels = self.labels_.columns(read_columns(columns, self.labels_.shape[1]))
+        similar = self._similar(documents)
+        log_odds = self._shares(similar, labels, *labels.counts())
+        return [
+            [
+                ContentShares((), float(log_odds[i, k]), neighbours)
+                for k, neighbours in enumerate(_neighbours(similar[[i]], labels))
+            ]
+            for i in range(len(log_odds))
+        ]
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        if not (isinstance(self.n_neighbors, int | np.integer) and self.n_neighbors >= 1):
+            raise ValueError(
+                f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
+            )
+        self.index_ = index_documents(unit_rows(X))
+        self.labels_ = labels
+
+    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
+        """Leave one out: a document is not its own neighbour, and not in its prior."""
+        self._learn(X, labels)
+        similar = similar_documents(
+            self.index_, unit_rows(X), self.n_neighbors, leave_one_out=True, n_jobs=self.n_jobs
+        )
+        positive, known = labels.counts()
+        own = labels.positive.toarray()
+        own_known = 1.0 if labels.unknown is None else 1.0 - labels.unknown.toarray()
+        return self._shares(similar, labels, positive - own, known - own_known)
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        return self._shares(self._similar(X), self.labels_, *self.labels_.counts())
+
+    def _similar(self, X: Any) -> sparse.csr_array:
+        return similar_documents(self.index_, unit_rows(X), self.n_neighbors, n_jobs=self.n_jobs)
+
+    def _shares(
+        self,
+        similar: sparse.csr_array,
+        labels: LabelMatrix,
+        positive: NDArray[np.float64],
+        known: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Log-odds of the similarity-weighted share of neighbours that carry the label.
+
+        The prior where nobody votes, and for labels that none or all of the documents carry.
+        """
+        votes = (similar @ labels.positive).toarray()
+        voters = np.broadcast_to(np.asarray(similar.sum(axis=1)).reshape(-1, 1), votes.shape)
+        if labels.unknown is not None:
+            voters = voters - (similar @ labels.unknown).toarray()
+        counted = (voters > 0) & (positive > 0) & (positive < known)
+        share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
+        log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
+        return np.where(counted, log_odds, count_log_odds(positive, known))
+
+
+def _neighbours(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tuple[Neighbour, ...]]:
+    """Yield, label by label, who votes on one document; nobody on a label all or none have."""
+    order = np.argsort(-similar.data, kind="stable")
+    documents, similarity = similar.indices[order], similar.data[order]
+    cells = labels.rows(documents).dense()
+    for cell, positive, known in zip(cells.T, *labels.counts(), strict=True):
+        votes = np.where(np.isnan(cell), 0.0, similarity)
+        is_counted = 0 < positive < known and votes.any()
+        yield tuple(
+            Neighbour(
+                int(documents[i]),
+                float(similarity[i]),
+                None if np.isnan(cell[i]) else bool(cell[i]),
+                float(votes[i] / votes.sum()),
+            )
+            for i in range(len(documents) if is_counted else 0)
+        )

@@ -1,0 +1,196 @@
+"""Content evidence by a linear SVM whose decision values a sigmoid turns into log-odds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.content.term_contributions import SharesOfDocuments, linear_shares, read_columns
+from labelkin.estimator import LogOddsClassifier
+from labelkin.label_matrix import LabelMatrix
+from labelkin.odds import count_log_odds
+from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
+from labelkin.solvers.sigmoid import fit_sigmoid
+
+#: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
+_RECENTRE = 2
+#: The left-out decision values of so many labels are held at a time.
+_LABELS_AT_A_TIME = 256
+
+
+class PlattSVM(LogOddsClassifier):
+    """Linear SVM with Platt's probabilities, as LibSVM makes them, for all labels.
+
+    The decision values of documents left out of training (``cv`` folds, not stratified) are pooled,
+    and a sigmoid fitted to the pool gives log-odds; the final SVM sees all documents. With numba
+    (extra ``fast``) the folds' SVMs and the final one are solved in lockstep; without it by
+    scikit-learn.
+
+    Parameters
+    ----------
+    C
+        Penalty of a margin violation (hinge loss).
+    cv
+        Number of folds.
+    free_bias
+        Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the
+        bias is one more weight, as in LIBLINEAR.
+    tol
+        Largest violation of the optimality conditions when the solver stops.
+    n_jobs
+        Threads over labels (with numba).
+    random_state
+        Of the folds and the order in which documents are visited.
+
+    Attributes
+    ----------
+    coef_ : array of shape (n_labels, n_features)
+        Weights of the log-odds: the SVM's, times the sigmoid's slope.
+    intercept_ : array of shape (n_labels,)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        cv: int = 5,
+        free_bias: bool = False,
+        tol: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.C = C
+        self.cv = cv
+        self.free_bias = free_bias
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Weights are not repetition here (copies of a document can meet in one fold), so they are no
+    # named argument of ``fit``, which would promise that; metadata routing knows them all the same.
+    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
+
+    def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
+        """Fit the SVMs and their sigmoids.
+
+        Parameters
+        ----------
+        X
+            Documents × features, dense or sparse; tf-idf with rows of length 1 works well.
+        y
+            The labels, any kind of ``Y``.
+        **metadata
+            ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
+            sigmoid.
+        """
+        self._check_parameters(metadata)
+        X, labels = self._read(X, y)
+        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")))
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
+        """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
+        self._check_parameters(metadata)
+        X, labels = self._read(X, y)
+        out_of_fold = np.empty(labels.shape)
+        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")), out_of_fold)
+        return out_of_fold
+
+    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+        """Return what each term adds to the log-odds of some label columns, for a few documents.
+
+        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its value × ``coef_``,
+        the constant is ``intercept_``.
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        asked = read_columns(columns, len(self.intercept_))
+        return linear_shares(
+            documents, lambda terms: self.coef_[np.ix_(asked, terms)].T, self.intercept_[asked]
+        )
+
+    def _learn(
+        self,
+        X: Any,
+        labels: LabelMatrix,
+        weight: NDArray[np.float64] | None = None,
+        out_of_fold: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Fit, a block of labels at a time; write left-out log-odds where they are wanted."""
+        X = sparse.csr_array(X)
+        positive, known = labels.counts(weight)
+        self.intercept_ = count_log_odds(positive, known)
+        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
+        self.coef_ = np.zeros((X.shape[1], labels.shape[1])).T
+        if out_of_fold is not None:
+            out_of_fold[:] = self.intercept_
+        two_sided = np.flatnonzero((positive > 0) & (positive < known))
+        folds, seed = self._draw_folds(labels.shape[0])
+        settled = []
+        for start in range(0, len(two_sided), _LABELS_AT_A_TIME):
+            block = two_sided[start : start + _LABELS_AT_A_TIME]
+            svms = self._solve(X, labels.columns(block), folds, seed, weight)
+            sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)
+            self.coef_[block] = -sigmoid.slope[:, None] * svms.weights
+            self.intercept_[block] = sigmoid.log_odds(svms.bias)
+            if out_of_fold is not None:
+                out_of_fold[:, block] = sigmoid.log_odds(svms.out_of_fold)
+            settled.append(svms.converged)
+        self._warn_if_unsettled(np.concatenate(settled) if settled else np.ones(0, dtype=np.bool_))
+
+    def _draw_folds(self, n_documents: int) -> tuple[NDArray[np.int64], int]:
+        """Cut the documents, in random order, into folds of equal size; also draw a seed."""
+        random = check_random_state(self.random_state)
+        fold = np.empty(n_documents, dtype=np.int64)
+        n_folds = min(self.cv, n_documents)
+        fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
+        return fold, int(random.randint(2**31 - 1))
+
+    def _solve(
+        self,
+        X: sparse.csr_array,
+        labels: LabelMatrix,
+        folds: NDArray[np.int64],
+        seed: int,
+        weight: NDArray[np.float64] | None,
+    ) -> LinearSVMs:
+        return solve_svms(
+            X,
+            labels,
+            folds,
+            C=self.C,
+            tol=self.tol,
+            recentre=_RECENTRE if self.free_bias else 0,
+            seed=seed,
+            cost=weight,
+            n_jobs=self.n_jobs,
+        )
+
+    def _warn_if_unsettled(self, settled: NDArray[np.bool_]) -> None:
+        if not settled.all():
+            warnings.warn(
+                f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
+                f"tol={self.tol!r}. Scale the features (tf-idf rows of length 1, or a "
+                "StandardScaler), or raise tol.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(X @ self.coef_.T) + self.intercept_
+
+    def _check_parameters(self, metadata: dict[str, Any]) -> None:
+        if not self.C > 0:
+            raise ValueError(f"C must be positive, got {self.C!r}.")
+        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
+            raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
+        strange = sorted(set(metadata) - {"sample_weight"})
+        if strange:
+            raise TypeError(f"PlattSVM.fit takes sample_weight as metadata, got {strange}.")

@@ -1,0 +1,339 @@
+"""Which words, or which documents, the content evidence of a label comes from.
+
+Where content log-odds are linear in the document's vector they are a constant, the log-odds of a
+document without words, plus a share for every term. A classifier of another kind names its
+neighbours, or has nothing exact to say; then the answer is ``None``, never a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.special import logit
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import binarize
+
+
+class TermShare(NamedTuple):
+    """What one term of a document adds to a label.
+
+    Attributes
+    ----------
+    term
+        The column of ``X``; or a name, where it is known.
+    share
+        Weight × value, in log-odds.
+    value
+        What the document's vector holds for the term; not 0.
+    """
+
+    term: Any
+    share: float
+    value: float
+
+
+class Neighbour(NamedTuple):
+    """A training document that resembles the document.
+
+    Attributes
+    ----------
+    document
+        Its row in training.
+    similarity
+        Cosine, above 0.
+    has_label
+        Whether it carries the label; ``None`` where nobody knows.
+    share
+        Its similarity over that of all neighbours whose label is known; 0 where it is not. The
+        shares of those that carry the label sum to the label's probability, before clipping.
+    """
+
+    document: int
+    similarity: float
+    has_label: bool | None
+    share: float
+
+
+@dataclass(frozen=True)
+class ContentShares:
+    """The content log-odds of one label for one document, taken apart.
+
+    constant + the shares of the terms + clipped = log_odds.
+
+    Attributes
+    ----------
+    terms
+        What each term adds, strongest first; terms that add nothing are left out.
+    constant
+        The log-odds of a document without words; all of them where no terms are told.
+    neighbours
+        The most similar documents first; empty where nobody votes and the label has its prior.
+    clipped
+        What it takes to stay within the probabilities that the classifier tells, which end before
+        0 and 1. Mostly 0; always, for classifiers that tell log-odds.
+    """
+
+    terms: tuple[TermShare, ...]
+    constant: float
+    neighbours: tuple[Neighbour, ...] = ()
+    clipped: float = 0.0
+
+    @property
+    def log_odds(self) -> float:
+        """The content log-odds: all parts together."""
+        return self.constant + sum(term.share for term in self.terms) + self.clipped
+
+
+SharesOfDocuments = list[list[ContentShares]]
+
+
+def content_shares(content: Any, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+    """Return the shares of any fitted content classifier; ``None`` if it has no exact ones.
+
+    ``[i][k]`` is document i of ``X`` and label column ``columns[k]``.
+    """
+    tell = getattr(content, "content_shares", None)
+    return None if tell is None else tell(X, columns)
+
+
+def linear_shares(
+    X: Any,
+    weigh: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    constant: NDArray[np.float64],
+) -> SharesOfDocuments:
+    """Take linear log-odds apart, for a few documents and labels.
+
+    Parameters
+    ----------
+    X
+        Documents × terms, dense or sparse.
+    weigh
+        From some terms to their weights, ``(n_those_terms, n_labels)``; only those that the
+        documents use are asked for.
+    constant
+        Of every label, ``(n_labels,)``.
+    """
+    documents = _without_zeros(X)
+    used = np.unique(documents.indices)
+    weights = weigh(used)
+    return [
+        [
+            ContentShares(_strongest_first(terms, values, weights[place, k]), float(constant[k]))
+            for k in range(len(constant))
+        ]
+        for terms, values in _rows(documents)
+        for place in [np.searchsorted(used, terms)]
+    ]
+
+
+def named(shares: ContentShares, names: Any) -> ContentShares:
+    """Call terms that are columns by their names; ``None``: they have none."""
+    if names is None:
+        return shares
+    terms = (t._replace(term=names[t.term]) if isinstance(t.term, int) else t for t in shares.terms)
+    return replace(shares, terms=tuple(terms))
+
+
+def terms_of(features: Any, columns: Any = None) -> NDArray[Any] | None:
+    """Return the names of the columns that fitted steps give; ``None`` if a step has none.
+
+    Parameters
+    ----------
+    features
+        A transformer or a pipeline of them, such as ``WordCounts`` and ``TermWeights``.
+    columns
+        How the columns that go in are called, if they have names.
+    """
+    if not hasattr(features, "get_feature_names_out"):
+        return None
+    try:
+        return np.asarray(features.get_feature_names_out(columns), dtype=object)
+    except AttributeError:  # of a pipeline, a step that has no names
+        return None
+
+
+def read_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
+    """Check label columns, each from 0 to ``n_labels − 1``."""
+    asked = np.atleast_1d(np.asarray(columns))
+    if asked.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if asked.ndim != 1 or asked.dtype.kind not in "iu":
+        raise TypeError(f"columns must be a list of whole numbers, got {columns!r}.")
+    outside = asked[(asked < 0) | (asked >= n_labels)]
+    if len(outside):
+        raise ValueError(
+            f"columns must be label columns from 0 to {n_labels - 1}, got {outside[0]} "
+            f"({len(outside)} such of {len(asked)})."
+        )
+    return asked.astype(np.int64)
+
+
+def _without_zeros(X: Any) -> sparse.csr_array:
+    """Return a copy with each term once per document, and only where it is not 0."""
+    documents = sparse.csr_array(X, dtype=np.float64, copy=True)
+    documents.sum_duplicates()
+    documents.eliminate_zeros()
+    return documents
+
+
+def _rows(X: sparse.csr_array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+    for start, stop in pairwise(X.indptr):
+        yield X.indices[start:stop], X.data[start:stop]
+
+
+def _strongest_first(
+    terms: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[TermShare, ...]:
+    shares = values * weights
+    order = np.argsort(-np.abs(shares), kind="stable")
+    return tuple(
+        TermShare(int(terms[f]), float(shares[f]), float(values[f])) for f in order if shares[f]
+    )
+
+
+#: Sums of float32 documents differ by so much, relative to their parts; other models by far more.
+_ROUNDING = 1e-5
+
+
+class LinearForm(NamedTuple):
+    """Log-odds of "yes" as constant + Σ weight × value.
+
+    Attributes
+    ----------
+    weigh
+        From some features to their weights.
+    constant
+        The log-odds where all features are 0.
+    above
+        Values above this count as 1, others as 0; ``None``: as they are.
+    """
+
+    weigh: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    constant: float
+    above: float | None = None
+
+
+def estimator_shares(
+    estimator: Any, X: Any, told: NDArray[np.float64], clip: float
+) -> list[ContentShares] | None:
+    """Take apart what one binary classifier tells of some documents; ``None`` if it is not linear.
+
+    Parameters
+    ----------
+    estimator
+        A fitted classifier of two classes, or a pipeline that ends in one. Shares are those of the
+        features it sees; columns that only pass through the steps before it keep their places.
+    X
+        Documents as it takes them.
+    told
+        The log-odds it gives them, ``(n_documents,)``.
+    clip
+        Where its probabilities are clipped.
+    """
+    front, last = split_front(estimator)
+    form = linear_form(last)
+    names = None if front is None else names_behind(front, X)
+    if form is None or (front is not None and names is None):
+        return None
+    features = X if front is None else front.transform(X)
+    shares = [named(row, names) for row in _form_shares(form, features)]
+    linear = np.array([row.log_odds for row in shares])
+    size = np.array([sum(abs(term.share) for term in row.terms) for row in shares])
+    if not _agree(told, linear, 1 + size + abs(form.constant), clip):
+        return None
+    return [
+        replace(row, clipped=_beyond_rounding(value - row.log_odds))
+        for row, value in zip(shares, told, strict=True)
+    ]
+
+
+def estimator_of_label(estimator: Any, place: int) -> Any:
+    """Return the binary classifier of one label, with the steps before it; ``None`` if none is."""
+    if isinstance(estimator, Pipeline):
+        last = estimator_of_label(estimator[-1], place)
+        return None if last is None else Pipeline([*estimator.steps[:-1], ("label", last)])
+    if isinstance(estimator, OneVsRestClassifier | MultiOutputClassifier):
+        return estimator.estimators_[place]
+    return None
+
+
+def split_front(estimator: Any) -> tuple[Any, Any]:
+    """Return the steps before the last, ``None`` if there are none, and the last."""
+    if not isinstance(estimator, Pipeline):
+        return None, estimator
+    return (estimator[:-1] if len(estimator) > 1 else None), estimator[-1]
+
+
+def names_behind(front: Any, X: Any) -> NDArray[Any] | None:
+    """Return the names of features behind some steps; columns of ``X`` they keep are numbers."""
+    is_matrix = len(getattr(X, "shape", ())) == 2
+    if is_matrix and not hasattr(front, "feature_names_in_"):
+        return terms_of(front, np.array(range(X.shape[1]), dtype=object))
+    return terms_of(front)
+
+
+def linear_form(estimator: Any) -> LinearForm | None:
+    """Read off the weights of a classifier of two classes; ``None`` if it shows none."""
+    if isinstance(estimator, BernoulliNB):
+        return _bernoulli_form(estimator)
+    if isinstance(estimator, MultinomialNB | ComplementNB):
+        no, yes = estimator.feature_log_prob_
+        # ComplementNB has a prior too, but does not use it for two classes
+        is_complement = isinstance(estimator, ComplementNB)
+        constant = 0.0 if is_complement else _difference(estimator.class_log_prior_)
+        return LinearForm(lambda terms: yes[terms] - no[terms], constant)
+    if not (hasattr(estimator, "coef_") and hasattr(estimator, "intercept_")):
+        return None
+    coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
+    if np.ndim(coef) != 2 or len(coef) != 1:
+        return None
+    return LinearForm(lambda terms: coef[0, terms], float(np.ravel(estimator.intercept_)[0]))
+
+
+def _bernoulli_form(estimator: Any) -> LinearForm:
+    """Absent terms speak too: what they say is in the constant, and present ones take it back."""
+    no, yes = estimator.feature_log_prob_
+    absent_no, absent_yes = np.log1p(-np.exp(no)), np.log1p(-np.exp(yes))
+    constant = _difference(estimator.class_log_prior_) + float(np.sum(absent_yes - absent_no))
+
+    def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(yes[terms] - absent_yes[terms] - (no[terms] - absent_no[terms]))
+
+    return LinearForm(weigh, constant, estimator.binarize)
+
+
+def _difference(log_prior: NDArray[np.float64]) -> float:
+    no, yes = log_prior
+    return float(yes - no)
+
+
+def _form_shares(form: LinearForm, features: Any) -> list[ContentShares]:
+    values = features if sparse.issparse(features) else np.asarray(features, dtype=np.float64)
+    if form.above is not None:
+        values = binarize(values, threshold=form.above)
+    rows = linear_shares(
+        values, lambda terms: form.weigh(terms)[:, None], np.array([form.constant])
+    )
+    return [row for (row,) in rows]
+
+
+def _agree(
+    told: NDArray[np.float64], linear: NDArray[np.float64], size: NDArray[np.float64], clip: float
+) -> bool:
+    """Tell whether log-odds are the linear ones, or stand at the clip that those are beyond."""
+    end = -logit(clip)
+    is_clipped = (np.abs(told) > end - _ROUNDING) & (told * linear > end * (end - _ROUNDING))
+    return bool(np.all(is_clipped | (np.abs(told - linear) <= _ROUNDING * size)))
+
+
+def _beyond_rounding(value: float) -> float:
+    return float(value) if abs(value) >= 1e-10 else 0.0

@@ -1,0 +1,312 @@
+"""From log-odds to everything scikit-learn asks of a classifier.
+
+Each classifier of the library says how it learns from a :class:`~labelkin.label_matrix.LabelMatrix`
+and what its log-odds are, ``(n_documents, n_labels)``. Probabilities, decisions, the score and the
+three kinds of ``y`` (label matrix, two classes, several classes) follow here, once.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import log_expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from labelkin.label_matrix import LabelMatrix, labels_for, read_labels
+from labelkin.odds import ALMOST_ZERO, probability_of
+from labelkin.splits import stratified_folds
+
+
+class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
+
+    takes_label_matrix = True
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what we take: sparse ``X``; classes, and label matrices."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_class = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from documents and their labels.
+
+        Parameters
+        ----------
+        X
+            Documents × features, dense or sparse.
+        y
+            The labels: any kind of ``Y`` that :func:`labelkin.label_matrix.read_labels` takes.
+        """
+        X, labels = self._read(X, y)
+        self._learn(X, labels)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any) -> NDArray[np.float64]:
+        """Fit, and return the log-odds of the training documents as if each had been unseen.
+
+        The result, ``(n_documents, n_labels)``, is not kept in the model.
+        """
+        X, labels = self._read(X, y)
+        return self._learn_out_of_fold(X, labels)
+
+    def log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of every label, ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        return self._log_odds(self._read_documents(X, reset=False))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of every label, ``(n_documents, n_labels)``, strictly in (0, 1).
+
+        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+        """
+        return self._probabilities(self.log_odds(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds; one column only, ``(n_documents,)``, when ``y`` had two classes."""
+        return self._decision_values(self.log_odds(X))
+
+    def predict(self, X: Any) -> Any:
+        """Decide: 1 where the log-odds are positive.
+
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
+        for a 1-d ``y`` the class of each document.
+        """
+        return self._decide(self.log_odds(X))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of documents whose label set (class) is predicted exactly.
+
+        ``y`` may be of any kind; unknown cells (NaN) count as right.
+        """
+        decisions = self.predict(X)
+        if self.target_kind_ == "multilabel":
+            right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
+        else:
+            right = _class_names(read_labels(y)) == decisions
+        return float(np.average(right, weights=sample_weight))
+
+    def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
+        """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        return read_labels(decisions, names=self.label_names_).label_sets()
+
+    @abstractmethod
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        """Learn from checked documents and labels."""
+
+    @abstractmethod
+    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of checked documents, ``(n_documents, n_labels)``."""
+
+    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
+        """Learn, and return log-odds of the documents as if unseen; here, cross-validated."""
+        self._learn(X, labels)
+        return out_of_fold_log_odds(self, X, labels)
+
+    def _read(self, X: Any, y: Any) -> tuple[Any, LabelMatrix]:
+        """Check documents and labels, and remember the kind of ``y``."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = self._read_documents(X, reset=True)
+        labels = read_labels(y)
+        n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+        if labels.shape[0] != n_documents:
+            raise ValueError(
+                f"X and y must have the same number of documents, got inconsistent numbers: X has "
+                f"{n_documents}, y has shape {labels.shape}."
+            )
+        if labels.shape[1] == 0:
+            raise ValueError(
+                f"y must name at least one label, got shape {labels.shape}: no document has one. "
+                "Pass a 0/1 matrix with a column per label to train with labels nobody has."
+            )
+        self._remember(labels)
+        return X, labels
+
+    def _remember(self, labels: LabelMatrix) -> None:
+        """Keep what predictions need to come back in the form of the training ``y``."""
+        self.classes_ = labels.classes
+        self.label_names_ = labels.names
+        self.target_kind_ = labels.kind
+        self.sparse_decisions_ = labels.is_sparse
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        if _is_texts(X):
+            raise ValueError(
+                f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
+                "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
+            )
+        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+
+    def _read_weight(self, X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self.target_kind_ == "multilabel":
+            return probability_of(log_odds)
+        if self.target_kind_ == "multiclass":
+            return _class_shares(log_odds)
+        if len(self.classes_) == 1:
+            return np.ones_like(log_odds)
+        return np.hstack([probability_of(-log_odds), probability_of(log_odds)])
+
+    def _decision_values(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+        return log_odds.ravel() if self.target_kind_ == "binary" else log_odds
+
+    def _decide(self, log_odds: NDArray[np.float64]) -> Any:
+        if self.target_kind_ == "multiclass":
+            return self.classes_[log_odds.argmax(axis=1)]
+        decisions = self._decisions(log_odds)
+        if self.target_kind_ == "binary":
+            last = len(self.classes_) - 1
+            return self.classes_[np.where(decisions.ravel(), last, 0)]
+        if self.sparse_decisions_:
+            return sparse.csr_matrix(decisions, dtype=np.int64)
+        return decisions.astype(np.int64)
+
+    def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which labels are given, ``(n_documents, n_labels)``."""
+        return log_odds > 0
+
+
+def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One-vs-rest probabilities made to sum to 1; an accepted class has all, a refused one nothing.
+
+    All classes refused is a contradiction that leaves each the same share.
+    """
+    accepted, refused = np.isposinf(log_odds), np.isneginf(log_odds)
+    logs = np.where(accepted.any(axis=1, keepdims=True) & ~accepted, -np.inf, log_expit(log_odds))
+    logs[refused.all(axis=1)] = 0.0
+    shares = softmax(logs, axis=1)
+    return np.where(np.isneginf(logs), 0.0, np.clip(shares, ALMOST_ZERO, 1.0))
+
+
+def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
+    """Check documents that are handed on to another estimator.
+
+    Numbers become an array or sparse matrix (NaN is that estimator's business); texts and
+    DataFrames stay what they are.
+    """
+    if hasattr(X, "columns") or _is_texts(X):
+        validate_data(estimator, X, skip_check_array=True, reset=reset)
+        return X
+    return validate_data(
+        estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
+    )
+
+
+def _is_texts(X: Any) -> bool:
+    if hasattr(X, "shape") and len(X.shape) != 1:
+        return False
+    try:
+        return isinstance(next(iter(X)), str)
+    except (TypeError, StopIteration):
+        return False
+
+
+def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
+    """Tell which documents have all their known cells right, ``(n_documents,)``."""
+    decided = sparse.csr_array(decisions, dtype=np.float64)
+    if decided.shape != labels.shape:
+        raise ValueError(
+            f"Decisions and y must have one shape, got {decided.shape} and {labels.shape}."
+        )
+    wrong = abs(decided - labels.positive)
+    if labels.unknown is not None:
+        wrong = wrong - wrong.multiply(labels.unknown)
+    return np.asarray(wrong.sum(axis=1)).ravel() == 0
+
+
+def _class_names(labels: LabelMatrix) -> NDArray[Any]:
+    if labels.kind == "binary":
+        last = len(labels.classes) - 1
+        return labels.classes[np.where(labels.positive.toarray().ravel() > 0, last, 0)]
+    return labels.classes[labels.positive.indices]
+
+
+def out_of_fold_log_odds(
+    estimator: Any,
+    X: Any,
+    labels: LabelMatrix,
+    fit_params: dict[str, Any] | None = None,
+    *,
+    cv: int | None = None,
+    random_state: Any = None,
+) -> NDArray[np.float64]:
+    """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
+
+    The folds are stratified over all labels; as many, and by the seed, as the estimator's own
+    ``cv`` and ``random_state`` say where it has them and nothing is said here. A label whose
+    documents all lie in one fold has, there, the log-odds its classifier gives a label that nobody
+    has.
+    """
+    n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n_documents != labels.shape[0]:
+        raise ValueError(
+            f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
+            f"{labels.shape}."
+        )
+    result = np.empty(labels.shape)
+    n_folds = getattr(estimator, "cv", 5) if cv is None else cv
+    seed = getattr(estimator, "random_state", None) if random_state is None else random_state
+    for train, test in _folds(labels, n_folds, seed):
+        params = _check_method_params(X, fit_params or {}, train)
+        target = labels_for(estimator, labels.rows(train))
+        fitted = clone(estimator).fit(rows_of(X, train), target, **params)
+        result[test] = fitted.log_odds(rows_of(X, test))
+    return result
+
+
+def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
+    """Return some documents of an array, sparse matrix, DataFrame or list."""
+    return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)
+
+
+def _folds(
+    labels: LabelMatrix, cv: int, random_state: Any
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    n_folds = min(cv, labels.shape[0])
+    if n_folds < 2:
+        raise ValueError(
+            f"Out-of-fold evidence needs at least 2 documents and 2 folds, got {labels.shape[0]} "
+            f"document(s) and cv={cv!r}."
+        )
+    fold = stratified_folds(labels, n_folds, random_state=random_state)
+    return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds))
+
+
+@contextmanager
+def stage(name: str, verbose: int) -> Iterator[None]:
+    """Announce a stage of work and report its duration; silent when ``verbose`` is 0."""
+    if not verbose:
+        yield
+        return
+    sys.stderr.write(f"labelkin: {name} …")
+    sys.stderr.flush()
+    start = time.perf_counter()
+    yield
+    sys.stderr.write(f" {time.perf_counter() - start:.1f} s\n")

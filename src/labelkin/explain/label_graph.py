@@ -1,0 +1,368 @@
+"""Which labels attract or repel each other most, and the training documents behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.label_matrix import LabelMatrix, names_to_columns
+from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.method.label_sets import count_label_sets
+from labelkin.method.rescorer import LabelRescorer
+
+Floats = NDArray[np.float64]
+Columns = NDArray[np.int64]
+
+#: Pairs looked at together: what lies between weights and bonds stays small.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Bond:
+    """How two labels speak for or against each other, and the counts behind it.
+
+    Counts are whole numbers unless the model was fitted with fractions as ``sample_weight``.
+
+    Attributes
+    ----------
+    first, second
+        The labels.
+    to_second, to_first
+        What the first label, once it is known, adds to the log-odds of the second, and the other
+        way round.
+    n_first, n_second, n_both
+        Training documents with the first, with the second, with both.
+    n_expected
+        Documents with both, were the labels independent.
+    """
+
+    first: Any
+    second: Any
+    to_second: float
+    to_first: float
+    n_first: float
+    n_second: float
+    n_both: float
+    n_expected: float
+
+    @property
+    def strength(self) -> float:
+        """Mean of both directions, in log-odds; above 0 the labels attract each other."""
+        return (self.to_second + self.to_first) / 2
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        joint = "+" if self.strength > 0 else "/"
+        return (
+            f"{self.strength:+.2f}  {self.first} {joint} {self.second}: "
+            f"{self.n_both:.10g} of {self.n_first:.10g} and {self.n_second:.10g}, "
+            f"{self.n_expected:.1f} by chance"
+        )
+
+
+class LabelPairs(NamedTuple):
+    """What is known of every two labels.
+
+    Attributes
+    ----------
+    names
+        The labels, ``(n_labels,)``.
+    weights
+        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
+    counts
+        Documents that have both labels, and on the diagonal those that have one, same shape.
+    n_documents
+        Documents in all.
+    """
+
+    names: NDArray[Any]
+    weights: Floats
+    counts: sparse.csr_array
+    n_documents: float
+
+    def bonds(self, first: Columns, second: Columns) -> list[Bond]:
+        """Return the bond of each first with its second label, given by columns."""
+        if not len(first):
+            return []  # SciPy takes nothing at no places to be a sparse matrix
+        n_with = self.counts.diagonal()
+        columns = (
+            self.names[first],
+            self.names[second],
+            self.weights[first, second],
+            self.weights[second, first],
+            n_with[first],
+            n_with[second],
+            np.asarray(self.counts[first, second]).ravel(),
+            n_with[first] * n_with[second] / max(self.n_documents, 1),
+        )
+        return [Bond(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelGraph:
+    """The labels of a model and what holds them together; :func:`label_graph` makes it.
+
+    Attributes
+    ----------
+    bonds
+        The strongest attractions, strongest first, then the strongest repulsions.
+    pairs
+        All weights and counts.
+    """
+
+    bonds: tuple[Bond, ...]
+    pairs: LabelPairs = field(repr=False)
+
+    def related(self, label: Any, top: int = 10) -> tuple[Bond, ...]:
+        """Return who speaks most for one label and who against it, each ``top`` at most.
+
+        In each bond ``first`` is the other label, ``second`` this one, and ``to_second`` what the
+        bonds are ordered by: those for the label come first, then those against it, strongest
+        first. (What ``label`` says in return, ``to_first``, may be of the other sign.)
+        """
+        if top < 1:
+            raise ValueError(f"top must be at least 1, got {top!r}.")
+        j = int(names_to_columns([label], self.pairs.names)[0])
+        said = self.pairs.weights[:, j].copy()
+        said[j] = 0.0
+        speakers = np.concatenate([_highest(sign * said, top) for sign in (1, -1)])
+        return tuple(self.pairs.bonds(speakers, np.full(len(speakers), j)))
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row per bond, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""
+        return [{"strength": bond.strength, **vars(bond)} for bond in self.bonds]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the bonds, labels on a circle; return the matplotlib axes.
+
+        Solid blue lines are attractions, dashed orange ones repulsions; the thicker, the stronger.
+
+        Parameters
+        ----------
+        ax
+            Axes to draw on; ``None``: those of a new figure (``pip install "labelkin[plot]"``).
+        """
+        axes = _new_axes() if ax is None else ax
+        draw_on_circle(axes, [(b.first, b.second, b.strength) for b in self.bonds])
+        return axes
+
+    def __str__(self) -> str:
+        """List the bonds, a line each."""
+        return "\n".join(map(str, self.bonds))
+
+
+def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
+    """Return which labels attract and repel each other most, with the counts behind it.
+
+    Parameters
+    ----------
+    model
+        A fitted :class:`LabelDependenceClassifier` or :class:`LabelRescorer`, or a pipeline that
+        ends in one. Its label classifier must be linear: :class:`LogisticLabels` or
+        :class:`SVMLabels`.
+    n_attractions, n_repulsions
+        How many bonds of each kind are wanted, where there are as many. Labels that none or all
+        training documents have are in none.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> graph = label_graph(LabelRescorer().fit(Y), n_repulsions=1)
+    >>> print(graph)
+    +1.11  grain + wheat: 8 of 12 and 8, 4.8 by chance
+    -1.74  gold / grain: 0 of 7 and 12, 4.2 by chance
+    >>> [bond.first for bond in graph.related("wheat")]
+    ['grain', 'gold']
+    """
+    rescorer = _rescorer_of(model)
+    stated = rescorer.combination_.stated
+    if stated is None:
+        raise ValueError(
+            "A label graph needs linear label evidence, a weight per pair of labels, got "
+            f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
+        )
+    mute = rescorer.combination_.mute
+    weights = np.where(mute[:, None], 0.0, stated.weights) if mute.any() else stated.weights
+    pairs = LabelPairs(
+        rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_
+    )
+    return LabelGraph(tuple(_strongest(pairs, n_attractions, n_repulsions)), pairs)
+
+
+def strongest_bonds(
+    weights: Floats, labels: LabelMatrix, n_attractions: int = 14, n_repulsions: int = 14
+) -> list[Bond]:
+    """Return the strongest attractions, strongest first, then the strongest repulsions.
+
+    Parameters
+    ----------
+    weights
+        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
+    labels
+        The training label sets the weights were learnt from.
+    n_attractions, n_repulsions
+        How many of each to return, where there are as many.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> Y = read_labels([["tea", "sugar"], ["tea", "sugar"], ["milk"], ["tea"]])
+    >>> W = np.array([[0, -1.5, -1.0], [-1.5, 0, 2.0], [-1.0, 1.0, 0]])
+    >>> for bond in strongest_bonds(W, Y, 1, 1):
+    ...     print(bond)
+    +1.50  sugar + tea: 2 of 2 and 3, 1.5 by chance
+    -1.50  milk / sugar: 0 of 1 and 2, 0.5 by chance
+    """
+    counts = count_label_sets(labels).together()
+    pairs = LabelPairs(labels.names, weights, counts, labels.shape[0])
+    return _strongest(pairs, n_attractions, n_repulsions)
+
+
+def _rescorer_of(model: Any) -> LabelRescorer:
+    if isinstance(model, Pipeline):
+        return _rescorer_of(model.steps[-1][1])
+    if not isinstance(model, LabelDependenceClassifier | LabelRescorer):
+        raise TypeError(
+            "model must be a LabelDependenceClassifier, a LabelRescorer or a pipeline that ends in "
+            f"one, got {model!r:.60}. Of a search, pass best_estimator_."
+        )
+    check_is_fitted(model)
+    return model if isinstance(model, LabelRescorer) else model.rescorer_
+
+
+def _strongest(pairs: LabelPairs, n_attractions: int, n_repulsions: int) -> list[Bond]:
+    for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
+        if number < 0:
+            raise ValueError(f"{name} must be at least 0, got {number!r}.")
+    attractions = _extreme_pairs(pairs.weights, 1, n_attractions)
+    repulsions = _extreme_pairs(pairs.weights, -1, n_repulsions)
+    return pairs.bonds(*attractions) + pairs.bonds(*repulsions)
+
+
+def _extreme_pairs(weights: Floats, sign: int, n_most: int) -> tuple[Columns, Columns]:
+    """Return the n_most pairs k < j whose mean weight has the sign and is strongest.
+
+    Of equally strong pairs the first come first. Rows are taken in blocks, and of a block only
+    those pairs that beat what has been found: no second matrix of all pairs is made or sorted.
+    """
+    n_labels = len(weights)
+    step = max(1, _BLOCK // max(n_labels, 1))
+    first, second, strength = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    for start in range(0, n_labels if n_most else 0, step):
+        rows = slice(start, start + step)
+        block = sign * (weights[rows, start:] + weights[start:, rows].T) / 2
+        k, j = np.nonzero(block > (strength[-1] if len(strength) == n_most else 0.0))
+        k, j = k[k < j], j[k < j]
+        strength = np.concatenate([strength, block[k, j]])
+        best = _highest(strength, n_most)
+        first = np.concatenate([first, k + start])[best]
+        second = np.concatenate([second, j + start])[best]
+        strength = strength[best]
+    return first, second
+
+
+def _highest(values: Floats, n_most: int) -> Columns:
+    """Return where the highest values above 0 are, highest first, of equal ones the first first."""
+    places = np.flatnonzero(values > 0)
+    if 0 < n_most < len(places):
+        least = np.partition(values[places], -n_most)[-n_most]
+        places = places[values[places] >= least]
+    return places[np.argsort(-values[places], kind="stable")][:n_most]
+
+
+def _new_axes() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('Plots need matplotlib: pip install "labelkin[plot]"') from error
+    return pyplot.subplots(figsize=(7.5, 7.5), layout="constrained")[1]
+
+
+#: A label, another one, and how strongly they attract (above 0) or repel each other.
+Pull = tuple[Any, Any, float]
+
+_LONGEST_NAME = 24
+#: Where the circle's radius is 1: that of the picture, without names and more per letter.
+_RIM, _LETTER = 1.1, 0.028
+#: How attractions and repulsions are drawn: they differ by colour and by line.
+_ATTRACTS = {"color": "#1a5fb4", "linestyle": "-", "label": "speak for each other"}
+_REPELS = {"color": "#b5490f", "linestyle": (0, (4, 2.5)), "label": "speak against each other"}
+
+
+def draw_on_circle(axes: Any, pulls: Sequence[Pull]) -> None:
+    """Draw the labels and a line per pull on matplotlib axes; the stronger, the thicker."""
+    names = circle_order(pulls)
+    angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    at = dict(zip(names, places, strict=True))
+    axes.set_axis_off()
+    axes.set_aspect("equal")
+    reach = _RIM + _LETTER * max((len(short_name(str(name))) for name in names), default=0)
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach))
+    strongest = max((abs(pull[2]) for pull in pulls), default=1.0)
+    for style, sign in ((_ATTRACTS, 1), (_REPELS, -1)):
+        lines = [pull for pull in pulls if sign * pull[2] > 0]
+        for i, (first, second, strength) in enumerate(lines):
+            width = 0.8 + 3.2 * abs(strength) / strongest
+            named = {**style, "label": style["label"] if i == 0 else None}
+            axes.plot(*_curve(at[first], at[second]), linewidth=width, zorder=1, **named)
+    axes.scatter(*places.T, s=18, color="#66707a", zorder=2)
+    for name, angle in zip(names, angles, strict=True):
+        _write_name(axes, short_name(str(name)), angle)
+    if pulls:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0), ncols=2, frameon=False)
+
+
+def circle_order(pulls: Sequence[Pull]) -> list[Any]:
+    """Return the labels, each once, so that those that attract each other are near each other.
+
+    Examples
+    --------
+    >>> circle_order([("tea", "sugar", 2.0), ("milk", "gold", 1.0), ("sugar", "milk", 1.0)])
+    ['tea', 'sugar', 'milk', 'gold']
+    """
+    names = sorted(dict.fromkeys(name for pull in pulls for name in pull[:2]), key=str)
+    place = {name: i for i, name in enumerate(names)}
+    kin = [(place[first], place[second]) for first, second, strength in pulls if strength > 0]
+    ends = np.array(kin + [pair[::-1] for pair in kin], dtype=np.int64).reshape(-1, 2).T
+    shape = (len(names), len(names))
+    graph = sparse.csr_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape)
+    return [names[i] for i in reverse_cuthill_mckee(graph, symmetric_mode=True)] if names else []
+
+
+def short_name(name: str) -> str:
+    """Make any name fit beside others: one line of printable characters, not too many."""
+    name = " ".join("".join(c if c.isprintable() else " " for c in name).split())
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _curve(start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bend a line towards the middle, away from the names between its ends."""
+    t = np.linspace(0, 1, 33)[:, None]
+    bend = 0.3 * (start + end)
+    return np.asarray((1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end).T
+
+
+def _write_name(axes: Any, name: str, angle: float) -> None:
+    """Write outwards from the circle, and never upside down."""
+    left = np.cos(angle) < -1e-9
+    axes.text(
+        1.05 * np.cos(angle),
+        1.05 * np.sin(angle),
+        name,
+        rotation=np.degrees(angle) + (180 if left else 0),
+        rotation_mode="anchor",
+        ha="right" if left else "left",
+        va="center",
+        fontsize=8,
+        parse_math=False,  # a label may hold a dollar sign
+    )

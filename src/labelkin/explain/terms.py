@@ -1,0 +1,134 @@
+"""Which words speak for and against a label: the terms of a whole pipeline, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.content.term_contributions import (
+    ContentShares,
+    Neighbour,
+    TermShare,
+    content_shares,
+    named,
+    terms_of,
+)
+from labelkin.label_matrix import names_to_columns
+
+
+@dataclass(frozen=True)
+class TermExplanation:
+    """The strongest terms of one label for one document; all parts in log-odds.
+
+    constant + the shares of the terms + rest + clipped = log_odds.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    log_odds
+        Of the content alone, before the other labels are listened to.
+    terms
+        The strongest terms, by name where it is known, otherwise by column.
+    rest
+        What all other terms add together.
+    constant, clipped, neighbours
+        As in :class:`ContentShares`.
+    """
+
+    label: Any
+    log_odds: float
+    terms: tuple[TermShare, ...]
+    rest: float
+    constant: float
+    clipped: float = 0.0
+    neighbours: tuple[Neighbour, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        plain = asdict(self)
+        plain["terms"] = [term._asdict() for term in self.terms]
+        plain["neighbours"] = [neighbour._asdict() for neighbour in self.neighbours]
+        return plain
+
+
+def explain_terms(
+    model: Any, X: Any, labels: Sequence[Any], top: int = 10
+) -> list[list[TermExplanation]] | None:
+    """Tell which terms of some documents speak for and against some labels.
+
+    Parameters
+    ----------
+    model
+        A fitted pipeline that ends in :class:`~labelkin.LabelDependenceClassifier`, whose first
+        steps name the terms; or the classifier alone, which names them if it has seen a DataFrame.
+        A content classifier can stand in for it.
+    X
+        Documents as the model takes them.
+    labels
+        Names of labels.
+    top
+        How many terms for each.
+
+    Returns
+    -------
+    list of lists, or None
+        For every document an explanation of every label, in the order given; ``None`` if the
+        content classifier has no exact shares, such as a forest.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes
+    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"]
+    >>> topics = [["grain"], ["grain"], ["gold"], ["grain"], ["gold"]]
+    >>> model = make_pipeline(CountVectorizer(), LabelDependenceClassifier(NaiveBayes()))
+    >>> [[gold]] = explain_terms(model.fit(texts, topics), ["the gold harvest"], ["gold"])
+    >>> [(term, round(share, 2)) for term, share, _ in gold.terms]
+    [('gold', 1.34), ('harvest', -0.86)]
+    """
+    if top < 1:
+        raise ValueError(f"top must be at least 1, got {top!r}.")
+    steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
+    content = _content_of(classifier)
+    columns = names_to_columns(labels, classifier.label_names_)
+    documents = steps.transform(X) if steps else X
+    shares = content_shares(content, documents, columns)
+    if shares is None:
+        return None
+    names = terms_of(steps) if steps else getattr(classifier, "feature_names_in_", None)
+    return [
+        [
+            _explanation(label, named(cell, names), top)
+            for label, cell in zip(labels, row, strict=True)
+        ]
+        for row in shares
+    ]
+
+
+def _content_of(classifier: Any) -> Any:
+    """Return the content classifier within a classifier, or one that stands alone."""
+    if not hasattr(classifier, "log_odds"):
+        raise TypeError(
+            "explain_terms takes a fitted LabelDependenceClassifier, or a pipeline that ends in "
+            f"one, got {type(classifier).__name__}."
+        )
+    check_is_fitted(classifier)
+    return getattr(classifier, "content_", classifier)
+
+
+def _explanation(label: Any, shares: ContentShares, top: int) -> TermExplanation:
+    return TermExplanation(
+        label,
+        shares.log_odds,
+        shares.terms[:top],
+        float(sum(term.share for term in shares.terms[top:])),
+        shares.constant,
+        shares.clipped,
+        shares.neighbours,
+    )

@@ -1,0 +1,354 @@
+"""Which training documents a text resembles most: exact cosine search on arrays.
+
+Two engines give the same answer. Sparse documents are searched through their posting lists by a
+compiled kernel where numba is installed; otherwise, and for dense documents, a block of queries is
+multiplied with all documents and the largest products are picked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.extmath import row_norms
+from threadpoolctl import threadpool_limits
+
+Engine = Literal["inverted_index", "blocked_product"]
+
+# Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
+_QUERIES = 256  # a block of queries in posting lists or against dense documents
+_SPARSE_QUERIES = 64  # a block of queries against sparse documents: what fits the cache is faster
+_CELLS = 2**24  # of a block of products: 64 MB of float32
+_ROWS = 4096  # dense documents turned into float64 at a time
+
+
+def unit_rows(X: ArrayLike | Any) -> sparse.csr_array | NDArray[np.float32]:
+    """Scale every row to length 1; a row of zeros stays zero.
+
+    Parameters
+    ----------
+    X
+        Finite numbers of any size, ``(n_documents, n_features)``, dense or any SciPy sparse kind.
+
+    Returns
+    -------
+    csr_array or array
+        float32; sparse with sorted indices if ``X`` is sparse, otherwise dense. Always a copy.
+
+    Examples
+    --------
+    >>> unit_rows([[3.0, 4.0], [0.0, 0.0]])
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    if not sparse.issparse(X):
+        scaled = np.array(X, dtype=np.float64)
+        # the largest value first: squares of huge or tiny numbers would leave the range of float64
+        scaled /= _or_one(np.abs(scaled).max(axis=1, initial=0.0))[:, None]
+        scaled /= _or_one(row_norms(scaled))[:, None]
+        return scaled.astype(np.float32)
+    rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    lengths = np.diff(rows.indptr)
+    rows.data /= np.repeat(_or_one(abs(rows).max(axis=1).toarray().ravel()), lengths)
+    rows.data /= np.repeat(_or_one(row_norms(rows)), lengths)
+    return rows.astype(np.float32)
+
+
+def index_documents(documents: Any) -> sparse.csc_array | NDArray[np.float32]:
+    """Arrange documents for :func:`similar_documents`, once for many searches.
+
+    Sparse documents become posting lists, which is what the columns of a CSC array are; dense ones
+    stay rows. Either way the result is an ordinary float32 array ``(n_documents, n_features)``.
+    """
+    if sparse.issparse(documents):
+        return sparse.csc_array(documents, dtype=np.float32)
+    return np.asarray(documents, dtype=np.float32)
+
+
+def similar_documents(
+    documents: Any,
+    queries: Any,
+    k: int,
+    *,
+    leave_one_out: bool = False,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
+) -> sparse.csr_array:
+    """Find the ``k`` documents most similar to each query, and how similar they are.
+
+    Parameters
+    ----------
+    documents
+        What :func:`index_documents` returns, or rows of length 1 as :func:`unit_rows` makes them,
+        ``(n_documents, n_features)``.
+    queries
+        Rows of length 1, ``(n_queries, n_features)``.
+    k
+        How many, at least 1. Ties at rank k go to the lowest document; with fewer than k documents
+        all of them are compared.
+    leave_one_out
+        The queries are the documents, in the same order, and none is compared with itself.
+    n_jobs
+        Threads; the answer is the same to the byte.
+    engine
+        ``"inverted_index"`` (sparse documents, needs numba), ``"blocked_product"``, or ``None``:
+        the first where it can be had. They agree to float32 rounding; documents that are equal tie
+        exactly in both.
+
+    Returns
+    -------
+    csr_array
+        Cosine similarities, float64, ``(n_queries, n_documents)``, at most k per row. Only positive
+        ones are stored: a query with no word in common with any document has an empty row.
+
+    Examples
+    --------
+    >>> documents = unit_rows([[1, 0], [1, 1], [0, 1]])
+    >>> similar_documents(documents, unit_rows([[3, 1]]), k=2).toarray().round(3)
+    array([[0.949, 0.894, 0.   ]])
+    """
+    index = index_documents(documents)
+    rows = _like(index, queries)
+    _check(index, rows, k, leave_one_out)
+    search, size = _pick(index, engine)
+    block = partial(search, index, rows, k=min(k, index.shape[0]), leave_one_out=leave_one_out)
+    starts = range(0, max(rows.shape[0], 1), size)  # no queries: one empty block
+    with _one_blas_thread(index):
+        found = Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(block)(start=start, stop=min(start + size, rows.shape[0])) for start in starts
+        )
+    return sparse.vstack(found, format="csr")
+
+
+def _or_one(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Replace 0 by 1: nothing is divided by zero, and zeros stay zero."""
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _like(index: Any, queries: Any) -> sparse.csr_array | NDArray[np.float32]:
+    """Return queries as float32 rows, sparse if the documents are."""
+    if sparse.issparse(index):
+        return sparse.csr_array(queries, dtype=np.float32)
+    dense = queries.toarray() if sparse.issparse(queries) else queries
+    return np.asarray(dense, dtype=np.float32)
+
+
+def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}.")
+    if index.shape[0] == 0:
+        raise ValueError("There must be at least one document to compare with, got none.")
+    if queries.shape[1] != index.shape[1]:
+        raise ValueError(
+            f"Queries must have the {index.shape[1]} features of the documents, got "
+            f"{queries.shape[1]}. Use the same vectoriser for both."
+        )
+    if leave_one_out and queries.shape[0] != index.shape[0]:
+        raise ValueError(
+            f"With leave_one_out the queries are the documents: {index.shape[0]} rows, got "
+            f"{queries.shape[0]}. Give the documents as queries, or leave_one_out=False."
+        )
+
+
+def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_array], int]:
+    """Return the function that searches for a block of queries, and the size of a block."""
+    if engine not in (None, "inverted_index", "blocked_product"):
+        raise ValueError(
+            f"engine must be 'inverted_index', 'blocked_product' or None, got {engine!r}."
+        )
+    most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
+    blocked = _multiply_block, max(1, min(most, _CELLS // index.shape[0]))
+    if engine == "blocked_product" or (engine is None and not sparse.issparse(index)):
+        return blocked
+    if not sparse.issparse(index):
+        raise ValueError(
+            "engine='inverted_index' searches sparse documents, got dense ones. Use engine=None."
+        )
+    try:
+        from labelkin.solvers.cosine_index import search_postings
+    except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
+        if engine is None:
+            return blocked
+        raise ImportError(
+            f"engine='inverted_index' needs numba: pip install \"labelkin[fast]\" ({reason})."
+        ) from reason
+    return search_postings, _QUERIES
+
+
+def _one_blas_thread(index: Any) -> AbstractContextManager[Any]:
+    """Keep BLAS from cutting a product among threads, which changes its last bits."""
+    if sparse.issparse(index):
+        return nullcontext()  # no BLAS in sparse products, and asking for it takes milliseconds
+    return threadpool_limits(limits=1, user_api="blas")
+
+
+def _multiply_block(
+    index: Any, queries: Any, *, start: int, stop: int, k: int, leave_one_out: bool
+) -> sparse.csr_array:
+    """Compare queries ``start`` to ``stop`` with every document, then keep the largest."""
+    multiply = _sparse_product if sparse.issparse(index) else _dense_product
+    similarity = multiply(index, queries[start:stop])
+    if leave_one_out:
+        similarity[np.arange(stop - start), np.arange(start, stop)] = 0.0
+    chosen = np.nonzero(_largest(similarity, k))
+    return sparse.csr_array((similarity[chosen].astype(np.float64), chosen), shape=similarity.shape)
+
+
+def _sparse_product(postings: sparse.csc_array, queries: sparse.csr_array) -> NDArray[np.float32]:
+    """Multiply as sparse × dense: on text two to five times faster than sparse × sparse.
+
+    The queries are dense in the terms they use only, so a large vocabulary costs no memory.
+    """
+    terms = np.unique(queries.indices)
+    weights = np.ascontiguousarray(queries[:, terms].toarray().T)
+    return np.ascontiguousarray((postings[:, terms] @ weights).T)
+
+
+def _dense_product(
+    documents: NDArray[np.float32], queries: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Multiply in float64, round to float32.
+
+    A matrix product may add up its last columns in another order than the rest; rounded from
+    float64, equal documents are equally similar wherever they stand.
+    """
+    similarity = np.empty((len(queries), len(documents)), dtype=np.float32)
+    exact_queries = queries.astype(np.float64)
+    for start in range(0, len(documents), _ROWS):
+        exact_documents = documents[start : start + _ROWS].astype(np.float64)
+        similarity[:, start : start + _ROWS] = exact_queries @ exact_documents.T
+    return similarity
+
+
+def _largest(similarity: NDArray[np.float32], k: int) -> NDArray[np.bool_]:
+    """Mark the ``k`` largest positive values of each row, ties at rank k from the left."""
+    n_documents = similarity.shape[1]
+    least = np.partition(similarity, n_documents - k, axis=1)[:, [n_documents - k]]
+    chosen = (similarity >= least) & (similarity > 0)
+    crowded = np.flatnonzero(chosen.sum(axis=1) > k)
+    above = similarity[crowded] > least[crowded]
+    tied = chosen[crowded] & ~above
+    room = k - above.sum(axis=1, keepdims=True)
+    chosen[crowded] = above | (tied & (np.cumsum(tied, axis=1) <= room))
+    return chosen
+
+
+_LAST = 0xFFFFFFFF  # documents are counted backwards from here: 32 bits
+
+
+def search_postings(
+    postings: sparse.csc_array,
+    queries: sparse.csr_array,
+    *,
+    start: int,
+    stop: int,
+    k: int,
+    leave_one_out: bool,
+) -> sparse.csr_array:
+    """Return the ``k`` largest positive products of each query with the documents.
+
+    Parameters
+    ----------
+    postings
+        The documents, float32, ``(n_documents, n_features)``; a column is a term's posting list.
+    queries
+        float32, ``(n_queries, n_features)``.
+    start, stop
+        The rows of ``queries`` to search for.
+    k
+        At most ``n_documents``; ties at rank k go to the lowest document.
+    leave_one_out
+        Query i is document i and is not compared with itself.
+
+    Returns
+    -------
+    csr_array
+        float64, ``(stop - start, n_documents)``, sorted indices.
+    """
+    n_documents = postings.shape[0]
+    nobody = np.full(stop - start, n_documents)
+    keys = np.zeros((stop - start, k), dtype=np.int64)
+    _search(
+        (_unsigned(postings.indptr), _unsigned(postings.indices), postings.data),
+        (
+            _unsigned(queries.indptr[start : stop + 1]),
+            _unsigned(queries.indices),
+            queries.data,
+        ),
+        np.arange(start, stop) if leave_one_out else nobody,
+        np.zeros(n_documents + 1, dtype=np.float32),
+        keys,
+    )
+    found = keys > 0
+    similarity = (keys[found] >> 32).astype(np.int32).view(np.float32).astype(np.float64)
+    document = _LAST - (keys[found] & _LAST)
+    ends = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
+    result = sparse.csr_array((similarity, document, ends), shape=(stop - start, n_documents))
+    result.sort_indices()
+    return result
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    """View indices as unsigned: numba then has no negative indices to take care of."""
+    return indices.view(f"u{indices.itemsize}")
+
+
+@njit(nogil=True, cache=True)
+def _search(
+    postings: tuple[NDArray[Any], NDArray[Any], NDArray[np.float32]],
+    queries: tuple[NDArray[Any], NDArray[Any], NDArray[np.float32]],
+    left_out: NDArray[np.int64],
+    similarity: NDArray[np.float32],
+    keys: NDArray[np.int64],
+) -> None:
+    """Fill row i of ``keys``, all zero, with the largest keys of query i.
+
+    ``similarity`` is all zero, before and after, and has one place more than there are documents:
+    what ``left_out`` names when no document is.
+    """
+    term_ends, documents, weights = postings
+    query_ends, terms, term_weights = queries
+    for i in range(len(keys)):
+        for place in range(query_ends[i], query_ends[i + 1]):
+            term, weight = terms[place], term_weights[place]
+            for posting in range(term_ends[term], term_ends[term + 1]):
+                similarity[documents[posting]] += weight * weights[posting]
+        similarity[left_out[i]] = 0.0
+        _keep_largest(similarity.view(np.int32), keys[i])
+        similarity[:] = 0.0
+
+
+@njit(nogil=True, cache=True)
+def _keep_largest(bits: NDArray[np.int32], heap: NDArray[np.int64]) -> None:
+    """Fill ``heap``, all zero, with the largest keys; the smallest of them stays at the root.
+
+    ``bits`` are the similarities as integers: negative ones have the sign bit, so they and zero
+    never pass the empty root. Documents come in ascending order, so a tie with the root loses.
+    """
+    least = np.int64(0)
+    for document in range(bits.size):
+        if bits[document] > least:
+            _replace_root(heap, (np.int64(bits[document]) << 32) | (_LAST - document))
+            least = heap[0] >> 32
+
+
+@njit(nogil=True, cache=True)
+def _replace_root(heap: NDArray[np.int64], key: np.int64) -> None:
+    """Put ``key`` in the place of the smallest key and let it sink."""
+    place, child = 0, 1
+    while child < heap.size:
+        if child + 1 < heap.size and heap[child + 1] < heap[child]:
+            child += 1
+        if key <= heap[child]:
+            break
+        heap[place] = heap[child]
+        place, child = child, 2 * child + 1
+    heap[place] = key

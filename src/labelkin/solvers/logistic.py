@@ -1,0 +1,356 @@
+"""Logistic regression with a Gaussian prior, all labels at once, to the exact optimum.
+
+Every label is predicted from the others by the weights w that minimise
+
+    Σ_i c_i [log(1 + exp(m_i)) − y_i m_i] + (λ/2) |w − w₀|²,    m = offset + [inputs, 1] w,
+
+the objective of Weka's BayesianLogisticRegression: c_i says how often row i occurs, λ = 2/tau,
+w₀ = 0, and the intercept is penalised like any weight. All labels share one input matrix, so they
+are solved side by side: Newton's method, each step by conjugate gradients on a block of labels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from labelkin.method.label_sets import LabelSets
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticWeights:
+    """Log-odds of all labels, linear in the inputs: ``inputs @ weights + bias``.
+
+    ``weights[k, j]`` is what input k adds to the log-odds of label j, ``(n_inputs, n_labels)``;
+    where the inputs are the labels, the diagonal is 0. ``bias`` and ``sweeps`` are ``(n_labels,)``:
+    the log-odds when all inputs are 0, and how many sweeps or Newton steps the label took.
+    """
+
+    weights: Array
+    bias: Array
+    sweeps: NDArray[np.int64]
+
+
+def fit_map_logistic(
+    label_sets: LabelSets, *, penalty_factor: float = 1.0, **options: Any
+) -> LogisticWeights:
+    """Learn every label's log-odds given the other labels.
+
+    A label set whose cell is unknown is left out for that label; as an input an unknown cell counts
+    its label's prior. ``penalty_factor`` multiplies the penalty 2/tau of :func:`prior_scale`.
+    ``offset``, ``centre``, ``tol`` and ``n_jobs`` are those of :func:`fit_logistic_layer`, with the
+    label sets as rows.
+
+    Examples
+    --------
+    What speaks for tea (the last column) and what against it:
+
+    >>> from labelkin.label_matrix import read_labels
+    >>> from labelkin.method.label_sets import count_label_sets
+    >>> drinks = read_labels([["tea"], ["tea", "sugar"], ["tea", "sugar"], ["milk"], ["milk"]])
+    >>> drinks.names.tolist()
+    ['milk', 'sugar', 'tea']
+    >>> fit_map_logistic(count_label_sets(drinks)).weights[:, 2].round(2).tolist()
+    [-0.82, 0.63, 0.0]
+    """
+    penalty = penalty_factor * 2 / prior_scale(label_sets)
+    rows = label_sets.inputs(), label_sets.positive, label_sets.count
+    return fit_logistic_layer(*rows, penalty, unknown=label_sets.unknown, **options)
+
+
+def prior_scale(label_sets: LabelSets) -> Array:
+    """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
+
+    tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
+    is over the documents for which the label is known.
+    """
+    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
+    total = squares.sum() - label_sets.positives()
+    if label_sets.unknown is not None:
+        total -= label_sets.unknown.T @ squares
+    known = label_sets.known()
+    mean = np.divide(total, known, out=np.zeros_like(total), where=known > 0)
+    return (label_sets.n_labels + 1) / (1 + mean)
+
+
+def fit_logistic_layer(
+    inputs: Array | sparse.csr_array,
+    targets: Array | sparse.csr_array,
+    counts: Array,
+    penalty: Array,
+    *,
+    unknown: sparse.csr_array | None = None,
+    offset: Array | None = None,
+    centre: tuple[Array, Array] | None = None,
+    own_column_zero: bool = True,
+    tol: float = 1e-9,
+    n_jobs: int | None = None,
+) -> LogisticWeights:
+    """Find the weights that minimise every label's objective.
+
+    Parameters
+    ----------
+    inputs, targets
+        ``(n_rows, n_inputs)`` and ``(n_rows, n_labels)``, sparse or dense; targets lie in [0, 1].
+    counts, penalty
+        How often each row occurs, ``(n_rows,)``; λ of each label, ``(n_labels,)``, above 0.
+    unknown
+        1 where the row is left out for the label, ``(n_rows, n_labels)``.
+    offset
+        A given part of the log-odds, ``(n_rows, n_labels)``.
+    centre
+        w₀ as weights ``(n_inputs, n_labels)`` and bias ``(n_labels,)``; also the start.
+    own_column_zero
+        Whether input j is ignored for label j; there are as many inputs as labels then.
+    tol
+        A Newton step that promises to lower the objective by no more than this share is the last.
+    n_jobs
+        Threads over blocks of labels. The result does not depend on it.
+    """
+    n_inputs, n_labels = inputs.shape[1], targets.shape[1]
+    _check_layer(n_inputs, n_labels, penalty, own_column_zero)
+    _check_finite(inputs=inputs, offset=offset)
+    middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
+    fixed = np.zeros((1, n_labels)) if offset is None else offset
+
+    def block(labels: Columns) -> Block:
+        known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)
+        own = labels if own_column_zero else labels[:0]
+        start = without_own(columns_of(middle, labels), own)
+        y, c = columns_of(targets, labels), counts[:, None] * known
+        return Block(y, c, penalty[labels], start, own)
+
+    shared = Inputs.of(inputs)
+    parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
+    with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
+        solved = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(solve_block)(shared, block(labels), fixed[:, labels], tol) for labels in parts
+        )
+    weights, sweeps = np.zeros_like(middle), np.zeros(n_labels, dtype=np.int64)
+    for labels, (found, steps) in zip(parts, solved, strict=True):
+        weights[:, labels], sweeps[labels] = found, steps
+    return LogisticWeights(weights[:-1], weights[-1], sweeps)
+
+
+def _check_layer(n_inputs: int, n_labels: int, penalty: Array, own_column_zero: bool) -> None:
+    if own_column_zero and n_inputs != n_labels:
+        raise ValueError(
+            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
+            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
+        )
+    if not np.all((penalty > 0) & np.isfinite(penalty)):
+        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
+
+
+def _check_finite(**matrices: Any) -> None:
+    for name, matrix in matrices.items():
+        values = 0.0 if matrix is None else matrix.data if sparse.issparse(matrix) else matrix
+        wrong = np.count_nonzero(~np.isfinite(values))
+        if wrong:
+            raise ValueError(
+                f"{name} must be finite, got NaN or infinity in {wrong} cells. "
+                "Clip log-odds that are infinite, fill in what is unknown."
+            )
+
+
+def _blocks_of_labels(frequency: Array, n_rows: int) -> list[Columns]:
+    """Labels of like frequency side by side: 64, or more while a block stays in the cache."""
+    size = max(64, 2**17 // max(n_rows, 1))
+    order = np.argsort(-frequency, kind="stable")
+    return [order[i : i + size] for i in range(0, len(order), size)]
+
+
+Array = NDArray[np.float64]
+Columns = NDArray[np.intp]
+
+NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
+ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
+TINY = float(np.finfo(np.float32).tiny)
+
+
+class Inputs(NamedTuple):
+    """A = [inputs, 1] and its transpose, also in single precision, and the squares of its cells."""
+
+    A: Any
+    At: Any
+    A32: Any
+    At32: Any
+    squares32: Any
+
+    @classmethod
+    def of(cls, inputs: Any) -> Inputs:
+        """Prepare the inputs for all blocks of labels."""
+        join = sparse.hstack if sparse.issparse(inputs) else np.hstack
+        A = join([inputs, np.ones((inputs.shape[0], 1))])
+        At = A.T
+        if sparse.issparse(inputs):
+            A, At = sparse.csr_array(A), sparse.csr_array(At)
+        At32 = At.astype(np.float32)
+        return cls(A, At, A.astype(np.float32), At32, At32 * At32)
+
+
+class Block(NamedTuple):
+    """Some labels side by side, a column each."""
+
+    targets: Array
+    counts: Array  # a single column when no cell is left out
+    penalty: Array
+    centre: Array
+    own: Columns  # the input each label ignores, or empty
+
+
+class _Point(NamedTuple):
+    """Weights, their log-odds M, exp(−|M|) and the objective."""
+
+    W: Array
+    M: Array
+    E: Array
+    f: Array
+
+
+def solve_block(
+    inputs: Inputs, block: Block, offset: Array, tol: float
+) -> tuple[Array, NDArray[np.int64]]:
+    """Solve some labels by Newton's method; return weights, intercept last, and steps taken."""
+    weights, steps = np.zeros_like(block.centre), np.zeros(len(block.penalty), dtype=np.int64)
+    labels = np.arange(len(steps))
+    point = _evaluate(block, block.centre, inputs.A @ block.centre + offset)
+    for _ in range(NEWTON_STEPS):
+        gradient, S = _newton_direction(inputs, block, point)
+        promised = _dots(gradient, S)
+        is_open = promised > 2 * max(tol, ROUNDING) * point.f
+        point = _line_search(block, point, S, inputs.A @ S, promised)
+        weights[:, labels], steps[labels] = point.W, steps[labels] + 1
+        if not is_open.any():
+            return weights, steps
+        labels, block, point = labels[is_open], _only(is_open, block), _only(is_open, point)
+    warnings.warn(
+        f"Newton's method should settle in {NEWTON_STEPS} steps, {len(labels)} labels did not. "
+        "Look for huge inputs, offsets or counts, or raise the penalty.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return weights, steps
+
+
+def _evaluate(block: Block, W: Array, M: Array) -> _Point:
+    E = np.exp(-np.abs(M))
+    loss = np.log1p(E)
+    loss += np.maximum(M, 0)
+    loss -= block.targets * M
+    loss *= block.counts
+    moved = W - block.centre
+    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * _dots(moved, moved))
+
+
+def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[Array, Array]:
+    """Return the gradient and, nearly, the inverse of the Hessian times it."""
+    larger = 1 / (1 + point.E)
+    smaller = point.E * larger
+    P = np.where(point.M >= 0, larger, smaller)
+    G = inputs.At @ (block.counts * (P - block.targets)) + block.penalty * (point.W - block.centre)
+    without_own(G, block.own)
+    scale = np.maximum(np.abs(G).max(axis=0), TINY)
+    parts = G / scale, block.counts * (smaller * larger), block.penalty
+    R, D, penalty = (part.astype(np.float32) for part in parts)
+    inverse = 1 / (inputs.squares32 @ D + penalty)
+    rz = _dots(R, R * inverse)
+    eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, TINY)))
+    enough = rz * (eta**2).astype(np.float32)
+    search = _Search(np.zeros_like(R), R, R * inverse, rz, enough, D, inverse, penalty, block.own)
+    return G, scale * _conjugate_gradients(inputs, search)
+
+
+class _Search(NamedTuple):
+    """Conjugate gradients for (AᵀDA + λ) S = G: solution, residual, direction, their scalars.
+
+    In single precision: it touches the direction of a Newton step only, not where the steps end.
+    """
+
+    S: Any
+    R: Any
+    V: Any
+    rz: Any
+    enough: Any
+    D: Any
+    inverse: Any
+    penalty: Any
+    own: Columns
+
+
+def _conjugate_gradients(inputs: Inputs, search: _Search) -> Any:
+    """Step until every label's residual is small; drop those that are done, half at a time."""
+    found, labels = np.zeros_like(search.S), np.arange(len(search.rz))
+    for _ in range(GRADIENT_STEPS):
+        search = _gradient_step(inputs, search)
+        is_open = search.rz > search.enough
+        if np.count_nonzero(is_open) > len(labels) / 2:
+            continue
+        found[:, labels] = search.S
+        labels, search = labels[is_open], _only(is_open, search)
+        if not len(labels):
+            break
+    found[:, labels] = search.S
+    return found
+
+
+def _gradient_step(inputs: Inputs, search: _Search) -> _Search:
+    S, R, V, rz = search[:4]
+    AV = inputs.A32 @ V
+    AV *= search.D
+    HV = inputs.At32 @ AV
+    HV += search.penalty * V
+    without_own(HV, search.own)
+    step = rz / np.maximum(_dots(V, HV), TINY)
+    S += step * V
+    R -= step * HV
+    Z = R * search.inverse
+    new = _dots(R, Z)
+    V *= new / np.maximum(rz, TINY)
+    V += Z
+    return search._replace(rz=new)
+
+
+def _line_search(block: Block, point: _Point, S: Array, AS: Array, promised: Array) -> _Point:
+    """Go along −S; halve a label's step until its objective falls by a share of the promise."""
+    t = np.ones(len(promised))
+    for _ in range(HALVINGS):
+        new = _evaluate(block, point.W - t * S, point.M - t * AS)
+        short = new.f > point.f - 1e-4 * t * promised
+        if not short.any():
+            break
+        t[short] /= 2
+    return new
+
+
+def _only(keep: NDArray[np.bool_], record: Any) -> Any:
+    """Drop the labels that are done from every array that has a column for each."""
+    if keep.all():
+        return record
+    return record._make(
+        np.compress(keep, x, axis=-1) if x.shape[-1] == len(keep) else x for x in record
+    )
+
+
+def without_own(X: Any, own: Columns) -> Any:
+    """Set every label's own row to 0, in place."""
+    X[own, np.arange(len(own))] = 0
+    return X
+
+
+def columns_of(matrix: Any, labels: Columns) -> Array:
+    """Return some labels' columns as a dense array of their own."""
+    part = matrix[:, labels]
+    return np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64, order="C")
+
+
+def _dots(a: Any, b: Any) -> Any:
+    return np.einsum("ij,ij->j", a, b)

@@ -1,0 +1,83 @@
+"""From what a user says, a number or a metric, to a threshold rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn.base import clone
+
+from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
+from labelkin.thresholds.per_document import ExpectedF1, MCut
+from labelkin.thresholds.rule import Scale, ThresholdRule, check_scale, is_number
+
+#: No rule is best for everything; this one is good for each metric.
+RULES: dict[str, Callable[[Scale], ThresholdRule]] = {
+    "hamming_loss": lambda scale: FixedCut(0.5, scale=scale),
+    "micro_f1": lambda scale: GlobalCut("micro_f1"),
+    "macro_f1": lambda scale: SCutFBR(),
+    "subset_loss": lambda scale: MCut(scale=scale),
+    "samples_f1": lambda scale: ExpectedF1(scale=scale),
+}
+
+
+def rule_for(metric: str, scale: Scale = "log_odds") -> ThresholdRule:
+    """Return the rule to use when a metric matters most.
+
+    Parameters
+    ----------
+    metric
+        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"samples_f1"``.
+    scale
+        What the scores are: ``"probability"`` or ``"log_odds"``.
+
+    Examples
+    --------
+    >>> rule_for("subset_loss")
+    MCut(scale='log_odds')
+    """
+    check_scale(scale)
+    if metric not in RULES:
+        listed = ", ".join(map(repr, RULES))
+        raise ValueError(f"There are rules for the metrics {listed}, got {metric!r}.")
+    return RULES[metric](scale)
+
+
+def as_rule(thresholds: float | str | ThresholdRule | None, scale: Scale) -> ThresholdRule:
+    """Return an unfitted rule for what a user gave as thresholds.
+
+    Parameters
+    ----------
+    thresholds
+        ``None``: cut at 0.5. A number: cut at this probability. A metric: see :func:`rule_for`. A
+        rule: a clone of it, for this scale of scores, also where it stands inside another rule.
+    scale
+        What the scores are: ``"probability"`` or ``"log_odds"``.
+
+    Examples
+    --------
+    >>> as_rule(0.3, scale="log_odds")
+    FixedCut(cut=0.3, scale='log_odds')
+    """
+    check_scale(scale)
+    if thresholds is None:
+        return FixedCut(scale=scale)
+    if isinstance(thresholds, str):
+        return rule_for(thresholds, scale)
+    if isinstance(thresholds, ThresholdRule):
+        return _for_scale(clone(thresholds), scale)
+    if is_number(thresholds):
+        return FixedCut(float(thresholds), scale=scale)
+    raise TypeError(
+        "thresholds must be None (0.5), a probability, the name of a metric "
+        f"({', '.join(map(repr, RULES))}) or a threshold rule, got {thresholds!r}."
+    )
+
+
+def _for_scale(rule: ThresholdRule, scale: Scale) -> ThresholdRule:
+    """Tell a rule, and the one inside it, what the scores are."""
+    parameters = rule.get_params(deep=False)
+    if "scale" in parameters:
+        rule.set_params(scale=scale)
+    if "rule" in parameters:
+        rule.set_params(rule=as_rule(parameters["rule"], scale))
+    return rule

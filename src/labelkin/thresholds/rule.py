@@ -1,0 +1,291 @@
+"""What every threshold rule does: read scores, learn, decide, and show itself label by label."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
+from labelkin.odds import probability_of
+
+Scores = NDArray[np.float64]
+Decisions = NDArray[np.bool_]
+
+
+class LabelCut(NamedTuple):
+    """One label in the table of a fitted rule; ``None`` where a field does not apply.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    cut
+        Its cut, on the scale of the scores; +inf: only accepted documents. ``None`` for rules that
+        do not cut label by label.
+    f1
+        Its F1 on the fitting scores, 0/0 = 0. ``None`` when the rule was fitted without scores, or
+        nothing is known of the label.
+    positives
+        How many documents have it.
+    decided
+        How many documents the rule gives it, among those for which it is known.
+    """
+
+    label: Any
+    cut: float | None
+    f1: float | None
+    positives: int
+    decided: int | None
+
+
+class ThresholdRule(BaseEstimator, ABC):
+    """Turns scores (documents × labels) into decisions.
+
+    In every rule a score of +inf, a label that a person accepted, is decided yes, and −inf, one
+    that was refused, no; neither is ever taken for a number.
+
+    Attributes
+    ----------
+    needs_scores : bool
+        Whether ``fit`` learns from scores; if not, ``fit(None, Y)`` is legal.
+    needs_batch : bool
+        Whether a decision depends on the other documents, so that streams cannot be decided.
+    label_names_ : array of shape (n_labels,)
+    cut_, f1_, positives_, decided_ : arrays of shape (n_labels,)
+        The columns of :meth:`table`; NaN where they do not apply.
+    """
+
+    needs_scores: ClassVar[bool] = True
+    needs_batch: ClassVar[bool] = False
+
+    def fit(self, scores: Any, Y: Any) -> Self:
+        """Learn from out-of-fold scores and true labels.
+
+        Parameters
+        ----------
+        scores
+            Of training documents, made without their labels, ``(n_documents, n_labels)``; dense,
+            no NaN. ``None`` where the rule needs none.
+        Y
+            Their labels, any kind; a cell that is NaN is unknown and left out.
+        """
+        self._check_parameters()
+        labels = read_labels(Y)
+        values = None if scores is None else read_scores(scores, labels.names)
+        self._check_given(values, labels)
+        cut = self._learn(values, labels)
+        self.label_names_ = labels.names
+        self.cut_ = np.full(labels.shape[1], np.nan) if cut is None else cut
+        self._look_back(values, labels)
+        return self
+
+    def decide(self, scores: Any) -> Decisions:
+        """Return which document gets which label, ``(n_documents, n_labels)``."""
+        check_is_fitted(self)
+        return self._decide_open(read_scores(scores, self.label_names_))
+
+    def table(self) -> list[LabelCut]:
+        """Return what the rule does to every label, as seen on the fitting scores."""
+        check_is_fitted(self)
+        columns = zip(
+            self.label_names_.tolist(),
+            map(_number, self.cut_),
+            map(_number, self.f1_),
+            map(int, self.positives_),
+            map(_count, self.decided_),
+            strict=True,
+        )
+        return [LabelCut(*line) for line in columns]
+
+    @abstractmethod
+    def _learn(self, scores: Any, labels: LabelMatrix) -> Scores | None:
+        """Learn, and return the cut of every label if there is one; ``scores`` may be ``None``."""
+
+    @abstractmethod
+    def _decide(self, scores: Scores) -> Decisions:
+        """Decide; what was accepted or refused is put right afterwards."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that make no sense."""
+
+    def _decide_open(self, scores: Scores) -> Decisions:
+        return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
+
+    def _check_given(self, scores: Scores | None, labels: LabelMatrix) -> None:
+        if scores is None and self.needs_scores:
+            raise ValueError(
+                f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
+                "scores of the training documents."
+            )
+        if scores is not None and len(scores) != labels.shape[0]:
+            raise ValueError(
+                f"scores and Y must have the same documents, got {len(scores)} and "
+                f"{labels.shape[0]}."
+            )
+
+    def _look_back(self, scores: Scores | None, labels: LabelMatrix) -> None:
+        """Count what the rule decides on the scores it was fitted on, known cells only."""
+        self.positives_, n_known = labels.counts()
+        if scores is None:
+            self.f1_ = self.decided_ = np.full(labels.shape[1], np.nan)
+            return
+        decided = self._decide_open(scores)
+        self.decided_ = decided.sum(axis=0) - _sum_cells(decided, labels.unknown)
+        hits = _sum_cells(decided, labels.positive)
+        total = self.positives_ + self.decided_
+        self.f1_ = np.divide(2 * hits, total, out=np.zeros(len(total)), where=total > 0)
+        self.f1_[n_known == 0] = np.nan
+
+
+def read_scores(scores: Any, names: NDArray[Any]) -> Scores:
+    """Return scores as a float64 matrix with one column per label; a DataFrame goes by name."""
+    if sparse.issparse(scores):
+        raise TypeError("scores must be a dense array, got a sparse one; use .toarray().")
+    if hasattr(scores, "columns"):
+        scores = frame_in_order(scores, names)
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 2 or values.shape[1] != len(names):
+        raise ValueError(
+            f"scores must be documents × labels, (n, {len(names)}), got shape {values.shape}. "
+            "Their columns are in the order of the labels of Y."
+        )
+    wrong = np.isnan(values)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"scores must be numbers, got NaN at document {i}, label {j} ({int(wrong.sum())} such "
+            "cells). A label that must not be given has the score -inf."
+        )
+    return values
+
+
+def known_scores(scores: Scores, labels: LabelMatrix) -> Scores:
+    """Return the scores with −inf, which is never decided, in the unknown cells."""
+    if labels.unknown is None:
+        return scores
+    known = scores.copy()
+    known[labels.unknown.nonzero()] = -np.inf
+    return known
+
+
+def known_frequency(labels: LabelMatrix) -> NDArray[np.float64]:
+    """Return the share of documents with each label; 0, not ½, where nothing is known."""
+    positive, known = labels.counts()
+    return np.divide(positive, known, out=np.zeros(len(known)), where=known > 0)
+
+
+def is_number(value: object) -> bool:
+    """Tell numbers of any type from everything else; truth values are none."""
+    return not isinstance(value, bool) and isinstance(value, Real)
+
+
+def is_whole(value: object) -> bool:
+    """Tell integers of any type from everything else."""
+    return not isinstance(value, bool) and isinstance(value, Integral)
+
+
+def _sum_cells(decided: Decisions, cells: sparse.csr_array | None) -> NDArray[np.float64]:
+    """Count per label the decided ones among some cells."""
+    if cells is None:
+        return np.zeros(decided.shape[1])
+    row, column = cells.nonzero()
+    return np.bincount(column[decided[row, column]], minlength=decided.shape[1]).astype(np.float64)
+
+
+def _number(value: np.float64) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _count(value: np.float64) -> int | None:
+    return None if np.isnan(value) else int(value)
+
+
+Scale = Literal["probability", "log_odds"]
+
+
+def check_scale(scale: str) -> None:
+    """Refuse what is not the name of a scale."""
+    if scale not in get_args(Scale):
+        raise ValueError(f"scale must be one of {get_args(Scale)}, got {scale!r}.")
+
+
+def as_probabilities(scores: NDArray[np.float64], scale: str) -> NDArray[np.float64]:
+    """Return scores as probabilities; ±inf, a label that is known, is 1 or 0 on either scale."""
+    if scale == "log_odds":
+        return probability_of(scores)
+    check_probabilities(scores)
+    return np.clip(scores, 0.0, 1.0)
+
+
+def check_probabilities(scores: NDArray[np.float64]) -> None:
+    """Refuse finite scores outside [0, 1]."""
+    wrong = ((scores < 0) | (scores > 1)) & np.isfinite(scores)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise ValueError(
+            f"scores must be probabilities in [0, 1], got {float(scores[i, j])!r} at document {i}, "
+            f'label {j} ({int(wrong.sum())} such cells). Log-odds need scale="log_odds".'
+        )
+
+
+def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) -> NDArray[np.bool_]:
+    """Mark the ``counts`` highest scores of each row; of equal ones the lowest columns.
+
+    Parameters
+    ----------
+    scores
+        Any shape ``(n_rows, n_columns)``.
+    counts
+        How many, one number or ``(n_rows,)``; more than there are columns: all.
+
+    Examples
+    --------
+    >>> top_of_rows(np.array([[0.2, 0.9, 0.2], [0.5, 0.5, 0.5]]), 2).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 0]])
+    """
+    n_rows, n_columns = scores.shape
+    if not scores.size:
+        return np.zeros(scores.shape, dtype=np.bool_)
+    wanted = np.clip(np.broadcast_to(counts, n_rows), 0, n_columns)
+    place = np.minimum(n_columns - wanted, n_columns - 1)
+    lowest = np.sort(scores, axis=1)[np.arange(n_rows), place][:, None]
+    above, tied = scores > lowest, scores == lowest
+    room = wanted - above.sum(axis=1)
+    crowded = tied.sum(axis=1) > room
+    tied[crowded] &= tied[crowded].cumsum(axis=1) <= room[crowded, None]
+    return above | tied
+
+
+def halfway(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.float64]:
+    """Return the middle of two finite numbers: above the lower one, at most the upper one.
+
+    Halves are added, for the sum of huge numbers overflows; where rounding would give the lower
+    number itself (neighbouring floats), the upper one is returned.
+
+    Examples
+    --------
+    >>> float(halfway(0.25, 0.75)), float(halfway(1.0, np.nextafter(1.0, 2.0))) > 1
+    (0.5, True)
+    """
+    low, high = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+    middle = low / 2 + high / 2
+    return np.where((middle > low) & (middle <= high), middle, high)
+
+
+def cut_below(score: float, next_lower: float) -> float:
+    """Return the cut that decides ``score`` and what is above it, and nothing below.
+
+    It lies halfway to the next lower score. A score with none below it (−inf) is its own cut, and
+    so is +inf.
+    """
+    if score == np.inf or next_lower == -np.inf:
+        return score
+    return float(halfway(next_lower, score))
