@@ -19,7 +19,7 @@ LAYERS = [
     {"method", "content", "beyond", "thresholds", "explain", "estimator", "solvers"},
     {"metrics", "significance", "text", "corpora"},
     {"splits", "rules"},
-    {"label_matrix", "odds"},
+    {"label_matrix", "odds", "files", "registry"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 

@@ -1,0 +1,61 @@
+"""Files that nobody ever reads by halves."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a new file in the same folder, which takes the place of ``path`` at the end.
+
+    Until it is whole and on disk, ``path`` stays as it was, also after an error or a kill; of
+    several writers the last wins whole. A link stays a link: what it points to is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "answer.txt"
+    >>> with replacing(path) as file:
+    ...     _ = file.write(b"42")
+    >>> path.read_text()
+    '42'
+    """
+    target = path.resolve()
+    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            to_disk(file)
+        part.replace(target)
+        names_to_disk(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file in one piece; text as UTF-8."""
+    with replacing(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def to_disk(file: IO[bytes]) -> None:
+    """Make what has been written last through a power cut."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def names_to_disk(folder: Path) -> None:
+    """Make new names in a folder last through a power cut, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,66 @@
+"""One name for every part that Python, a command, a TOML file or the page can name.
+
+A part is named as its parameter takes it: ``LabelDependenceClassifier(content="naive_bayes")``,
+``labelkin train --content naive_bayes`` and ``content = "naive_bayes"`` in an experiment are the
+same. The classes are imported when they are asked for: a command that lists names loads no
+scikit-learn.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Literal
+
+Kind = Literal["content", "labels", "thresholds"]
+
+#: Kind of part → name → module below ``labelkin`` and class.
+PARTS: dict[Kind, dict[str, str]] = {
+    "content": {
+        "svm": "content.platt_svm.PlattSVM",
+        "naive_bayes": "content.naive_bayes.NaiveBayes",
+        "nearest_neighbours": "content.nearest_neighbours.NearestNeighbours",
+    },
+    "labels": {
+        "logistic": "method.label_evidence.LogisticLabels",
+        "svm": "method.label_evidence.SVMLabels",
+    },
+    "thresholds": {
+        "fixed_cut": "thresholds.cuts.FixedCut",
+        "global_cut": "thresholds.cuts.GlobalCut",
+        "scut": "thresholds.cuts.SCut",
+        "scut_fbr": "thresholds.cuts.SCutFBR",
+        "pcut": "thresholds.cuts.PCut",
+        "rcut": "thresholds.per_document.RCut",
+        "mcut": "thresholds.per_document.MCut",
+        "expected_f1": "thresholds.per_document.ExpectedF1",
+    },
+}
+
+
+def names(kind: Kind) -> tuple[str, ...]:
+    """Return the names of a kind of part."""
+    return tuple(PARTS[kind])
+
+
+def part_class(kind: Kind, name: str) -> Any:
+    """Return the class that a name stands for.
+
+    Examples
+    --------
+    >>> part_class("content", "naive_bayes")
+    <class 'labelkin.content.naive_bayes.NaiveBayes'>
+    """
+    check_name(kind, name)
+    module, _, attribute = PARTS[kind][name].rpartition(".")
+    return getattr(import_module(f"labelkin.{module}"), attribute)
+
+
+def check_name(kind: Kind, name: str) -> None:
+    """Raise for a name that stands for nothing, and list those that do."""
+    if name in PARTS[kind]:
+        return
+    near = get_close_matches(name.replace("-", "_").lower(), PARTS[kind], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(map(repr, PARTS[kind]))
+    raise ValueError(f"{kind} must be one of {listed}, got {name!r}.{hint}")
