@@ -5,8 +5,8 @@ import pytest
 from sklearn import metrics as sk
 
 from labelkin import metrics
-from labelkin.metrics.decision_counts import count_decisions
-from labelkin.metrics.reading import judge
+from labelkin.metrics.decisions import count_decisions
+from labelkin.metrics.judged import judge
 
 PAIRS = {
     "precision": (metrics.precision, metrics.precision_per_label, sk.precision_score),

@@ -32,7 +32,7 @@ probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`
 Rankings and probabilities are judged by log-odds; probabilities enter by :func:`log_odds_of`.
 """
 
-from labelkin.metrics.decision_metrics import (
+from labelkin.metrics.decisions import (
     f1,
     f1_per_label,
     hamming_loss,
@@ -47,7 +47,8 @@ from labelkin.metrics.decision_metrics import (
     subset_loss,
 )
 from labelkin.metrics.evaluation import Evaluation, evaluate
-from labelkin.metrics.probability_metrics import (
+from labelkin.metrics.probabilities import (
+    Reliability,
     brier_score,
     brier_score_per_label,
     expected_calibration_error,
@@ -55,14 +56,13 @@ from labelkin.metrics.probability_metrics import (
     log_loss_per_label,
     reliability,
 )
-from labelkin.metrics.probability_sums import Reliability
-from labelkin.metrics.propensity import propensities
-from labelkin.metrics.ranking_metrics import (
+from labelkin.metrics.rankings import (
     coverage,
     label_ranking_average_precision,
     ndcg_at_k,
     one_error,
     precision_at_k,
+    propensities,
     propensity_scored_precision_at_k,
     ranking_loss,
     recall_at_k,

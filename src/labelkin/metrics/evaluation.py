@@ -9,13 +9,24 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.metrics.decision_counts import DecisionCounts, Metric, count_decisions
-from labelkin.metrics.document_sums import DocumentSums, sum_documents
-from labelkin.metrics.judged import Block
-from labelkin.metrics.probability_sums import ProbabilitySums, Reliability, sum_probabilities
-from labelkin.metrics.ranking_sums import RankingSums, sum_rankings
-from labelkin.metrics.reading import judge, read_ks, read_n_bins, read_propensity
-from labelkin.metrics.sums import Floats, Sums
+from labelkin.metrics.decisions import (
+    DecisionCounts,
+    DocumentSums,
+    Metric,
+    count_decisions,
+    sum_documents,
+)
+from labelkin.metrics.judged import (
+    Block,
+    Floats,
+    Sums,
+    judge,
+    read_ks,
+    read_n_bins,
+    read_propensity,
+)
+from labelkin.metrics.probabilities import ProbabilitySums, Reliability, sum_probabilities
+from labelkin.metrics.rankings import RankingSums, sum_rankings
 
 S = TypeVar("S", bound=Sums)
 
