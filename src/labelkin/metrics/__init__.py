@@ -13,9 +13,9 @@ decisions, by cell (unknown cells are skipped)      :func:`hamming_loss`; :func:
                                                     :func:`precision_per_label`,
                                                     :func:`recall_per_label`, :func:`f1_per_label`,
                                                     :func:`jaccard_per_label`
-decisions, by document (unknown cells are refused)  :func:`subset_loss`; the four above with
+decisions, by document (unknown cells raise)        :func:`subset_loss`; the four above with
                                                     ``average="document"``
-rankings by log-odds (unknown cells are refused)    :func:`one_error`, :func:`coverage`,
+rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`coverage`,
                                                     :func:`ranking_loss`,
                                                     :func:`label_ranking_average_precision`,
                                                     :func:`precision_at_k`, :func:`recall_at_k`,
@@ -29,7 +29,8 @@ probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`
                                                     :func:`reliability`
 ==================================================  ================================================
 
-Rankings and probabilities are judged by log-odds; probabilities enter by :func:`log_odds_of`.
+Rankings and probabilities are judged by log-odds; probabilities enter as
+``evaluate(Y, probabilities=...)``, or by :func:`log_odds_of`.
 """
 
 from labelkin.metrics.decisions import (
