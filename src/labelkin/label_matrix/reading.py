@@ -15,11 +15,11 @@ from sklearn.utils.validation import column_or_1d
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
+    check_distinct,
     container_of,
     frame_values,
     name_array,
     names_to_columns,
-    refuse_repeated,
 )
 
 
@@ -54,7 +54,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if _is_frame(Y):
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
-        refuse_repeated(columns.tolist(), "DataFrame columns")
+        check_distinct(columns.tolist(), "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
         return named if wanted is None else _arrange(named, wanted)
     if _is_label_sets(Y):
