@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
-from labelkin.solvers.logistic import fit_map_logistic
+from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 from labelkin.solvers.weka_logistic import fit_weka_logistic
 
@@ -151,13 +151,17 @@ class LogisticLabels(LinearLabelEvidence):
         self.n_jobs = n_jobs
 
     def _learn_from(self, label_sets: LabelSets) -> None:
+        rows = label_sets.inputs(), label_sets.positive, label_sets.count
+        tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":
-            learnt = fit_map_logistic(label_sets, tol=self.tol, n_jobs=self.n_jobs)
+            learned = fit_logistic_layer(
+                *rows, 2 / tau, unknown=unknown, tol=self.tol, n_jobs=self.n_jobs
+            )
         elif self.solver == "weka":
-            learnt = fit_weka_logistic(label_sets)
+            learned = fit_weka_logistic(*rows, tau, unknown=unknown)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
-        self.weights_, self.bias_ = learnt.weights, learnt.bias
+        self.weights_, self.bias_ = learned.weights, learned.bias
 
 
 class SVMLabels(LinearLabelEvidence):
@@ -252,6 +256,21 @@ class OtherLabels(LabelEvidence):
                 probability = estimator.predict_proba(np.delete(L, j, axis=1))[:, 1]
                 result[:, j] = log_odds_of(probability, clip=self.clip)
         return result
+
+
+def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
+    """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
+
+    tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
+    is over the documents for which the label is known.
+    """
+    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
+    total = squares.sum() - label_sets.positives()
+    if label_sets.unknown is not None:
+        total -= label_sets.unknown.T @ squares
+    known = label_sets.known()
+    mean = np.divide(total, known, out=np.zeros_like(total), where=known > 0)
+    return np.asarray((label_sets.n_labels + 1) / (1 + mean))
 
 
 def as_label_classifier(labels: Any) -> Any:

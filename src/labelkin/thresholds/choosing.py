@@ -73,6 +73,38 @@ def as_rule(thresholds: float | str | ThresholdRule | None, scale: Scale) -> Thr
     )
 
 
+def fit_rule(
+    rule: ThresholdRule,
+    scores: Scores | None,
+    labels: LabelMatrix,
+    weight: NDArray[np.float64] | None = None,
+) -> ThresholdRule:
+    """Fit a rule on what it needs; documents that count nothing are as good as absent.
+
+    Rules count documents, and do not weigh them otherwise.
+    """
+    seen = scores if rule.needs_scores else None
+    if weight is None or (weight > 0).all():
+        return rule.fit(seen, labels)
+    rows = np.flatnonzero(weight > 0)
+    return rule.fit(None if seen is None else seen[rows], labels.rows(rows))
+
+
+@dataclass(frozen=True)
+class RuleLabels:
+    """Fill in the other labels as a threshold rule decides them: M1 with learned cut-offs.
+
+    The paper leaves the cut-offs τ of equation 3 open; a rule fitted on out-of-fold content
+    evidence finds them.
+    """
+
+    rule: ThresholdRule
+
+    def __call__(self, content: Scores) -> Scores:
+        """Return 1 where the rule gives the label."""
+        return np.asarray(self.rule.decide(content), dtype=np.float64)
+
+
 def _for_scale(rule: ThresholdRule, scale: Scale) -> ThresholdRule:
     """Tell a rule, and the one inside it, what the scores are."""
     parameters = rule.get_params(deep=False)
