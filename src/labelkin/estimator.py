@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from labelkin.label_matrix import LabelMatrix, labels_for, read_labels
+from labelkin.label_matrix import LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
 from labelkin.splits import stratified_folds
 
@@ -88,7 +88,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> Any:
         """Decide: 1 where the log-odds are positive.
 
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse,
+        an array or matrix as that was;
         for a 1-d ``y`` the class of each document.
         """
         return self._decide(self.log_odds(X))
@@ -150,7 +151,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self.target_kind_ = labels.kind
-        self.sparse_decisions_ = labels.is_sparse
+        self.target_container_ = labels.container
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if _is_texts(X):
@@ -184,9 +185,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.target_kind_ == "binary":
             last = len(self.classes_) - 1
             return self.classes_[np.where(decisions.ravel(), last, 0)]
-        if self.sparse_decisions_:
-            return sparse.csr_matrix(decisions, dtype=np.int64)
-        return decisions.astype(np.int64)
+        return in_container(decisions, self.target_container_)
 
     def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, ``(n_documents, n_labels)``."""
