@@ -152,7 +152,7 @@ def test_a_share_is_a_weight_times_value_less_prior(labels, weight):
             j = NAMES.index(e.label)
             for s in e.labels:
                 k = NAMES.index(s.label)
-                guessed = weight * alone if weight == 0.3 else rescorer.guessed_weights_
+                guessed = weight * alone if weight == 0.3 else rescorer.predicted_weights_
                 said = alone[k, j] if s.known else guessed[k, j]
                 assert s.share == pytest.approx(said * (s.value - PRIOR[k]), abs=1e-9)
 

@@ -122,13 +122,13 @@ def test_a_correction_shrunk_without_end_leaves_one_weight():
     np.testing.assert_allclose(one.rescore(content), expected, atol=1e-9)
 
 
-def test_guessed_weights_are_the_papers_scaled_plus_the_correction():
+def test_predicted_weights_are_the_papers_scaled_plus_the_correction():
     Y, content = coupled_world(4, n=600)
     fitted = fit_auto(Y, content)
     rule = fitted.combination_
     expected = fitted.evidence_weight_ * fitted.label_weights_ + rule.correction.weights
-    np.testing.assert_allclose(fitted.guessed_weights_, expected)
-    assert not np.diag(fitted.guessed_weights_).any()
+    np.testing.assert_allclose(fitted.predicted_weights_, expected)
+    assert not np.diag(fitted.predicted_weights_).any()
 
 
 def test_the_weight_is_the_best_of_a_fine_grid_by_the_criterion():

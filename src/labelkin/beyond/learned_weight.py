@@ -215,24 +215,30 @@ class LearnedCombination(Combination):
         How much predicted labels have a say in which open label comes first.
     """
 
-    labels: LearnedLabels
     first_place: float = 1.0
+
+    @property
+    def learned_labels(self) -> LearnedLabels:
+        """The label evidence for predicted labels."""
+        assert isinstance(self.labels, LearnedLabels)
+        return self.labels
 
     @property
     def evidence_weight(self) -> float:
         """How much the paper's label evidence counts where labels are predicted."""
-        return self.labels.weight
+        return self.learned_labels.weight
 
     @property
     def known_labels(self) -> LabelClassifier:
         """The paper's label classifier: a known label is no prediction."""
-        return self.labels.labels
+        return self.learned_labels.labels
 
     def with_labels(
         self, labels: Any, prior: Matrix, prior_log_odds: Matrix, constant: NDArray[np.bool_]
     ) -> Self:
         """Return the same rule with label evidence learned from more label sets."""
-        learned = LearnedLabels(labels, prior_log_odds, self.labels.weight, self.labels.correction)
+        now = self.learned_labels
+        learned = LearnedLabels(labels, prior_log_odds, now.weight, now.correction)
         return super().with_labels(learned, prior, prior_log_odds, constant)
 
     def _combined(self, content: Matrix) -> Matrix:

@@ -61,14 +61,11 @@ VARIANTS: dict[str, FillIn] = {"hard": decided_labels, "soft": probable_labels}
 
 
 class LabelClassifier(Protocol):
-    """p(label | other labels), all labels at once; column j of ``L`` is ignored for label j.
+    """Fitted p(label | other labels), all labels at once; column j of ``L`` is ignored for label j.
 
     One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k adds to label j) and
     ``bias_`` is linear, and then each label's contribution is known.
     """
-
-    def fit(self, Y: Any) -> Any:
-        """Learn from true labels, ``(n_documents, n_labels)``."""
 
     def log_odds(self, L: Any) -> Matrix:
         """Return the log-odds given filled-in labels in [0, 1], ``(n_documents, n_labels)``."""

@@ -257,9 +257,7 @@ class LabelRescorer(BaseEstimator):
         return posterior
 
     def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
-        values = read_scores(
-            scores, self.label_names_, n_documents=n_documents, scale=self.scale
-        )
+        values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
         return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
 
     def _read_known(self, known: Any, n_documents: int) -> Matrix | None:

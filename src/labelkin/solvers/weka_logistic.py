@@ -50,7 +50,8 @@ def fit_weka_logistic(
         labels = np.arange(first, min(first + BLOCK, n_labels))
         known = 1.0 if unknown is None else 1 - unknown[:, labels].toarray()
         sign = 2 * positive[:, labels].toarray() - 1
-        start = _start(labels, sign, counts[:, None] * known * np.ones_like(sign), tau[labels], n_labels)
+        weight = np.broadcast_to(counts[:, None] * known, sign.shape)
+        start = _start(labels, sign, weight, tau[labels], n_labels)
         weights[:, labels], sweeps[labels] = _descend(columns, start)
     return LogisticWeights(weights[1:], weights[0], sweeps)
 

@@ -36,7 +36,7 @@ RULES = [
     SCutFBR(fbr=1.0, variant=0),
     GlobalCut(),
     GlobalCut("macro_f1"),
-    GlobalCut("samples_f1"),
+    GlobalCut("document_f1"),
     GlobalCut("hamming_loss"),
     GlobalCut("subset_loss"),
     MCut(),
