@@ -33,22 +33,22 @@ def keep_first(
 ) -> None:
     """Put the winner of the contest first in the posterior of every document, in place.
 
-    Where ``takes_part`` is given (``(n_documents, n_labels)``, or one row for all), only its labels
+    Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one row for all), only its labels
     compete: those that are known have their place.
     """
     rivals = posterior
     if takes_part is not None:
         contest = np.where(takes_part, contest, -np.inf)
         rivals = np.where(takes_part, posterior, -np.inf)
-    if not rivals.size:
-        return
-    documents = np.arange(len(rivals))
-    winner, first = contest.argmax(axis=1), rivals.argmax(axis=1)
-    highest = rivals[documents, first]
-    # Where nobody takes part, or the highest is beyond all bounds, there is nothing to decide.
-    moved = np.flatnonzero((winner != first) & np.isfinite(highest))
-    target = highest + _MARGIN * np.maximum(1, np.abs(highest))
-    posterior[moved, winner[moved]] = target[moved]
+    highest = rivals.max(axis=1, initial=-np.inf, keepdims=True)
+    best = contest.max(axis=1, initial=-np.inf, keepdims=True)
+    with np.errstate(invalid="ignore"):  # -inf − -inf where nobody takes part
+        winner = contest >= best - _MARGIN * np.maximum(1, np.abs(best))
+        target = highest + _MARGIN * np.maximum(1, np.abs(highest))
+    beaten = (rivals < highest) & np.isfinite(highest)
+    overtaken = (winner & beaten).any(axis=1) & ~(winner & ~beaten).any(axis=1)
+    winner &= overtaken[:, None]
+    np.copyto(posterior, target, where=winner)
 
 
 def choose_first_place(

@@ -19,7 +19,6 @@ What comes out is equation 2 again, with label evidence made for predicted label
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Self
 
@@ -36,7 +35,6 @@ from labelkin.method.combination import (
     LinearTerm,
     Matrix,
     Part,
-    add_up,
     combine,
 )
 from labelkin.method.label_evidence import prior_scale
@@ -249,22 +247,22 @@ class LearnedCombination(Combination):
             keep_first(posterior, contest, ~self.constant if self.constant.any() else None)
         return np.asarray(posterior)
 
-    def _label_parts(self, content: Matrix, known: Matrix) -> list[Part]:
-        parts = super()._label_parts(content, known)
+    def taken_apart(
+        self, content: Matrix, known: Matrix | None = None
+    ) -> tuple[Matrix, list[Part]]:
+        """Return the posterior and its parts, computed together."""
+        posterior, parts = super().taken_apart(content, known)
         if self.first_place == 1:
-            return parts
-        before = add_up(content, parts, known)
-        after = before.copy()
-        takes_part = np.isnan(known) & ~self.constant
-        keep_first(after, self._contest(content, parts), takes_part)
+            return posterior, parts
+        predicted, *others = (part.log_odds for part in parts[2:])
+        takes_part = np.broadcast_to(~self.constant, content.shape)
+        if known is not None:
+            takes_part = takes_part & np.isnan(known)
+        before = posterior.copy()
+        keep_first(posterior, content + sum(others) + self.first_place * predicted, takes_part)
         moved = np.zeros_like(before)
-        np.subtract(after, before, out=moved, where=takes_part)
-        return [*parts, Part("first place", moved)]
-
-    def _contest(self, content: Matrix, parts: Sequence[Part]) -> Matrix:
-        """Return what decides who comes first: predicted labels have a part of their say."""
-        predicted, *others = (part.log_odds for part in parts)
-        return np.asarray(content + sum(others) + self.first_place * predicted)
+        np.subtract(posterior, before, out=moved, where=posterior != before)
+        return posterior, [*parts, Part("first place", moved)]
 
 
 def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:

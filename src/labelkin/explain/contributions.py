@@ -151,6 +151,9 @@ class Posterior:
 
     def suggest(self, top: int = 10) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""
+        check_top(top)
+        # What is known, or follows from it by rules, is ±inf and is not suggested.
+        best = best_labels(self.log_odds, top, np.isfinite(self.log_odds))
         return [
             [
                 Suggestion(name, float(p), float(z))
@@ -161,7 +164,7 @@ class Posterior:
                     strict=True,
                 )
             ]
-            for row, columns in zip(self.log_odds, self._best(top), strict=True)
+            for row, columns in zip(self.log_odds, best, strict=True)
         ]
 
     def explain(
@@ -176,10 +179,12 @@ class Posterior:
         labels : name or sequence of names, optional
             … or which; those that are known are left out.
         """
-        chosen: Sequence[Any] = self._best(top)
+        check_top(top)
+        unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
+        is_open = np.isnan(unknown)
+        chosen: Sequence[Any] = best_labels(self.log_odds, top, is_open)
         if labels is not None:
             wanted = names_to_columns([labels] if isinstance(labels, str) else labels, self.names)
-            is_open = np.isfinite(self.log_odds)
             chosen = [wanted[is_open[i, wanted]] for i in range(len(self.log_odds))]
         names = self.names.tolist()
         return [
@@ -202,11 +207,6 @@ class Posterior:
             parts={part.name: float(part.log_odds[i, j]) for part in self.parts},
             labels=tuple(sorted(listed, key=lambda one: -abs(one.log_odds))),
         )
-
-    def _best(self, top: int) -> Sequence[NDArray[np.int64]]:
-        # What is known, or follows from it by rules, is ±inf and is not suggested.
-        check_top(top)
-        return best_labels(self.log_odds, top, np.isfinite(self.log_odds))
 
     def _probabilities(self, log_odds: Any, columns: Any) -> Matrix:
         if self.calibrated is None:

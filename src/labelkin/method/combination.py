@@ -7,7 +7,7 @@ labels of a new document, whose labels nobody knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -195,22 +195,24 @@ class Combination:
             if known is None or np.isnan(known[rows]).all():
                 posterior[rows] = self._combined(content[rows])
             else:
-                added = self._label_parts(content[rows], known[rows])
-                posterior[rows] = add_up(content[rows], added, known[rows])
+                posterior[rows], _ = self.taken_apart(content[rows], known[rows])
         return posterior
 
     def parts(self, content: Matrix, known: Matrix | None = None) -> list[Part]:
         """Return the parts of the posterior, in the order in which they are added."""
-        known = np.full(content.shape, np.nan) if known is None else known
-        return [
-            Part("prior", np.broadcast_to(self.prior_log_odds, content.shape)),
-            Part("content", content - self.prior_log_odds),
-            *self._label_parts(content, known),
-        ]
+        return self.taken_apart(content, known)[1]
 
-    def sum_of(self, content: Matrix, parts: list[Part], known: Matrix | None) -> Matrix:
-        """Return the posterior that :meth:`parts` add up to; ±inf where known."""
-        return add_up(content, parts[2:], known)  # without rounding the prior in and out again
+    def taken_apart(
+        self, content: Matrix, known: Matrix | None = None
+    ) -> tuple[Matrix, list[Part]]:
+        """Return the posterior and its parts, computed together."""
+        known = np.full(content.shape, np.nan) if known is None else known
+        added = self._label_parts(content, known)
+        # The posterior is not summed from prior and content less prior: that would round twice.
+        posterior = content + np.asarray(sum(part.log_odds for part in added))
+        posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
+        prior = np.broadcast_to(self.prior_log_odds, content.shape)
+        return posterior, [Part("prior", prior), Part("content", content - prior), *added]
 
     def with_labels(
         self, labels: Any, prior: Matrix, prior_log_odds: Matrix, constant: NDArray[np.bool_]
@@ -277,15 +279,6 @@ class Combination:
             return None
         term = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
         return term.scaled(~self.constant) if self.constant.any() else term
-
-
-def add_up(content: Matrix, parts: Sequence[Part], known: Matrix | None) -> Matrix:
-    """Return the posterior: content and what labels add to it; ±inf where known."""
-    posterior = content + np.asarray(sum(part.log_odds for part in parts))
-    if known is not None:
-        posterior[known == 1] = np.inf
-        posterior[known == 0] = -np.inf
-    return posterior
 
 
 def fit_combination(

@@ -141,8 +141,7 @@ class LabelRescorer(BaseEstimator):
         check_is_fitted(self)
         content = self._read_scores(scores)
         complete = self._read_known(known, len(content))
-        parts = self.combination_.parts(content, complete)
-        before = self.combination_.sum_of(content, parts, complete)
+        before, parts = self.combination_.taken_apart(content, complete)
         after = self._keep_rules(before)
         if self.rules_ is not None:
             moved = np.zeros_like(before)
@@ -244,7 +243,6 @@ class LabelRescorer(BaseEstimator):
         self.label_names_ = labels.names
         self.rules_ = _bind(self.rules, labels.names)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.label_sets_ = count_label_sets(labels, weight)
         self.combination_, posterior = fit_posterior(
             as_label_classifier(self.labels),
             self.variant,
@@ -254,6 +252,7 @@ class LabelRescorer(BaseEstimator):
             weight=weight,
             out_of_fold=out_of_fold,
         )
+        self.label_sets_ = count_label_sets(labels, weight)
         return posterior
 
     def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
