@@ -142,7 +142,9 @@ def test_nothing_known_is_the_same_as_all_open():
     open_labels = np.full(content.shape, np.nan)
     np.testing.assert_array_equal(rule.posterior(content), rule.posterior(content, open_labels))
     one_known = open_labels.copy()
-    one_known[0, 0] = 1  # the other documents have no known labels, and go the other way through the code
+    one_known[0, 0] = (
+        1  # the other documents have no known labels, and go the other way through the code
+    )
     np.testing.assert_allclose(rule.posterior(content, one_known)[1:], rule.posterior(content)[1:])
 
 

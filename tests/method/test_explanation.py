@@ -244,7 +244,9 @@ def test_what_it_takes_to_stay_first_is_a_part_of_its_own():
     overtaken, undisturbed = explain(rule, ["first", "second"], content)
     without = replace(rule, first_place=1.0).posterior(content)
     assert [e.label for e in overtaken] == ["first", "second"]
-    assert overtaken[0].parts["first place"] == pytest.approx(without[0, 1] - without[0, 0], abs=1e-6)
+    assert overtaken[0].parts["first place"] == pytest.approx(
+        without[0, 1] - without[0, 0], abs=1e-6
+    )
     assert overtaken[0].log_odds > overtaken[1].log_odds
     assert overtaken[1].parts["first place"] == 0
     assert {e.parts["first place"] for e in undisturbed} == {0}

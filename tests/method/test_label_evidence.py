@@ -190,7 +190,7 @@ def test_choices_and_probabilities_are_asked_for():
     with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba\. Use LogisticLabels"):
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
-        as_label_classifier("logistic")
+        as_label_classifier(7)
     with pytest.raises(
         ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"
     ):

@@ -10,9 +10,9 @@ from sklearn import metrics as sk
 from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
+from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
 from labelkin.beyond.criteria import CRITERIA, Truth
 from labelkin.beyond.first_place import choose_first_place, keep_first
-from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
 from labelkin.beyond.learned_weight import _correction
 from labelkin.beyond.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.label_matrix import read_labels
@@ -120,7 +120,9 @@ def test_predicted_weights_are_the_papers_scaled_plus_the_correction():
     Y, content = coupled_world(4, n=600)
     fitted = fit_auto(Y, content)
     rule = fitted.combination_
-    expected = fitted.evidence_weight_ * fitted.label_weights_ + rule.learned_labels.correction.weights
+    expected = (
+        fitted.evidence_weight_ * fitted.label_weights_ + rule.learned_labels.correction.weights
+    )
     np.testing.assert_allclose(fitted.predicted_weights_, expected)
     assert not np.diag(fitted.predicted_weights_).any()
 

@@ -9,10 +9,10 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers import logistic as module
 from labelkin.solvers import logistic as newton
-from labelkin.method.label_evidence import prior_scale
 from labelkin.solvers.logistic import fit_logistic_layer
 
 

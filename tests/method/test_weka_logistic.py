@@ -8,8 +8,8 @@ import pytest
 from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
-from labelkin.method.label_sets import count_label_sets
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
+from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers import weka_logistic
 
 
@@ -17,6 +17,7 @@ def fit_weka_logistic(sets):
     """What LogisticLabels(solver="weka") asks of the solver."""
     rows = sets.inputs(), sets.positive, sets.count
     return weka_logistic.fit_weka_logistic(*rows, prior_scale(sets), unknown=sets.unknown)
+
 
 TARGETS = {"M1": (0, 2), "M2": (0, 1, 2, 5), "M3": (0, 4, 5), "M4": (0, 1, 7)}
 CASES = [f"{matrix}_t{j}" for matrix, targets in TARGETS.items() for j in targets]

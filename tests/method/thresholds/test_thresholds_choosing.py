@@ -62,7 +62,7 @@ def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
 
 
 def test_what_is_no_rule_is_refused():
-    with pytest.raises(ValueError, match=r"metrics 'hamming_loss', 'micro_f1', .*, got 'accuracy'"):
+    with pytest.raises(ValueError, match=r"metric \(hamming_loss, micro_f1, .*, got 'accuracy'"):
         as_rule("accuracy", "log_odds")
     with pytest.raises(ValueError, match="scale must be one of"):
         rule_for("micro_f1", "logit")
