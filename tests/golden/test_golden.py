@@ -1,4 +1,4 @@
-"""What was computed before is computed now: log-odds and decisions against stored ones.
+"""What was answered before is answered now: log-odds, decisions, scores and suggestions.
 
 Where the files were made they agree to 1e-9. Other versions of the libraries and other processors
 round otherwise, and a learned weight stops at another last step: 1e-6 there. A failure says that a
@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("numba", reason="the stored numbers are those of labelkin[fast]")
 
+from golden_answers import golden_answers
 from golden_systems import (
     ALSO_KNOWN,
     ALSO_OUT_OF_FOLD,
@@ -22,7 +23,11 @@ from golden_systems import (
     kept,
     packed,
 )
-from make import HERE, MADE_WITH, surroundings
+from make import ANSWERS, HERE, MADE_WITH, surroundings
+
+#: Keys of answers that have another name since ``answers.json`` was made; their values have not.
+RENAMED: dict[str, str] = {}
+STORED = json.loads(ANSWERS.read_text())
 
 
 @pytest.fixture(scope="session")
@@ -94,3 +99,51 @@ def test_a_change_of_one_cell_is_seen(corpus, check):
     log_odds[5, 7] += 1e-3
     with pytest.raises(AssertionError):
         check(log_odds, "NB+BLR+M2")
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    return golden_answers(tmp_path_factory.mktemp("answers"))
+
+
+def flat(answer, place=""):
+    """Yield every value of a nested answer, and where it is."""
+    if isinstance(answer, dict):
+        for key, value in answer.items():
+            yield from flat(value, f"{place}.{RENAMED.get(key, key)}")
+    elif isinstance(answer, list):
+        yield f"{place} has", len(answer)
+        for i, value in enumerate(answer):
+            yield from flat(value, f"{place}[{i}]")
+    else:
+        yield place, answer
+
+
+def split(answer):
+    """Return the numbers of an answer, printed words, and all the rest, each by its place."""
+    values = dict(flat(answer))
+    numbers = {place: value for place, value in values.items() if isinstance(value, float)}
+    others = {place: value for place, value in values.items() if place not in numbers}
+    words = {place: value for place, value in others.items() if ".words" in place}
+    rest = {place: value for place, value in others.items() if place not in words}
+    return numbers, words, rest
+
+
+@pytest.mark.xdist_group("golden_answers")
+@pytest.mark.parametrize("name", STORED)
+def test_an_answer_has_the_numbers_it_had(answers, tolerance, name):
+    (now, _, rest), (before, _, rest_before) = split(answers[name]), split(STORED[name])
+    assert rest == rest_before
+    assert now.keys() == before.keys()
+    assert now == pytest.approx(before, rel=tolerance, abs=tolerance, nan_ok=True)
+
+
+@pytest.mark.xdist_group("golden_answers")
+@pytest.mark.parametrize("name", STORED)
+def test_an_answer_has_the_words_it_had(answers, name):
+    assert split(answers[name])[1] == split(STORED[name])[1]
+
+
+@pytest.mark.xdist_group("golden_answers")
+def test_all_answers_are_kept(answers):
+    assert answers.keys() == STORED.keys()
