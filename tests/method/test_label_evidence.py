@@ -148,7 +148,7 @@ class TestAnyLabelClassifier:
             ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
             (
                 [[0, 0, 0, 0, 1.5]],
-                r"labels \(0, 1\) or probabilities, got 1.5 at document 0, label 4",
+                r"got 1.5 at document 0, label 4 .*holds labels \(0, 1\) or probabilities",
             ),
         ],
     )

@@ -33,8 +33,8 @@ def keep_first(
 ) -> None:
     """Put the winner of the contest first in the posterior of every document, in place.
 
-    Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one row for all), only its labels
-    compete: those that are known have their place.
+    Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one
+    row for all), only its labels compete: those that are known have their place.
     """
     rivals = posterior
     if takes_part is not None:

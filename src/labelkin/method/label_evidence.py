@@ -55,9 +55,15 @@ class LabelEvidence(BaseEstimator, ABC):
         Column j is ignored for label j.
         """
         check_is_fitted(self)
-        return self._log_odds(
-            read_scores(L, self.label_names_, scale="probability", missing=self.prior_, what="L")
+        values = read_scores(
+            L,
+            self.label_names_,
+            scale="probability",
+            missing=self.prior_,
+            what="L",
+            way_out="It holds labels (0, 1) or probabilities of all labels.",
         )
+        return self._log_odds(values)
 
     def predict_proba(self, L: Any) -> NDArray[np.float64]:
         """Return p(label | other labels), ``(n_documents, n_labels)``."""

@@ -85,8 +85,8 @@ def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
     kind = ValueError if isinstance(thresholds, str) else TypeError
     raise kind(
         "thresholds must be None (0.5), a probability, the name of a metric "
-        f"({', '.join(RULES)}) or of a rule ({', '.join(names('thresholds'))}), or a threshold rule "
-        f"such as SCutFBR(), got {thresholds!r}."
+        f"({', '.join(RULES)}) or of a rule ({', '.join(names('thresholds'))}), or a threshold "
+        f"rule such as SCutFBR(), got {thresholds!r}."
     )
 
 

@@ -262,8 +262,8 @@ class LabelLimits(ThresholdRule):
     """Keep the number of labels of each document within limits.
 
     A document with too few gets its best-scored others, but never rejected ones (−inf); one with
-    too many keeps its best-scored, and all accepted ones (+inf), be they too many. Of equal scores the
-    lowest columns count as better. ``at_least=1`` leaves no document empty.
+    too many keeps its best-scored, and all accepted ones (+inf), be they too many. Of equal
+    scores the lowest columns count as better. ``at_least=1`` leaves no document empty.
 
     Parameters
     ----------
