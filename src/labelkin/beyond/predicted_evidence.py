@@ -68,7 +68,7 @@ class PredictedEvidence(NamedTuple):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             times = None if weight is None else weight[train]
             layer = fit_combination(classifier, labels.rows(train), sample_weight=times)
-            paper[test] = layer.label_evidence(filled[test]) - layer.prior_log_odds
+            paper[test] = layer.beyond_prior(filled[test])
         return cls(content, filled, paper, labels, weight, fold)
 
     def rows(self, index: NDArray[np.bool_]) -> PredictedEvidence:

@@ -164,9 +164,9 @@ class Combination:
     def __post_init__(self) -> None:
         if len(self.prior) == 1:  # there are no other labels
             object.__setattr__(self, "constant", np.ones(1, dtype=np.bool_))
-        predicted = self._beyond_prior(self.labels)
+        predicted = self._linear_term(self.labels)
         object.__setattr__(self, "predicted", predicted and predicted.scaled(self.weight))
-        object.__setattr__(self, "known", self._beyond_prior(self.known_labels))
+        object.__setattr__(self, "known", self._linear_term(self.known_labels))
 
     @property
     def evidence_weight(self) -> float:
@@ -229,6 +229,12 @@ class Combination:
             label[:, self.constant] = self.prior_log_odds[self.constant]
         return label
 
+    def beyond_prior(self, filled: Matrix) -> Matrix:
+        """Return what the other labels add to the prior: label evidence less the prior."""
+        if self.known is not None:
+            return self.known.at(filled)
+        return self.label_evidence(filled, self.known_labels) - self.prior_log_odds
+
     def _combined(self, content: Matrix) -> Matrix:
         """Return the posterior of documents of which no label is known: the paper."""
         label = self.label_evidence(self.variant(content))
@@ -251,10 +257,9 @@ class Combination:
         n_others = max(is_known.shape[1] - 1, 1)
         share = (is_known.sum(axis=1, keepdims=True) - is_known) / n_others
         if self.known is None or self.predicted is None:
-            if_predicted = self.label_evidence(filled)
-            if_known = self.label_evidence(filled, self.known_labels)
-            from_predicted = (1 - share) * self.weight * (if_predicted - self.prior_log_odds)
-            from_known = share * (if_known - self.prior_log_odds)
+            if_predicted = self.label_evidence(filled) - self.prior_log_odds
+            from_predicted = (1 - share) * self.weight * if_predicted
+            from_known = share * self.beyond_prior(filled)
         else:
             above = filled - self.prior
             from_predicted = np.where(is_known, 0.0, above) @ self.predicted.weights
@@ -273,7 +278,7 @@ class Combination:
             return Part(name, added)
         return Part(name, added, np.where(where, filled, np.nan), self.prior, term.weights)
 
-    def _beyond_prior(self, labels: Any) -> LinearTerm | None:
+    def _linear_term(self, labels: Any) -> LinearTerm | None:
         """Return label evidence less the prior, where it is linear; nothing for constant labels."""
         if getattr(labels, "weights_", None) is None:
             return None
