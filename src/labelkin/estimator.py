@@ -285,6 +285,21 @@ def _class_names(labels: LabelMatrix) -> NDArray[Any]:
     return labels.classes[labels.positive.indices]
 
 
+def fit_content(
+    content: Any, X: Any, labels: LabelMatrix, fit_params: dict[str, Any], *, out_of_fold: bool
+) -> NDArray[np.float64] | None:
+    """Fit a content classifier; return its out-of-fold log-odds if they are wanted.
+
+    One that has no out-of-fold evidence of its own is cross-validated.
+    """
+    target = labels_for(content, labels)
+    if out_of_fold and hasattr(content, "fit_out_of_fold"):
+        return np.asarray(content.fit_out_of_fold(X, target, **fit_params))
+    evidence = out_of_fold_log_odds(content, X, labels, fit_params) if out_of_fold else None
+    content.fit(X, target, **fit_params)
+    return evidence
+
+
 def out_of_fold_log_odds(
     estimator: Any,
     X: Any,
