@@ -352,8 +352,37 @@ def stage(name: str, verbose: int) -> Iterator[None]:
     if not verbose:
         yield
         return
-    sys.stderr.write(f"labelkin: {name} …")
-    sys.stderr.flush()
+    _print(f"labelkin: {name} …")
     start = time.perf_counter()
-    yield
-    sys.stderr.write(f" {time.perf_counter() - start:.1f} s\n")
+    with _announcing_compilation():
+        yield
+    _print(f" {time.perf_counter() - start:.1f} s\n")
+
+
+@contextmanager
+def _announcing_compilation() -> Iterator[None]:
+    """Say once when numba compiles a kernel: the first time takes seconds, later ones nothing."""
+    try:
+        from numba.core import event
+    except ImportError:
+        yield
+        return
+
+    class Announcement(event.Listener):  # type: ignore[misc]
+        is_made = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.is_made:
+                _print(" compiling, once …")
+            self.is_made = True
+
+        def on_end(self, event: Any) -> None:
+            """Say nothing: the stage goes on."""
+
+    with event.install_listener("numba:compile", Announcement()):
+        yield
+
+
+def _print(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
