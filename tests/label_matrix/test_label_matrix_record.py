@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin.label_matrix import constant_labels, in_container, read_labels
+from labelkin.label_matrix import in_container, read_labels
+from labelkin.odds import constant_labels
 
 Y = np.array([[1, 0, 1, 1], [1, 0, 0, 1]])
 

@@ -16,7 +16,6 @@ from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
-    constant_labels,
     frame_in_order,
     in_container,
     labels_for,
@@ -30,7 +29,6 @@ __all__ = [
     "Scale",
     "best_labels",
     "check_scale",
-    "constant_labels",
     "frame_in_order",
     "in_container",
     "labels_for",

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.odds import constant_labels
+
 Kind = Literal["binary", "multiclass", "multilabel"]
 Container = Literal["dense", "sparse_array", "sparse_matrix"]
 
@@ -136,19 +138,6 @@ class LabelMatrix:
         indptr, indices = self.positive.indptr, self.positive.indices
         names = self.names.tolist()
         return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
-
-
-def constant_labels(positive: NDArray[np.float64], known: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels nobody or everybody has, from :meth:`LabelMatrix.counts`.
-
-    A label of which nothing is known is one of them.
-
-    Examples
-    --------
-    >>> constant_labels(np.array([0, 2, 5]), np.array([5, 5, 5])).tolist()
-    [True, False, True]
-    """
-    return (positive <= 0) | (positive >= known)
 
 
 def in_container(decisions: Any, container: Container) -> Any:

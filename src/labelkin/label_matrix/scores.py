@@ -23,6 +23,7 @@ def read_scores(
     scale: Scale = "log_odds",
     missing: ArrayLike | None = None,
     what: str = "scores",
+    way_out: str = 'Log-odds need scale="log_odds".',
     dtype: type[np.float64] | None = np.float64,
 ) -> NDArray[Any]:
     """Return scores as a matrix of numbers with one column per label, on the scale they came on.
@@ -45,6 +46,8 @@ def read_scores(
         What NaN stands for, the labels' prior for instance. ``None``: NaN is an error.
     what : str, default "scores"
         The name of the parameter, for messages.
+    way_out : str
+        What to do with values that are no probabilities, for messages.
     dtype : numpy.float64 or None, default numpy.float64
         The type of the result; ``None``: as they came, without a copy.
 
@@ -95,7 +98,7 @@ def read_scores(
             )
         values = np.where(np.isnan(values), missing, values)
     if scale == "probability":
-        check_probabilities(values, what=what)
+        check_probabilities(values, what=what, way_out=way_out)
     return values
 
 
@@ -107,7 +110,11 @@ def check_scale(scale: str) -> None:
 
 
 def check_probabilities(
-    values: NDArray[Any], *, what: str = "scores", allow_infinite: bool = False
+    values: NDArray[Any],
+    *,
+    what: str = "scores",
+    way_out: str = 'Log-odds need scale="log_odds".',
+    allow_infinite: bool = False,
 ) -> None:
     """Raise for values outside [0, 1], except ±inf, labels that are known, where allowed."""
     if not values.size or (values.min() >= 0 and values.max() <= 1):
@@ -120,7 +127,7 @@ def check_probabilities(
             f"{what} must be probabilities in [0, 1]",
             values,
             wrong,
-            'Log-odds need scale="log_odds".',
+            way_out,
         )
 
 
