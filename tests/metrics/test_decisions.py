@@ -143,12 +143,8 @@ def half_known(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_counts_are_those_of_a_look_at_every_cell(seed):
     truth, hidden, decided, weight = half_known(seed)
-    by_label = [
-        ~np.isnan(hidden),
-        hidden == 1,
-        decided & ~np.isnan(hidden),
-        decided & (hidden == 1),
-    ]
+    is_known, is_true = ~np.isnan(hidden), hidden == 1
+    cells_of = [is_known, is_true, decided & is_known, decided & is_true]
     for given in (decided, sparse.csr_array(decided, dtype=float)):
         counts = count_decisions(truth, given)
         of_documents = count_by_document(truth, given)
