@@ -91,7 +91,7 @@ def test_nothing_is_interpreted_before_the_checksum_is_right(path, monkeypatch):
     raw = bytearray(path.read_bytes())
     raw[100] ^= 1
     path.write_bytes(raw)
-    monkeypatch.setattr("labelkin.storage.model_file.json", None)  # whoever parses, fails
+    monkeypatch.setattr("labelkin.storage.file.json", None)  # whoever parses, fails
     for read in (load, read_header):
         assert "checksum is not that of its contents. Copy it again" in refusal(read, path)
 
@@ -200,9 +200,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), Interrupted()], ids=repr)
-@pytest.mark.parametrize(
-    "step", ["os.replace", "os.fsync", "labelkin.storage.model_file.array_bytes"]
-)
+@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.file.array_bytes"])
 def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypatch, step, error):
     before = path.read_bytes()
 

@@ -70,7 +70,7 @@ def test_a_vectoriser_has_no_labels(tmp_path):
 
 def test_the_model_is_not_built_for_its_header(tmp_path, monkeypatch):
     path = save(LabelRescorer().fit(SETS), tmp_path / "model")
-    monkeypatch.setattr("labelkin.storage.model_file.decode_model", None)
+    monkeypatch.setattr("labelkin.storage.file.decode_model", None)
     assert read_header(path).model == "LabelRescorer"
 
 

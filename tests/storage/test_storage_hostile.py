@@ -78,7 +78,7 @@ def bytes_of(*arrays):
         "labelkin.beyond.guesses.decided_labels",
         "labelkin.corpora.corpus.Corpus",
         "labelkin.experiment.store.locked",
-        "labelkin.storage.model_file.ModelFile",
+        "labelkin.storage.file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",
         "",
@@ -200,7 +200,7 @@ def test_other_sparse_kinds_and_parts_are_refused(refused):
 @pytest.mark.parametrize("terms", [[0, 2], [0, 0], [-1, 0], [0, 10**12], [0.0, 1.0], [False, True]])
 @pytest.mark.parametrize(
     "name",
-    ["sklearn.feature_extraction.text.CountVectorizer", "labelkin.text.word_counts.WordCounts"],
+    ["sklearn.feature_extraction.text.CountVectorizer", "labelkin.text.words.WordCounts"],
 )
 def test_a_vocabulary_that_leads_astray_is_refused(refused, name, terms):
     parameters = ["language", "stop_words", "stem", "min_documents", "markup", "lowercase"]

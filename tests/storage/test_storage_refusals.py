@@ -89,7 +89,7 @@ def test_a_lambda_is_named_with_its_place_and_the_way_out(refuse):
 def test_estimators_outside_the_table_are_named_with_their_place(refuse, model, name, place):
     message = refuse(model.fit(X, Y))
     assert f"got an estimator of the class {name} at {place}. " in message
-    assert "Use a class that labelkin.storage.allowed lists, or keep that model" in message
+    assert "Use a class that labelkin.storage.trusted lists, or keep that model" in message
 
 
 def test_estimators_are_found_wherever_they_are(refuse):

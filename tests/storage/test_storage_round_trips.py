@@ -60,7 +60,7 @@ from labelkin import (
 )
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
-from labelkin.storage.allowed import FUNCTIONS, SKLEARN
+from labelkin.storage.trusted import FUNCTIONS, SKLEARN
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.thresholds import (
     ExpectedF1,
@@ -413,7 +413,7 @@ def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path,
     class Noon(datetime):
         now = classmethod(lambda cls, zone: datetime(2024, 1, 1, 12, tzinfo=UTC))
 
-    monkeypatch.setattr("labelkin.storage.model_file.datetime", Noon)
+    monkeypatch.setattr("labelkin.storage.file.datetime", Noon)
     ascending, descending = {0, 8}, {8, 0}
     assert list(ascending) != list(descending)  # they collide in a table of eight places
     for order in (ascending, descending):

@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import NaiveBayes
-from labelkin.text import TermSelection, term_scores, term_selection
+from labelkin.text import TermSelection, term_scores, terms
 
 SETTINGS = [(s, c) for s in ("information_gain", "chi2") for c in ("sum", "max", "weighted")]
 
@@ -95,7 +95,7 @@ def test_scores_equal_tables_counted_by_hand(criterion, combine, seed, unknown):
 def test_blocks_of_labels_score_like_all_at_once(monkeypatch, criterion, combine, unknown, cells):
     X, Y = corpus(1, unknown=unknown)
     at_once = term_scores(X, Y, criterion=criterion, combine=combine)
-    monkeypatch.setattr(term_selection, "_DENSE_CELLS", cells)
+    monkeypatch.setattr(terms, "_DENSE_CELLS", cells)
     in_blocks = term_scores(X, Y, criterion=criterion, combine=combine)
     np.testing.assert_allclose(in_blocks, at_once, rtol=1e-13)
 

@@ -162,7 +162,7 @@ def test_blocks_of_texts_count_like_all_of_them():
 def test_more_words_than_are_remembered_change_nothing(monkeypatch):
     texts = newsroom(60).documents
     expected = WordCounts(min_documents=1).fit_transform(texts)
-    monkeypatch.setattr("labelkin.text.word_counts._REMEMBERED", 7)
+    monkeypatch.setattr("labelkin.text.words._REMEMBERED", 7)
     assert (WordCounts(min_documents=1).fit_transform(texts) != expected).nnz == 0
 
 

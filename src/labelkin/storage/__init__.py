@@ -17,6 +17,6 @@ Classes and functions are named, and only the names of a fixed table (``allowed`
 ===============  ===================================================================================
 """
 
-from labelkin.storage.model_file import ModelFile, VersionWarning, load, read_header, save
+from labelkin.storage.file import ModelFile, VersionWarning, load, read_header, save
 
 __all__ = ["ModelFile", "VersionWarning", "load", "read_header", "save"]

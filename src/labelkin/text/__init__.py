@@ -13,12 +13,11 @@ Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); w
 ['corn', 'ship']
 """
 
-from labelkin.text.term_selection import TermSelection, term_scores
-from labelkin.text.term_weights import TermWeights
-from labelkin.text.word_counts import WordCounts
+from labelkin.text.terms import TermSelection, TermWeights, term_scores
 from labelkin.text.words import (
     WORD,
     SurfaceForm,
+    WordCounts,
     remove_markup,
     smart_stop_words,
     surface_forms,
