@@ -1,4 +1,4 @@
-r"""The bytes of a model file: what is where, the checksum, and writing in one piece.
+r"""Save a fitted model to one file, load it, or look at what a file says of itself.
 
 =========  =========================================================================================
 bytes      what
@@ -22,257 +22,43 @@ import hashlib
 import json
 import os
 import platform
-import secrets
 import struct
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from io import BufferedReader
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy
-import sklearn
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import NDArray
 
-from labelkin.storage.codec import (
-    Bytes,
-    array_bytes,
-    decode_model,
-    encode_model,
-    room_for,
-    stored_size,
-)
+from labelkin.files import replacing
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 MAGIC = b"\x89LABELKIN\r\n\x1a\n"
-FORMAT = 1
+FORMAT = 2
 
 _FIXED = struct.Struct("<13s3xI20s3Q")
 _CHECKSUM = 32
 _CHUNK = 2**20
 
 #: How other files begin, as bytes, and what they are.
-_LOOKALIKES = (
+_LOOKALIKES: tuple[tuple[bytes | tuple[bytes, ...], str], ...] = (
     (b"\x80", "a pickle (joblib files are pickles, too); it could run code and is not opened"),
     (b"PK\x03\x04", "a zip archive, as .npz, .skops and .docx files are"),
     (b"\x1f\x8b", "a gzip archive, perhaps a compressed pickle"),
     (b"BZh", "a bzip2 archive, perhaps a compressed pickle"),
     (b"\xfd7zXZ", "an xz archive, perhaps a compressed pickle"),
-    (b"x\x01", "zlib data, perhaps a compressed joblib file"),
-    (b"x\x5e", "zlib data, perhaps a compressed joblib file"),
-    (b"x\x9c", "zlib data, perhaps a compressed joblib file"),
-    (b"x\xda", "zlib data, perhaps a compressed joblib file"),
+    ((b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), "zlib data, perhaps a compressed joblib file"),
     (b"\x93NUMPY", "a NumPy array"),
     (b"\x89HDF", "an HDF5 file"),
     (b"\x89LABELKIN", "one of ours whose line ends a transfer has changed: copy it as binary"),
 )
-
-
-class Contents(NamedTuple):
-    """The parts of a file whose checksum is right.
-
-    Attributes
-    ----------
-    format, writer
-        Version of the format, and of labelkin that wrote the file.
-    about, model
-        The description and the model, JSON.
-    data
-        The arrays.
-    sizes
-        Bytes of the whole file, and of the arrays.
-    """
-
-    format: int
-    writer: str
-    about: bytes
-    model: bytes
-    data: Bytes
-    sizes: tuple[int, int]
-
-
-class _Fixed(NamedTuple):
-    """The first 64 bytes."""
-
-    format: int
-    writer: str
-    lengths: tuple[int, int, int]
-    raw: bytes
-
-
-def write_file(
-    path: Path, writer: str, about: bytes, model: bytes, data: Iterable[Any], n_data: int
-) -> None:
-    """Write a model file; until it is whole, ``path`` stays as it was.
-
-    Parameters
-    ----------
-    path
-        Where to.
-    writer
-        Version of labelkin.
-    about, model
-        The description and the model, JSON.
-    data, n_data
-        The bytes of the arrays, piece by piece, and how many there are.
-    """
-    version = writer.encode("ascii", "replace")[:20]
-    fixed = _FIXED.pack(MAGIC, FORMAT, version, len(about), len(model), n_data)
-    digest = hashlib.sha256()
-    with _replacing(path) as file:
-        for piece in (fixed, about, model, *data):
-            file.write(piece)
-            digest.update(piece)
-        file.write(digest.digest())
-
-
-def read_file(path: Path, *, whole: bool = True) -> Contents:
-    """Read and verify a model file; model and arrays stay empty unless the ``whole`` is wanted."""
-    _check_kind(path)
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        fixed = _read_fixed(file, path, size)
-        digest = hashlib.sha256(fixed.raw)
-        n_about, n_model, n_data = fixed.lengths
-        about = _read(file, n_about, digest)
-        model = _read(file, n_model, digest) if whole else b""
-        data = room_for(n_data if whole else 0)
-        _fill(file, data, digest)
-        if not whole:
-            _pass_over(file, n_model + n_data, digest)
-        if file.read(_CHECKSUM + 1) != digest.digest():
-            raise ValueError(
-                f"{path} is damaged: its checksum is not that of its contents. Copy it again, or "
-                "save the model again."
-            )
-    return Contents(fixed.format, fixed.writer, about, model, data, (size, n_data))
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file in the same folder, which takes the place of ``path`` at the end."""
-    target = path.resolve()  # where a link leads to, so that it stays a link
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-        _name_to_disk(target.parent)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _name_to_disk(folder: Path) -> None:
-    """Make a new name last through a power cut, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _check_kind(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"A model is one file, got the folder {path}. Name a file in it.")
-    if not path.exists():
-        raise FileNotFoundError(
-            f"There is no model file {path} (from the folder {Path.cwd()}). "
-            "labelkin.save(model, path) writes one."
-        )
-    if not path.is_file():  # a pipe would keep us waiting
-        raise ValueError(f"A model is an ordinary file, got {path}, which is none.")
-
-
-def _read_fixed(file: IO[bytes], path: Path, size: int) -> _Fixed:
-    raw = file.read(_FIXED.size)
-    if not raw.startswith(MAGIC[: len(raw)] if raw else MAGIC):
-        raise ValueError(
-            f"{path} is not a labelkin model file: it looks like {_looks_like(raw)}. "
-            "labelkin.save(model, path) writes model files."
-        )
-    if len(raw) < _FIXED.size:
-        raise ValueError(f"{path} is cut off: it has {size} bytes, and a header alone has 64.")
-    _, version, writer_bytes, *lengths = _FIXED.unpack(raw)
-    writer = writer_bytes.rstrip(b"\0").decode("ascii", "replace")
-    _check_format(path, version, writer)
-    expected = _FIXED.size + sum(lengths) + _CHECKSUM
-    if size != expected:
-        what = "is cut off" if size < expected else "is damaged"
-        raise ValueError(
-            f"{path} {what}: by its header it has {expected} bytes, and it has {size}. "
-            "Copy it again, or save the model again."
-        )
-    n_about, n_model, n_data = lengths
-    return _Fixed(version, writer, (n_about, n_model, n_data), raw)
-
-
-def _check_format(path: Path, version: int, writer: str) -> None:
-    if version > FORMAT:
-        raise ValueError(
-            f"{path} has format version {version}, written by labelkin {writer!r}, and this "
-            f"labelkin reads up to {FORMAT}. Update labelkin, or save the model with this one."
-        )
-    if version < 1:
-        raise ValueError(f"{path} is damaged: format versions begin at 1, got {version}.")
-
-
-def _looks_like(head: bytes) -> str:
-    if not head:
-        return "an empty file"
-    for start, what in _LOOKALIKES:
-        if head.startswith(start):
-            return what
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if text.startswith((b"<!doctype html", b"<html")):
-        return "a web page, perhaps of a failed download"
-    if text.startswith((b"{", b"[")):
-        return "JSON"
-    printable = all(byte >= 32 or byte in b"\t\r\n" for byte in head)
-    return "text" if head.isascii() and printable else "some other kind of data"
-
-
-def _read(file: IO[bytes], n_bytes: int, digest: Any) -> bytes:
-    data = file.read(n_bytes)
-    digest.update(data)
-    return data
-
-
-def _fill(file: BufferedReader, data: Bytes, digest: Any) -> None:
-    """Read into memory that is there, a chunk at a time: it is hashed while the cache has it."""
-    for start in range(0, len(data), _CHUNK):
-        chunk = data[start : start + _CHUNK].data
-        file.readinto(chunk)
-        digest.update(chunk)
-
-
-def _pass_over(file: IO[bytes], n_bytes: int, digest: Any) -> None:
-    while n_bytes > 0 and (chunk := file.read(min(n_bytes, _CHUNK))):
-        digest.update(chunk)
-        n_bytes -= len(chunk)
-
-
-class VersionWarning(InconsistentVersionWarning):
-    """A model with scikit-learn parts was saved under another version of scikit-learn."""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.estimator_name} was saved with scikit-learn {self.original_sklearn_version}, "
-            f"and this is {self.current_sklearn_version}: the model may fail or answer "
-            "differently. Train it again, or install that version."
-        )
 
 
 @dataclass(frozen=True)
@@ -281,24 +67,24 @@ class ModelFile:
 
     Attributes
     ----------
-    path
+    path : Path
         The file.
-    format_version
+    format_version : int
         Version of the file format.
-    versions
+    versions : dict of str to str
         Of labelkin, Python and the libraries that the model was saved with, by name.
-    created
+    created : datetime
         When it was saved, UTC.
-    model
+    model : str
         The model's class.
-    class_names
-        All classes that occur in it, with their modules, sorted.
-    labels
+    class_names : tuple of str
+        All classes that occur in it, by their names in model files, sorted.
+    labels : tuple
         The names of the labels in column order, as text where they are neither text nor numbers;
         empty for a model without labels, such as a vectoriser.
-    summary
-        What :func:`save` was told about the training; ``None``: nothing.
-    file_bytes, array_bytes
+    summary : dict or None
+        What :func:`save` was given about the training.
+    file_bytes, array_bytes : int
         Size of the file, and of the arrays in it.
     """
 
@@ -320,7 +106,7 @@ class ModelFile:
 
 
 def save(
-    model: Any, path: str | os.PathLike[str], *, summary: dict[str, Any] | None = None
+    model: BaseEstimator, path: str | os.PathLike[str], *, summary: dict[str, Any] | None = None
 ) -> Path:
     """Write a fitted model to one file, which holds no code.
 
@@ -328,12 +114,12 @@ def save(
 
     Parameters
     ----------
-    model
+    model : estimator
         A fitted estimator: one of labelkin's, or a pipeline of them and the scikit-learn classes
-        that ``labelkin.storage.trusted`` lists. Others are refused with the place where they are.
-    path
+        that ``labelkin.storage.trusted`` lists. Others are an error that names their place.
+    path : str or path-like
         Where to; ``.labelkin`` is the usual ending.
-    summary
+    summary : dict, default=None
         About the training, for :func:`read_header`: anything JSON can hold.
 
     Returns
@@ -354,26 +140,37 @@ def save(
     >>> (again.predict_proba([[5, 0]]) == model.predict_proba([[5, 0]])).all()
     np.True_
     """
+    from labelkin.storage.arrays import array_bytes, stored_size
+    from labelkin.storage.codec import encode_model, label_names
+
     path = Path(path)
     _check_model(model)
-    _check_target(path)
+    _check_no_folder(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} must exist to save {path.name} in it.")
+    _check_summary(summary)
     encoded = encode_model(model)
-    about = {
-        "versions": _versions(),
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "model": type(model).__name__,
-        "classes": encoded.class_names,
-        "labels": _labels(model),
-        "summary": _checked_summary(summary),
-    }
-    write_file(
-        path,
-        _versions()["labelkin"],
-        _json(about),
-        _json(encoded.json),
-        chain.from_iterable(map(array_bytes, encoded.arrays)),
-        sum(map(stored_size, encoded.arrays)),
+    versions = {name: version(name) for name in ("labelkin", "numpy", "scikit-learn", "scipy")}
+    about = _json(
+        {
+            "versions": {**versions, "python": platform.python_version()},
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "model": type(model).__name__,
+            "classes": encoded.class_names,
+            "labels": label_names(model),
+            "summary": summary,
+        }
     )
+    written = _json(encoded.json)
+    writer = versions["labelkin"].encode("ascii", "replace")[:20]
+    lengths = len(about), len(written), sum(map(stored_size, encoded.arrays))
+    data = chain.from_iterable(map(array_bytes, encoded.arrays))
+    digest = hashlib.sha256()
+    with replacing(path) as file:
+        for piece in chain((_FIXED.pack(MAGIC, FORMAT, writer, *lengths), about, written), data):
+            file.write(piece)
+            digest.update(piece)
+        file.write(digest.digest())
     return path
 
 
@@ -381,31 +178,56 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Return the model of a file; its answers are those of the saved one to the last bit.
 
     No code comes from the file, and nothing in it is looked at before its checksum is right. A file
-    that is damaged, not ours or made to mislead is refused with a ``ValueError`` that says why.
+    that is damaged, not ours or made to mislead is a ``ValueError`` that says why.
 
     Parameters
     ----------
-    path
+    path : str or path-like
         What :func:`save` has written.
+
+    Returns
+    -------
+    estimator
+        The model, fitted.
     """
+    from labelkin.storage.codec import decode_model
+    from labelkin.storage.trusted import VersionWarning
+
     path = Path(path)
-    contents = read_file(path)
-    header = _header(path, contents)
+    header, model, data = _read_file(path)
     try:
-        model = decode_model(_parsed(contents.model), contents.data)
+        built = decode_model(_parsed(model), data)
     except ValueError as error:
         raise ValueError(f"{path} is no sound model file: {error}.") from None
-    _warn_of_versions(header)
-    return model
+    now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
+    if now != then and any(name.startswith("sklearn.") for name in header.class_names):
+        warning = VersionWarning(
+            estimator_name=path.name, current_sklearn_version=now, original_sklearn_version=then
+        )
+        warnings.warn(warning, stacklevel=2)
+    return built
 
 
 def read_header(path: str | os.PathLike[str]) -> ModelFile:
-    """Return what a file says of itself; its checksum is verified, its model is not built."""
-    path = Path(path)
-    return _header(path, read_file(path, whole=False))
+    """Return what a file says of itself; its checksum is verified, its model is not built.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What :func:`save` has written.
+
+    Returns
+    -------
+    ModelFile
+        Versions, classes, labels, sizes, and the summary that was saved with the model.
+    """
+    return _read_file(Path(path), whole=False)[0]
 
 
 def _check_model(model: Any) -> None:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise TypeError(
             f"model must be a fitted estimator, got {model!r:.80}. "
@@ -414,41 +236,13 @@ def _check_model(model: Any) -> None:
     check_is_fitted(model)
 
 
-def _check_target(path: Path) -> None:
+def _check_no_folder(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(f"A model is one file, got the folder {path}. Name a file in it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} must exist to save {path.name} in it.")
 
 
-@cache
-def _versions() -> dict[str, str]:
-    return {
-        "labelkin": version("labelkin"),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "scikit-learn": sklearn.__version__,
-        "scipy": scipy.__version__,
-    }
-
-
-def _labels(model: Any) -> list[Any]:
-    while isinstance(model, Pipeline):
-        model = model[-1]
-    names = getattr(model, "label_names_", getattr(model, "classes_", ()))
-    if not isinstance(names, np.ndarray):
-        return []
-    return [name if _is_json(name) else str(name) for name in names.tolist()]
-
-
-def _is_json(name: Any) -> bool:
-    return isinstance(name, str | bool | int) or (isinstance(name, float) and np.isfinite(name))
-
-
-def _checked_summary(summary: dict[str, Any] | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    if not isinstance(summary, dict):
+def _check_summary(summary: Any) -> None:
+    if not (summary is None or isinstance(summary, dict)):
         raise TypeError(f"summary must be a dict, got a {type(summary).__name__}.")
     try:
         _json(summary)
@@ -457,7 +251,6 @@ def _checked_summary(summary: dict[str, Any] | None) -> dict[str, Any] | None:
             f"summary must be what JSON can hold (text, finite numbers, lists, dicts), got "
             f"something else: {error}. Convert NumPy numbers by .item(), arrays by .tolist()."
         ) from None
-    return summary
 
 
 def _json(value: Any) -> bytes:
@@ -476,35 +269,123 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
 
 
-def _header(path: Path, contents: Contents) -> ModelFile:
+def _read_file(path: Path, *, whole: bool = True) -> tuple[ModelFile, bytes, NDArray[np.uint8]]:
+    """Read and verify a file: description, model and arrays; these two only if ``whole``."""
+    _check_no_folder(path)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no model file {path} (from the folder {Path.cwd()}). "
+            "labelkin.save(model, path) writes one."
+        )
+    if not path.is_file():  # a pipe would keep us waiting
+        raise ValueError(f"A model is an ordinary file, got {path}, which is none.")
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        fixed = file.read(_FIXED.size)
+        n_about, n_model, n_data = _checked_lengths(path, fixed, size)
+        digest = hashlib.sha256(fixed)
+        about = _read(file, n_about, digest)
+        model = _read(file, n_model if whole else 0, digest)
+        data = _read_arrays(file, n_data if whole else 0, digest)
+        left = 0 if whole else n_model + n_data
+        while left and (chunk := file.read(min(left, _CHUNK))):
+            digest.update(chunk)
+            left -= len(chunk)
+        if file.read(_CHECKSUM + 1) != digest.digest():
+            raise ValueError(
+                f"{path} is damaged: its checksum is not that of its contents. Copy it again, or "
+                "save the model again."
+            )
+    return _header(path, about, size, n_data), model, data
+
+
+def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
+    """Return the lengths of the three parts, if the first 64 bytes are those of a model file."""
+    if not fixed.startswith(MAGIC[: len(fixed)] if fixed else MAGIC):
+        raise ValueError(
+            f"{path} is not a labelkin model file: it looks like {_looks_like(fixed)}. "
+            "labelkin.save(model, path) writes model files."
+        )
+    if len(fixed) < _FIXED.size:
+        raise ValueError(f"{path} is cut off: it has {size} bytes, and a header alone has 64.")
+    _, number, writer, *lengths = _FIXED.unpack(fixed)
+    if number != FORMAT:
+        raise ValueError(f"{path} {_why_not(number, writer)}")
+    expected = _FIXED.size + sum(lengths) + _CHECKSUM
+    if size != expected:
+        what = "is cut off" if size < expected else "is damaged"
+        raise ValueError(
+            f"{path} {what}: by its header it has {expected} bytes, and it has {size}. "
+            "Copy it again, or save the model again."
+        )
+    return lengths
+
+
+def _why_not(number: int, writer: bytes) -> str:
+    """Say why another format is not read, and what to do."""
+    by = repr(writer.rstrip(b"\0").decode("ascii", "replace"))
+    if number > FORMAT:
+        return (
+            f"has format version {number}, written by labelkin {by}, and this labelkin reads "
+            f"version {FORMAT}. Update labelkin, or save the model with this one."
+        )
+    if number == 1:
+        return (
+            f"has format version 1, written by labelkin {by} before its first release, and this "
+            f"labelkin reads version {FORMAT}. Train the model again and save it."
+        )
+    return f"is damaged: format versions begin at 1, got {number}."
+
+
+def _looks_like(head: bytes) -> str:
+    if not head:
+        return "an empty file"
+    for start, what in _LOOKALIKES:
+        if head.startswith(start):
+            return what
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith((b"<!doctype html", b"<html")):
+        return "a web page, perhaps of a failed download"
+    if text.startswith((b"{", b"[")):
+        return "JSON"
+    printable = all(byte >= 32 or byte in b"\t\r\n" for byte in head)
+    return "text" if head.isascii() and printable else "some other kind of data"
+
+
+def _read(file: BufferedReader, n_bytes: int, digest: Any) -> bytes:
+    data = file.read(n_bytes)
+    digest.update(data)
+    return data
+
+
+def _read_arrays(file: BufferedReader, n_bytes: int, digest: Any) -> NDArray[np.uint8]:
+    """Read into memory that begins where vector instructions and cache lines like it."""
+    raw = np.empty(n_bytes + 64, dtype=np.uint8)
+    start = -raw.ctypes.data % 64
+    data = raw[start : start + n_bytes]
+    for begin in range(0, n_bytes, _CHUNK):
+        chunk = data[begin : begin + _CHUNK].data
+        file.readinto(chunk)
+        digest.update(chunk)  # while the cache has it
+    return data
+
+
+def _header(path: Path, about: bytes, n_file: int, n_arrays: int) -> ModelFile:
     try:
-        about = _parsed(contents.about)
+        said = _parsed(about)
         return ModelFile(
             path=path,
-            format_version=contents.format,
-            versions={str(name): str(value) for name, value in about["versions"].items()},
-            created=datetime.fromisoformat(about["created"]),
-            model=str(about["model"]),
-            class_names=tuple(map(str, about["classes"])),
-            labels=tuple(about["labels"]),
-            summary=None if about["summary"] is None else dict(about["summary"]),
-            file_bytes=contents.sizes[0],
-            array_bytes=contents.sizes[1],
+            format_version=FORMAT,
+            versions={str(name): str(value) for name, value in said["versions"].items()},
+            created=datetime.fromisoformat(said["created"]),
+            model=str(said["model"]),
+            class_names=tuple(map(str, said["classes"])),
+            labels=tuple(said["labels"]),
+            summary=None if said["summary"] is None else dict(said["summary"]),
+            file_bytes=n_file,
+            array_bytes=n_arrays,
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(
             f"{path} is no sound model file: its description fails ({error!r})."
         ) from None
-
-
-def _warn_of_versions(header: ModelFile) -> None:
-    now, then = sklearn.__version__, header.versions.get("scikit-learn", "?")
-    if now != then and any(name.startswith("sklearn.") for name in header.class_names):
-        warnings.warn(
-            VersionWarning(
-                estimator_name=header.path.name,
-                current_sklearn_version=now,
-                original_sklearn_version=then,
-            ),
-            stacklevel=3,
-        )

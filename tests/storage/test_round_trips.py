@@ -50,6 +50,7 @@ from labelkin import (
     AllLabels,
     LabelDependenceClassifier,
     LabelRescorer,
+    LearnedWeight,
     LogisticLabels,
     NaiveBayes,
     NearestNeighbours,
@@ -60,7 +61,7 @@ from labelkin import (
 )
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
-from labelkin.storage.trusted import FUNCTIONS, SKLEARN
+from labelkin.storage.trusted import PLACES
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.thresholds import (
     ExpectedF1,
@@ -74,6 +75,7 @@ from labelkin.thresholds import (
     SCutFBR,
 )
 
+NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
 rng = np.random.default_rng(5)
 X = rng.poisson(1.0, (60, 5)).astype(float)
 y = (X[:, 0] + rng.normal(0, 0.5, 60) > 1).astype(int)
@@ -95,7 +97,7 @@ def kind(model):
 TRANSFORMERS = [
     ColumnTransformer([("a", StandardScaler(), [0, 1]), ("b", MinMaxScaler(), slice(2, 5))]),
     FeatureUnion([("scaled", StandardScaler()), ("logs", FunctionTransformer(np.log1p))]),
-    *(FunctionTransformer(getattr(np, name)) for name in FUNCTIONS["numpy"] if "log" not in name),
+    *(FunctionTransformer(getattr(np, name)) for name in NUMPY if "log" not in name),
     *(make_pipeline(MinMaxScaler((1, 2)), FunctionTransformer(f)) for f in (np.log, np.log2)),
     make_pipeline(MinMaxScaler((1, 2)), FunctionTransformer(np.log10, kw_args={"where": True})),
     FunctionTransformer(),
@@ -152,6 +154,8 @@ MULTILABEL = [
     LabelDependenceClassifier(NearestNeighbours(3), LogisticRegression(), evidence_weight=0.5),
     LabelDependenceClassifier(NaiveBayes(), thresholds=LabelLimits(MCut(), at_least=1)),
     LabelDependenceClassifier(LogisticRegression(), rules=Rules(exclusive=[(0, 1)])),
+    LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
+    LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
 ]
 RULES = [
     ExpectedF1(),
@@ -320,7 +324,7 @@ def test_a_label_that_everybody_has_comes_back(again):
     assert answers(again(model), X) == answers(model, X)
 
 
-def test_all_scikit_learn_classes_of_the_table_have_made_a_round_trip(tmp_path):
+def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
     stored = set()
     with pytest.warns(UserWarning):  # convergence, and the label that everybody has
         constant = OneVsRestClassifier(LogisticRegression()).fit(X, np.c_[Y, np.ones(60, int)])
@@ -329,12 +333,14 @@ def test_all_scikit_learn_classes_of_the_table_have_made_a_round_trip(tmp_path):
             *(clone(model).fit(X, y) for model in [*TRANSFORMERS, *BINARY]),
             *(clone(model).fit(TEXTS) for model in VECTORISERS),
             *(clone(model).fit(X, Y) for model in MULTILABEL),
+            *(clone(rule).fit(SCORES, Y) for rule in RULES),
             MultiLabelBinarizer().fit(SETS),
+            NearestNeighbours(3).fit(SPARSE, SETS),
         ]
     for model in fitted:
         stored |= set(read_header(save(model, tmp_path / "model")).class_names)
-    table = {f"{module}.{name}" for module, names in SKLEARN.items() for name in names}
-    assert table - stored == set()
+    classes = {name for name in PLACES if not name.rpartition(".")[2].islower()}
+    assert classes - stored == set()
 
 
 def test_a_restored_model_can_be_cloned_fitted_pickled_and_saved_again(again, tmp_path):

@@ -1,4 +1,4 @@
-"""Damaged and foreign files are refused with the reason; an interrupted save leaves the old one."""
+"""Damaged, foreign and interrupted files are errors with a reason; what a file says of itself."""
 
 import errno
 import io
@@ -6,15 +6,22 @@ import os
 import pickle
 import random
 import re
+import warnings
 import zipfile
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
 
 import joblib
 import numpy as np
 import pytest
 from forged_files import put_together, take_apart
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelRescorer, NaiveBayes
-from labelkin.storage import load, read_header, save
+from labelkin import LabelRescorer, NaiveBayes, PerLabel
+from labelkin.storage import VersionWarning, load, read_header, save
 
 SETS = [["sea"], ["sea", "town"], ["town"], []]
 
@@ -110,7 +117,15 @@ def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
     for read in (load, read_header):
         message = refusal(read, path)
         assert "format version 7, written by labelkin '3.2.1', and this" in message
-        assert "reads up to 1. Update labelkin" in message
+        assert "reads version 2. Update labelkin" in message
+
+
+def test_the_format_before_the_first_release_is_named_with_what_to_do(path):
+    put_together(path, b"?", b"?", version=1)
+    for read in (load, read_header):
+        message = refusal(read, path)
+        assert "format version 1, written by labelkin '0.1.0' before its first release" in message
+        assert message.endswith("reads version 2. Train the model again and save it.")
 
 
 def test_format_zero_is_damage(path):
@@ -200,7 +215,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), Interrupted()], ids=repr)
-@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.file.array_bytes"])
+@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.arrays.array_bytes"])
 def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypatch, step, error):
     before = path.read_bytes()
 
@@ -248,3 +263,96 @@ def test_the_file_is_laid_out_as_documented(path):
         for dtype, shape, _ in model["arrays"]
     )
     assert ends == len(data)
+
+
+X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
+Y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+TEXTS = ["sea sea", "sea town", "town", "gulls"]
+SETS = [["sea"], ["sea", "town"], ["town"], []]
+
+
+def test_a_header_tells_what_was_saved(tmp_path):
+    summary = {"corpus": "coast", "documents": 4, "micro_f1": 0.75, "nested": {"list": [1, None]}}
+    model = make_pipeline(CountVectorizer(), NaiveBayes()).fit(TEXTS, SETS)
+    path = save(model, tmp_path / "coast.labelkin", summary=summary)
+    header = read_header(path)
+    assert header.path == path
+    assert header.format_version == 2
+    assert header.model == "Pipeline"
+    assert header.labels == ("sea", "town")
+    assert header.n_labels == 2
+    assert header.summary == summary
+    assert header.file_bytes == path.stat().st_size
+    assert header.array_bytes == len(take_apart(path).data)
+    assert set(header.class_names) == {
+        "NaiveBayes",
+        "TermCounts",
+        "sklearn.feature_extraction.text.CountVectorizer",
+        "sklearn.pipeline.Pipeline",
+    }
+    assert timedelta(0) <= datetime.now(UTC) - header.created < timedelta(minutes=5)
+    for package in ("labelkin", "numpy", "scikit-learn", "scipy"):
+        assert header.versions[package] == version(package)
+
+
+def test_no_summary_is_none(tmp_path):
+    assert read_header(save(LabelRescorer().fit(SETS), tmp_path / "model")).summary is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (Y, (0, 1)),
+        (SETS, ("sea", "town")),
+        ([{("a", 1)}, {2}, {2}, set()], ("('a', 1)", "2")),
+        ([{"½", "né"}, {"½"}, {"né"}, set()], ("né", "½")),
+    ],
+)
+def test_labels_of_any_kind_are_told(tmp_path, labels, names):
+    header = read_header(save(NaiveBayes().fit(X, labels), tmp_path / "model"))
+    assert sorted(map(str, header.labels)) == sorted(map(str, names))
+
+
+def test_a_vectoriser_has_no_labels(tmp_path):
+    header = read_header(save(CountVectorizer().fit(TEXTS), tmp_path / "model"))
+    assert (header.labels, header.n_labels) == ((), 0)
+
+
+def test_the_model_is_not_built_for_its_header(tmp_path, monkeypatch):
+    path = save(LabelRescorer().fit(SETS), tmp_path / "model")
+    monkeypatch.setattr("labelkin.storage.codec.decode_model", None)
+    assert read_header(path).model == "LabelRescorer"
+
+
+def saved_by(path, **versions):
+    about, model, data = take_apart(path)
+    return put_together(path, {**about, "versions": about["versions"] | versions}, model, data)
+
+
+def test_another_scikit_learn_is_told_with_both_versions(tmp_path):
+    path = save(PerLabel(LogisticRegression()).fit(X, Y), tmp_path / "model.labelkin")
+    saved_by(path, **{"scikit-learn": "1.2.3"})
+    now = version("scikit-learn")
+    with pytest.warns(
+        VersionWarning, match=rf"model.labelkin was saved with .*1\.2\.3.*{now}"
+    ) as told:
+        load(path)
+    assert told[0].filename == __file__
+    assert issubclass(VersionWarning, InconsistentVersionWarning)
+
+
+def test_a_model_of_ours_alone_does_not_depend_on_scikit_learn(tmp_path):
+    path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
+    saved_by(path, **{"scikit-learn": "1.2.3"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(path)
+
+
+def test_a_model_that_lacks_a_parameter_of_this_version_is_refused(tmp_path):
+    path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
+    about, model, data = take_apart(path)
+    del model["parts"][-1]["object"][1]["alpha"]
+    put_together(path, about, model, data)
+    with pytest.raises(ValueError, match="NaiveBayes lacks alpha, which this version has; read"):
+        load(path)

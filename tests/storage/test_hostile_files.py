@@ -44,7 +44,7 @@ def refused(honest, tmp_path):
 
 
 NORMALIZER = "sklearn.preprocessing.Normalizer"
-NAIVE_BAYES = "labelkin.content.naive_bayes.NaiveBayes"
+NAIVE_BAYES = "NaiveBayes"
 
 
 def note(value):
@@ -75,7 +75,11 @@ def bytes_of(*arrays):
         "labelkin.method.classifier.parallel_config",
         "labelkin.estimator.LogOddsClassifier",
         "labelkin.method.combination.LabelClassifier",
-        "labelkin.beyond.guesses.decided_labels",
+        "decided_labels",
+        "Suggestion",
+        "labelkin.NaiveBayes",
+        "labelkin.content.naive_bayes.NaiveBayes",
+        "sklearn.feature_selection.chi2",
         "labelkin.corpora.corpus.Corpus",
         "labelkin.experiment.store.locked",
         "labelkin.storage.file.ModelFile",
@@ -200,7 +204,7 @@ def test_other_sparse_kinds_and_parts_are_refused(refused):
 @pytest.mark.parametrize("terms", [[0, 2], [0, 0], [-1, 0], [0, 10**12], [0.0, 1.0], [False, True]])
 @pytest.mark.parametrize(
     "name",
-    ["sklearn.feature_extraction.text.CountVectorizer", "labelkin.text.words.WordCounts"],
+    ["sklearn.feature_extraction.text.CountVectorizer", "WordCounts"],
 )
 def test_a_vocabulary_that_leads_astray_is_refused(refused, name, terms):
     parameters = ["language", "stop_words", "stem", "min_documents", "markup", "lowercase"]
@@ -239,6 +243,24 @@ def test_a_random_state_that_leads_astray_is_refused(refused, change):
     part = note({"random state": as_dict(state)})
     described = [["<u4", [624], "C"]]
     assert "not one of the Mersenne twister" in refused([part], described, bytes_of(words))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"implies": [[0, 1], [1, 0]]}, "rules that imply each other in a circle"),
+        ({"implies": [[0, 2]]}, "columns that are not among 2 labels"),
+        ({"groups": [[-1, 0]]}, "columns that are not among 2 labels"),
+        ({"groups": [["0", "1"]]}, "columns that are not among 2 labels"),
+        ({"implies": [[0]]}, "rules that are none"),
+        ({"implies": 3}, "rules that are none"),
+        ({"groups": [3]}, "rules that are none"),
+        ({"names": None}, "rules that are none"),
+    ],
+)
+def test_rules_that_lead_astray_are_refused(refused, change, reason):
+    state = {"names": ["sea", "town"], "implies": [], "groups": []} | change
+    assert reason in refused([{"object": ["BoundRules", state]}])
 
 
 def as_dict(mapping):
@@ -296,8 +318,8 @@ def test_values_that_cannot_be_are_refused(refused, value, reason):
         ({"object": [NORMALIZER, {"__class__": 1}]}, "attribute '__class__'"),
         ({"object": [NORMALIZER, {"a b": 1}]}, "attribute 'a b'"),
         ({"object": [NAIVE_BAYES, {}]}, "NaiveBayes lacks alpha"),
-        ({"object": ["labelkin.label_matrix.record.LabelMatrix", {}]}, "lacks classes, is_sparse"),
-        ({"object": ["labelkin.method.classifier.Suggestion", {}]}, "lacks label, log_odds"),
+        ({"object": ["LabelMatrix", {}]}, "lacks classes, is_sparse"),
+        ({"object": ["LinearEvidence", {}]}, "LinearEvidence lacks "),
         ({"objects": [[10**12], []]}, "has 0 objects"),
         ({"objects": [[2, -1], []]}, "is no shape"),
         ({"list": []}, "a part is a 'list'"),
