@@ -1,7 +1,7 @@
 """Text → vectors: the paper's preprocessing as scikit-learn transformers.
 
 Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
-(:class:`TermWeights`); and the terms that tell most about the labels (:class:`TermSelection`).
+(:class:`TermWeights`); and the terms that say most about the labels (:class:`TermSelection`).
 
 >>> from sklearn.pipeline import make_pipeline
 >>> texts = ["Ships carry corn.", "Corn, good corn!", "A ship sank.", "Good ships sink."]

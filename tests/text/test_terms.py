@@ -1,4 +1,4 @@
-"""Term selection: against 2 × 2 tables counted document by document in plain Python."""
+"""Term scores and weights: against scikit-learn, and against the formulas in plain Python."""
 
 import math
 import pickle
@@ -8,16 +8,19 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 from scipy import sparse
 from scipy.stats import chi2_contingency
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import mutual_info_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import NaiveBayes
-from labelkin.text import TermSelection, term_scores, terms
+from labelkin.text import TermSelection, TermWeights, term_scores, terms
 
 SETTINGS = [(s, c) for s in ("information_gain", "chi2") for c in ("sum", "max", "weighted")]
 
@@ -244,6 +247,177 @@ def test_documents_and_labels_must_fit_together():
         TermSelection().fit(X, None)
 
 
-@parametrize_with_checks([TermSelection(k=2), TermSelection("chi2", "max", k=1)])
+COUNTS = arrays.arrays(
+    np.float64,
+    st.tuples(st.integers(1, 7), st.integers(1, 5)),
+    elements=st.sampled_from([0.0, 0.0, 1.0, 2.0, 9.0]),
+)
+
+
+def ltc_by_hand(train, test):
+    n_documents = len(train)
+    rows = []
+    for document in test:
+        row = []
+        for t, count in enumerate(document):
+            having = sum(other[t] > 0 for other in train)
+            known = count > 0 and having > 0
+            row.append((1 + math.log(count)) * math.log(n_documents / having) if known else 0.0)
+        length = math.sqrt(sum(weight**2 for weight in row))
+        rows.append([weight / length if length else 0.0 for weight in row])
+    return rows
+
+
+@settings(max_examples=60, deadline=None)
+@given(COUNTS)
+def test_tfidf_is_scikit_learn_s(X):
+    ours, theirs = TermWeights("tfidf"), TfidfTransformer()
+    np.testing.assert_allclose(
+        ours.fit_transform(X).toarray(), theirs.fit_transform(X).toarray(), rtol=1e-14
+    )
+    np.testing.assert_allclose(ours.idf_, theirs.idf_, rtol=1e-15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(COUNTS, st.integers(0, 2**32 - 1))
+def test_ltc_equals_the_formula(X, seed):
+    new = np.random.default_rng(seed).poisson(1.0, (3, X.shape[1]))
+    weights = TermWeights("ltc").fit(X)
+    np.testing.assert_allclose(weights.transform(X).toarray(), ltc_by_hand(X, X), atol=1e-15)
+    np.testing.assert_allclose(weights.transform(new).toarray(), ltc_by_hand(X, new), atol=1e-15)
+
+
+def test_ltc_on_a_document_worked_out_by_hand():
+    X = [[3, 1, 0], [0, 1, 1], [0, 0, 2], [0, 1, 0]]
+    first = [(1 + math.log(3)) * math.log(4), math.log(4 / 3)]
+    expected = [first[0] / math.hypot(*first), first[1] / math.hypot(*first), 0]
+    assert TermWeights("ltc").fit_transform(X).toarray()[0] == pytest.approx(expected)
+
+
+def test_counts_stay_counts():
+    X = np.array([[3.0, 0.0], [0.0, 1.0]])
+    weights = TermWeights("counts").fit(X)
+    assert weights.transform(X).toarray().tolist() == X.tolist()
+    assert weights.idf_.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("scheme", ["counts", "tfidf", "ltc"])
+class TestEveryScheme:
+    X = np.array([[2.0, 0, 1], [0, 0, 0], [1, 0, 0]])
+
+    def test_documents_without_terms_stay_empty_and_lengths_are_one(self, scheme):
+        weights = TermWeights(scheme).fit_transform(self.X)
+        assert weights[[1]].nnz == 0
+        if scheme != "counts":
+            assert np.linalg.norm(weights.toarray(), axis=1) == pytest.approx([1, 0, 1])
+
+    @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_matrix, list])
+    def test_any_form_of_counts_gives_the_same_csr(self, scheme, form):
+        expected = TermWeights(scheme).fit_transform(self.X)
+        weights = TermWeights(scheme).fit_transform(form(self.X))
+        assert weights.format == "csr"
+        assert weights.dtype == np.float64
+        assert (weights != expected).nnz == 0
+
+    def test_the_input_stays_as_it_is_however_it_is_stored(self, scheme):
+        stored = (np.array([1.0, 1.0, 0.0, 3.0]), np.array([2, 2, 0, 1]), np.array([0, 3, 4]))
+        X = sparse.csr_matrix(tuple(part.copy() for part in stored), shape=(2, 3))
+        weights = TermWeights(scheme).fit(X)
+        again = weights.transform(X)
+        for part, kept in zip((X.data, X.indices, X.indptr), stored, strict=True):
+            np.testing.assert_array_equal(part, kept)
+        plain = np.array([[0, 0, 2], [0, 3, 0]])
+        assert (again != TermWeights(scheme).fit(plain).transform(plain)).nnz == 0
+        again.data[:] = 7
+        np.testing.assert_array_equal(X.data, stored[0])
+
+    def test_clone_pickle_parameters_and_names(self, scheme):
+        model = TermWeights(scheme)
+        assert repr(clone(model)) == repr(model)
+        with pytest.raises(NotFittedError, match="This TermWeights instance is not fitted"):
+            model.transform(self.X)
+        again = pickle.loads(pickle.dumps(model.fit(self.X)))
+        assert (again.transform(self.X) != model.transform(self.X)).nnz == 0
+        assert model.get_feature_names_out(["a", "b", "c"]).tolist() == ["a", "b", "c"]
+
+    def test_the_output_is_sparse_whatever_scikit_learn_is_set_to(self, scheme):
+        with config_context(transform_output="pandas"):
+            assert sparse.issparse(TermWeights(scheme).fit_transform(self.X))
+
+    def test_negative_counts_are_refused(self, scheme):
+        with pytest.raises(ValueError, match=r"Negative values .* must be at least 0, got -2"):
+            TermWeights(scheme).fit([[1, -2]])
+
+
+def test_a_term_that_training_never_saw_weighs_nothing_in_ltc():
+    weights = TermWeights("ltc").fit([[1, 0, 1], [0, 0, 1]])
+    assert weights.transform([[1, 5, 5]]).toarray().tolist() == [[1, 0, 0]]
+    assert weights.transform([[0, 5, 5]]).nnz == 0
+
+
+def test_ltc_refuses_weights():
+    with pytest.raises(ValueError, match=r"must be 0 or at least 1, got 0.25. Give it counts"):
+        TermWeights("ltc").fit([[1, 0.25]])
+
+
+@pytest.mark.parametrize("scheme", ["bm25", None, ["tfidf"]])
+def test_an_unknown_scheme_lists_the_choices(scheme):
+    with pytest.raises(ValueError, match="scheme must be one of 'counts', 'tfidf', 'ltc', got"):
+        TermWeights(scheme).fit([[1]])
+
+
+# "ltc" takes counts only, and the checks bring fractions.
+@parametrize_with_checks(
+    [
+        TermSelection(k=2),
+        TermSelection("chi2", "max", k=1),
+        TermWeights("counts"),
+        TermWeights("tfidf"),
+    ]
+)
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)
+
+
+KINDS = [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_sparse_array_stays_one_and_a_matrix_stays_one(kind):
+    X, Y = corpus(3)
+    wanted = sparse.sparray if issubclass(kind, sparse.sparray) else sparse.spmatrix
+    for model in (TermWeights(), TermSelection(k=4)):
+        found = model.fit(kind(X), Y).transform(kind(X))
+        assert isinstance(found, wanted)
+        expected = model.fit(X, Y).transform(X)
+        dense = expected.toarray() if sparse.issparse(expected) else expected
+        np.testing.assert_array_equal(found.toarray(), dense)
+
+
+@pytest.mark.parametrize("model", [TermWeights(), TermSelection(k=4)], ids=repr)
+def test_tables_are_made_of_sparse_matrices_when_asked_for(model):
+    X, Y = corpus(4)
+    frame = pd.DataFrame(X, columns=[f"t{j}" for j in range(13)], index=range(100, 140))
+    plain = sparse.csr_array(clone(model).fit(X, Y).transform(X)).toarray()
+    model = clone(model).set_output(transform="pandas").fit(frame, Y)
+    for documents in (frame, frame.astype(pd.SparseDtype(float, 0))):
+        table = model.transform(documents)
+        assert list(table.columns) == list(model.get_feature_names_out())
+        assert list(table.index) == list(range(100, 140))
+        np.testing.assert_array_equal(table.to_numpy(), plain)
+    table = clone(model).fit(sparse.csr_matrix(X), Y).transform(sparse.csr_matrix(X))
+    assert all(isinstance(dtype, pd.SparseDtype) for dtype in table.dtypes)
+    np.testing.assert_array_equal(table.to_numpy(), plain)
+    model = clone(model).set_output(transform="polars").fit(frame, Y)
+    np.testing.assert_array_equal(model.transform(frame).to_numpy(), plain)
+
+
+def test_a_selection_of_dense_terms_follows_the_global_setting_a_sparse_one_does_not():
+    X, Y = corpus(5)
+    model = TermSelection(k=4).fit(X, Y)
+    with config_context(transform_output="pandas"):
+        assert isinstance(model.transform(X), pd.DataFrame)
+        assert sparse.issparse(model.transform(sparse.csr_array(X)))
+        assert isinstance(
+            clone(model).set_output(transform="default").fit(X, Y).transform(X), np.ndarray
+        )
