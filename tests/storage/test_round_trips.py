@@ -155,6 +155,7 @@ MULTILABEL = [
     LabelDependenceClassifier(NaiveBayes(), thresholds=LabelLimits(MCut(), at_least=1)),
     LabelDependenceClassifier(LogisticRegression(), rules=Rules(exclusive=[(0, 1)])),
     LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
+    LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
 ]
 RULES = [

@@ -162,7 +162,7 @@ class _Encoder:
         elif callable(value):
             named = [getattr(value, name, "?") for name in ("__module__", "__qualname__")]
             what = f"a {kind.__name__} ({'.'.join(map(str, named))})"
-            functions = [name for name in trusted.PLACES if name.rpartition(".")[2].islower()]
+            functions = [n for n in trusted.PLACES if "." in n and n.rpartition(".")[2].islower()]
             way_out = (
                 "Use options that are named by texts, such as analyzer='word' and a token_pattern, "
                 f"one of {', '.join(functions)}, {_RESCORER}."
@@ -370,11 +370,10 @@ def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
     kind = type(value)
     if _is_named_tuple(kind):
         return value._asdict()
-    if not hasattr(value, "__dict__") and is_dataclass(kind):
-        return {field.name: getattr(value, field.name) for field in fields(kind)}
-    return {
+    listed = fields(kind) if is_dataclass(kind) else ()
+    return {field.name: getattr(value, field.name) for field in listed} | {
         name: attribute
-        for name, attribute in vars(value).items()
+        for name, attribute in getattr(value, "__dict__", {}).items()
         if name not in not_stored and not isinstance(getattr(kind, name, None), cached_property)
     }
 
