@@ -14,13 +14,13 @@ import uvicorn
 from labelkin.service import create_app
 from labelkin.service.serving import listen
 
-#: Serves what its arguments name, tells its address, and ends as the tests want it to.
+#: Serves what its arguments name, prints its address, and ends as the tests want it to.
 PROGRAM = """
 import sys
 from pathlib import Path
 from labelkin.service import serve
 model, journal = map(Path, sys.argv[1:3])
-serve([model], port=0, journal=journal, tell=lambda address: print(address, flush=True))
+serve([model], port=0, journal=journal, announce=lambda address: print(address, flush=True))
 """
 #: Before it: a disk on which every commit takes a while.
 SLOW_DISK = """

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.addresses import EVERY_ADDRESS, LOCAL_HOSTS, name_in
-from labelkin.service.limits import Limits
 from labelkin.service.problems import ProblemError
+from labelkin.service.serving import LOCAL_HOSTS, Limits
 
+#: Addresses that mean all of a machine's, under whatever name it is called.
+EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 #: Where a token is needed; the page itself, health and metrics hold nothing to protect.
 _BEHIND_TOKEN = ("/api", "/v1")
 
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Middleware that lets a request through, or tells why not.
+    """Middleware that lets a request through, or answers why not.
 
     A page of any site may send requests to a service on this machine. It cannot hide where it comes
     from: its ``Origin`` is not ours; and where it makes a name of its own point to us, ``Host`` is
@@ -41,13 +42,13 @@ class Guard:
 
     Parameters
     ----------
-    app
+    app : ASGI application
         What is guarded.
-    hosts
+    hosts : iterable of str
         Names and addresses the service is called by; one of ``EVERY_ADDRESS`` allows all.
-    token
+    token : str or None
         What ``Authorization: Bearer …`` must hold; ``None``: nothing is asked for.
-    limits
+    limits : Limits
         Of the body's size, and of the time for it to arrive.
     """
 
@@ -60,18 +61,35 @@ class Guard:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Let the application answer, or answer with a problem; a fault of ours is logged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        tell = _with_security_headers(send)
+        has_begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
         try:
             self._check(scope)
             body = await self._read_body(scope, receive)
-        except ProblemError as problem:
-            await problem.response()(scope, receive, tell)
-            return
-        await _answer(self._app, scope, _again(body, receive), tell)
+            await self._app(scope, _again(body, receive), sending)
+        except Exception as error:
+            problem = error
+            if not isinstance(problem, ProblemError):
+                _log.exception("%s %s failed", scope["method"], scope["path"])
+                problem = ProblemError(
+                    500, "fault", "The service has a fault, which is in its log."
+                )
+            if has_begun:
+                raise
+            await problem.response()(scope, receive, sending)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -105,9 +123,9 @@ class Guard:
 
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
         """Read the whole body, as far as it may go."""
-        told = Headers(scope=scope).get("content-length", "0")
-        if told.isdecimal() and int(told[:20]) > self._limits.body_bytes:
-            raise self._too_large(f"{told[:20]} bytes")
+        size = Headers(scope=scope).get("content-length", "0")
+        if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
+            raise self._too_large(f"{size[:20]} bytes")
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._collect(receive)
@@ -140,8 +158,21 @@ class Guard:
         )
 
 
+def name_in(host: str) -> str:
+    """Return the name or address in a ``Host`` header, without port and brackets.
+
+    Examples
+    --------
+    >>> name_in("Localhost:8000"), name_in("[::1]:8000"), name_in("127.0.0.1")
+    ('localhost', '::1', '127.0.0.1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
 def _check_origin(origin: str | None, host: str) -> None:
-    """Refuse requests that another site's page has sent; programs send no ``Origin``."""
+    """Keep out requests that another site's page has sent; programs send no ``Origin``."""
     if origin is None:
         return
     try:
@@ -164,33 +195,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return once
-
-
-def _with_security_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending
-
-
-async def _answer(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the application answer; a fault of ours is logged, and told as one."""
-    started = False
-
-    async def sending(message: Message) -> None:
-        nonlocal started
-        started = True
-        await send(message)
-
-    try:
-        await app(scope, receive, sending)
-    except Exception:
-        _log.exception("%s %s failed", scope["method"], scope["path"])
-        if started:
-            raise
-        fault = ProblemError(500, "fault", "The service has a fault, which is in its log.")
-        await fault.response()(scope, receive, send)
