@@ -8,6 +8,8 @@ import { counted } from "./numbers.js";
 
 const LEAST = { width: 620, height: 420 };
 const MARGIN = 30;
+/** How far from the middle a line bends, in parts of the way to where it would be straight. */
+const BEND = 0.6;
 
 /** `load(model)` gives the graph, `loadRelated(model, label, signal)` the labels related to one. */
 export class LabelMap extends EventTarget {
@@ -144,8 +146,8 @@ export class LabelMap extends EventTarget {
     });
     for (const line of this.#canvas.querySelectorAll(".edge")) {
       const [one, other] = [places.get(line.dataset.first), places.get(line.dataset.second)];
-      const ends = { x1: one.x, y1: one.y, x2: other.x, y2: other.y };
-      for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+      const bend = [towards(width, one.x + other.x), towards(height, one.y + other.y)];
+      line.setAttribute("d", `M ${one.x} ${one.y} Q ${bend.join(" ")} ${other.x} ${other.y}`);
     }
   }
 
@@ -189,10 +191,15 @@ export class LabelMap extends EventTarget {
 function drawEdge({ first, second, strength }, strongest) {
   const width = 1 + (4 * Math.abs(strength)) / strongest;
   const side = strength > 0 ? "attraction" : "repulsion";
-  return draw("line", {
+  return draw("path", {
     class: `edge ${side}`,
     "stroke-width": width.toFixed(1),
     "data-first": first,
     "data-second": second,
   });
+}
+
+/** Where a line bends: towards the middle of the circle, away from the names between its ends. */
+function towards(size, sum) {
+  return size / 2 + BEND * (sum / 2 - size / 2);
 }
