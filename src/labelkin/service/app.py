@@ -25,7 +25,6 @@ _PAGE = Path(__file__).with_name("page")
 
 def build_app(
     models: Sequence[Path],
-    *,
     hosts: Sequence[str],
     token: str | None,
     journal: Path | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Request, Response
 from prometheus_client import (
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
 #: The route of requests that have none: addresses that do not exist make no series of their own.
 _NO_ROUTE = "none"
+
+M = TypeVar("M", Counter, Gauge, Histogram)
 
 router = APIRouter(tags=["upkeep"], responses=declared())
 
@@ -65,43 +67,27 @@ class Telemetry:
     """What one service counts and times, in a registry of its own."""
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         routed = ("method", "route")
-        self.requests = Counter(
-            "labelkin_requests", "Requests answered.", (*routed, "status"), registry=registry
+        self.requests = self._made(Counter, "requests", "Requests answered.", *routed, "status")
+        self.seconds = self._made(
+            Histogram, "request_seconds", "From request to answer.", *routed, buckets=_SECONDS
         )
-        self.seconds = Histogram(
-            "labelkin_request_seconds",
-            "From a request to its answer.",
-            routed,
-            buckets=_SECONDS,
-            registry=registry,
+        self.taken = self._made(Gauge, "requests_in_work", "Requests worked on or waiting.")
+        self.journal_documents = self._made(Gauge, "journal_documents", "In the file.", "journal")
+        self.journal_bytes = self._made(Gauge, "journal_bytes", "Of the file.", "journal")
+        self.learned = self._made(
+            Gauge, "learned_documents", "Documents of the journal that were learned from.", "model"
         )
-        self.taken = Gauge(
-            "labelkin_requests_in_work", "Requests worked on or waiting.", registry=registry
-        )
-        self.journal_documents = Gauge(
-            "labelkin_journal_documents", "In the file.", ("journal",), registry=registry
-        )
-        self.journal_bytes = Gauge(
-            "labelkin_journal_bytes", "Of the file.", ("journal",), registry=registry
-        )
-        self.learned = Gauge(
-            "labelkin_learned_documents",
-            "Documents of the journal that answers have learned from.",
-            ("model",),
-            registry=registry,
-        )
-        self.refits = Counter(
-            "labelkin_refits", "Refits of label evidence.", ("model", "outcome"), registry=registry
-        )
-        self.refit_seconds = Histogram(
-            "labelkin_refit_seconds", "A refit.", ("model",), registry=registry
-        )
+        self.refits = self._made(Counter, "refits", "Of label evidence.", "model", "outcome")
+        self.refit_seconds = self._made(Histogram, "refit_seconds", "A refit.", "model")
 
     def text(self) -> bytes:
         """Return everything in Prometheus' own format."""
         return generate_latest(self.registry)
+
+    def _made(self, kind: type[M], name: str, what: str, *by: str, **options: Any) -> M:
+        return kind(f"labelkin_{name}", what, by, registry=self.registry, **options)
 
 
 class Counted:

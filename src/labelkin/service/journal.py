@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from labelkin.files import names_to_disk
 
-#: "lkin" in ASCII, in the header of every journal: what tells it from other SQLite files.
+#: "lkin" in ASCII, in the header of every journal: what sets it apart from other SQLite files.
 _APPLICATION = 0x6C6B696E
 _FORMAT = 1
 _SCHEMA = """
@@ -312,6 +312,6 @@ def _entries(database: sqlite3.Connection, model: str | None, last: int = 0) -> 
 
 
 def _identity(database: sqlite3.Connection) -> str:
-    """Return what tells this journal from all others."""
+    """Return what sets this journal apart from all others."""
     (name,) = database.execute("SELECT value FROM about WHERE name = 'journal'").fetchone()
     return str(name)

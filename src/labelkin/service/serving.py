@@ -54,13 +54,8 @@ def create_app(
         from labelkin.service.app import build_app
     except ImportError as error:
         raise _missing_extra(error) from error
-    return build_app(
-        [Path(path) for path in models],
-        hosts=hosts,
-        token=token,
-        journal=None if journal is None else Path(journal),
-        limits=limits or Limits(),
-    )
+    place = None if journal is None else Path(journal)
+    return build_app([Path(path) for path in models], hosts, token, place, limits or Limits())
 
 
 def serve(
