@@ -25,15 +25,13 @@ serve([model], port=0, journal=journal, announce=lambda address: print(address, 
 #: Before it: a disk on which every commit takes a while.
 SLOW_DISK = """
 import time
-from contextlib import contextmanager
 from labelkin.service import journal
-quick = journal.transaction
-@contextmanager
-def slow(database):
-    with quick(database):
-        yield
-        time.sleep(0.03)
-journal.transaction = slow
+quick = journal.insert
+def slow(database, entries):
+    ids = quick(database, entries)
+    time.sleep(0.03)
+    return ids
+journal.insert = slow
 """
 
 

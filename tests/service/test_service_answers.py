@@ -232,14 +232,14 @@ def test_labels_carry_their_counts(client, newsroom):
 def test_related_labels_are_the_models_weights(client, news_model):
     answer = client.get(f"{RULED}/related", params={"label": "wheat", "limit": 5}).json()
     assert len(answer["related"]) == 5
-    said = [abs(item["from"]) for item in answer["related"]]
+    said = [abs(item["to_second"]) for item in answer["related"]]
     assert said == sorted(said, reverse=True)
-    assert answer["related"][0]["label"] == "grain"
+    assert answer["related"][0]["first"] == "grain"
     first = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 1}).json()["related"][0]
     classifier = news_model[-1]
-    k, j = names_to_columns([first["label"], "gas"], classifier.label_names_)
-    assert first["strength"] == pytest.approx((first["to"] + first["from"]) / 2)
-    assert np.sign(first["from"]) == np.sign(classifier.label_weights_[k, j])
+    k, j = names_to_columns([first["first"], "gas"], classifier.label_names_)
+    assert first["strength"] == pytest.approx((first["to_first"] + first["to_second"]) / 2)
+    assert np.sign(first["to_second"]) == np.sign(classifier.label_weights_[k, j])
 
 
 def test_the_map_shows_the_strongest_edges_inside_the_frame(client):

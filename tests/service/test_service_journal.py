@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -96,16 +95,16 @@ def test_documents_that_wait_share_a_commit(path, monkeypatch):
 
 
 def test_nobody_is_answered_before_the_commit(path, monkeypatch):
-    real, known, answered = journal_module.transaction, Future(), []
+    real, known, answered = journal_module.insert, Future(), []
 
-    @contextmanager
-    def watched(database):
-        with real(database):
-            yield
-            answered.append(known.result(timeout=10).done())
+    def watched(database, entries):
+        ids = real(database, entries)
+        assert database.in_transaction
+        answered.append(known.result(timeout=10).done())
+        return ids
 
+    monkeypatch.setattr(journal_module, "insert", watched)
     journal = Journal(path)
-    monkeypatch.setattr(journal_module, "transaction", watched)
     future = journal.append([Entry("m", "text", ())])
     known.set_result(future)
     assert future.result(timeout=10) == [1]

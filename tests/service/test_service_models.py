@@ -1,5 +1,7 @@
 """What is saved is learned from at once, and again after a restart; the model's file stays."""
 
+import threading
+
 import numpy as np
 import pytest
 from live_server import serving, wait_until
@@ -79,7 +81,7 @@ def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journa
     expected = dict(zip(names, together.sum(axis=0), strict=True))
     assert {item["label"]: item["documents"] for item in counts} == expected
     fitted = type(news_model[-1].rescorer_.labels_)().fit(together)
-    said = {item["label"]: item["from"] for item in related["related"]}
+    said = {item["first"]: item["to_second"] for item in related["related"]}
     gas = names.index("gas")
     for name, value in said.items():
         assert value == pytest.approx(fitted.weights_[names.index(name), gas], abs=1e-5)
@@ -157,7 +159,7 @@ def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkey
 def test_closing_ends_the_thread(news_file):
     learner = Learner(ServedModel("news", news_file), Telemetry())
     learner.close()
-    assert not learner._thread.is_alive()
+    assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
 
 
 def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_path):

@@ -1,244 +1,139 @@
-"""What a model answers: labels for a text, the reasons, and its labels listed and drawn."""
+"""What a model answers: labels for a text, the reasons, and its labels listed and drawn.
+
+A request about a text computes its words, its content evidence and its posterior once; whatever is
+answered is read from these.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.contributions import Explanation
+from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.label_graph import LabelGraph, circle_order, label_graph
-from labelkin.explain.terms import TermExplanation, explain_terms
-from labelkin.label_matrix.known import read_known
-from labelkin.label_matrix.names import some_of
+from labelkin.explain.terms import explain_terms
+from labelkin.label_matrix import best_labels as best_columns
+from labelkin.label_matrix import read_known
+from labelkin.label_matrix.record import some_of
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
-from labelkin.service.models import ServedModel, Snapshot
+from labelkin.service.models import Content, ServedModel, Snapshot
 from labelkin.service.problems import ProblemError
 from labelkin.text import WordCounts
 from labelkin.text.words import surface_forms
 
-Floats = NDArray[np.float64]
-#: What sums in another order leave is no part of anything.
-_ROUNDING = 1e-10
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
-#: Graphs and maps that were asked for, as long as what they were made from is in use.
-_made: WeakKeyDictionary[LabelRescorer, dict[Any, Any]] = WeakKeyDictionary()
-
-
-class TakenApart(NamedTuple):
-    """The posterior log-odds of a document's labels and their parts, ``(n_labels,)`` each."""
-
-    log_odds: Floats
-    prior: Floats
-    content: Floats
-    labels: Floats
-    first_place: Floats
-    rules: Floats
-
-    def parts(self, j: int) -> messages.Parts:
-        return {
-            "prior": self.prior[j],
-            "content": self.content[j],
-            "predicted labels": self.labels[j],
-            "first place": self.first_place[j],
-            "rules": self.rules[j],
-        }
+#: Graphs that were asked for, as long as what they were made from is in use.
+_graphs: WeakKeyDictionary[LabelRescorer, dict[tuple[int, int], LabelGraph]] = WeakKeyDictionary()
 
 
 def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Suggestions:
     """Return the open labels of a text, most probable first."""
     snapshot = model.snapshot
-    known = read_facts(model, snapshot, request.accepted, request.rejected)
+    known = _known(model, request.accepted, request.rejected)
     content = model.content(request.text)
-    evidence = take_apart(snapshot.rescorer, content.log_odds[0], known)
-    is_open = np.ones(len(model.names), bool) if known is None else np.isnan(known[0])
-    probability = model.classifier.probabilities(evidence.log_odds)
+    posterior = _posterior(model, snapshot, content, known)
     suggestions = [
         messages.Suggestion(
             label=model.names[j],
-            probability=probability[j],
-            log_odds=evidence.log_odds[j],
-            parts=evidence.parts(j),
+            probability=probability,
+            log_odds=log_odds,
+            parts={part.name: part.log_odds[0, j] for part in posterior.parts},
         )
-        for j in most_probable(evidence.log_odds, is_open, request.limit)
+        for label, probability, log_odds in posterior.suggest(request.limit)[0]
+        for j in [model.column[str(label)]]
     ]
+    given = {*request.accepted, *request.rejected}
     return messages.Suggestions(
         model=model.id,
         suggestions=suggestions,
-        known=_known_labels(model, known, {*request.accepted, *request.rejected}),
+        known=[
+            messages.KnownLabel(
+                label=model.names[j],
+                state="accepted" if posterior.log_odds[0, j] > 0 else "rejected",
+                because=None if model.names[j] in given else "rule",
+            )
+            for j in np.flatnonzero(np.isinf(posterior.log_odds[0]))
+        ],
         n_words=content.n_words,
         learned=snapshot.learned,
     )
-
-
-def take_apart(rescorer: LabelRescorer, content: Floats, facts: Floats | None) -> TakenApart:
-    combination = rescorer.combination_
-    row = content[None]
-    filled = combination.variant(row)
-    if facts is None:
-        labels = combination.from_guesses(filled)
-    else:
-        is_known = ~np.isnan(facts)
-        filled = np.where(is_known, facts, filled)
-        labels = np.add(*combination.from_guesses_and_facts(filled, is_known))
-    combined = combination.posterior(row, facts)
-    rules = rescorer.rules_
-    final = combined if rules is None else rules.posterior(combined)
-    with np.errstate(invalid="ignore"):  # ±inf of what is known
-        kept, ruled = combined - (row + labels), final - combined
-    prior = combination.prior_log_odds
-    parts = (content - prior, labels[0], _beyond_rounding(kept[0]), _beyond_rounding(ruled[0]))
-    return TakenApart(final[0], prior, *parts)
-
-
-def most_probable(log_odds: Floats, is_open: NDArray[np.bool_], limit: int) -> list[int]:
-    columns = np.flatnonzero(is_open)
-    order = np.argsort(-log_odds[columns], kind="stable")[:limit]
-    return [int(j) for j in columns[order]]
 
 
 def best_labels(
     model: ServedModel, texts: Sequence[str], limit: int, threshold: float
 ) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts and their probabilities, at or above a threshold."""
-    rescorer = model.snapshot.rescorer
-    posterior = rescorer.rescore(model.content_log_odds(texts))
-    probability = model.classifier.probabilities(posterior)
+    log_odds = model.snapshot.rescorer.rescore(model.content_log_odds(texts))
+    probability = model.classifier.probabilities(log_odds)
+    found = best_columns(log_odds, limit, probability >= threshold)
     return [
-        [
-            (model.names[j], float(chances[j]))
-            for j in most_probable(row, chances >= threshold, limit)
-        ]
-        for row, chances in zip(posterior, probability, strict=True)
-    ]
-
-
-def _beyond_rounding(values: Floats) -> Floats:
-    return np.where(np.abs(values) >= _ROUNDING, values, 0.0)
-
-
-def _known_labels(
-    model: ServedModel, facts: Floats | None, stated: set[str]
-) -> list[messages.KnownLabel]:
-    if facts is None:
-        return []
-    return [
-        messages.KnownLabel(
-            label=model.names[j],
-            state="accepted" if facts[0, j] else "rejected",
-            because=None if model.names[j] in stated else "rule",
-        )
-        for j in np.flatnonzero(~np.isnan(facts[0]))
+        [(model.names[j], float(row[j])) for j in columns]
+        for row, columns in zip(probability, found, strict=True)
     ]
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
     """Explain one label, as if nothing were known of it."""
-    (column,) = columns_of(model, [request.label])
-    snapshot = model.snapshot
-    accepted = [name for name in request.accepted if name != request.label]
-    rejected = [name for name in request.rejected if name != request.label]
-    facts = read_facts(model, snapshot, accepted, rejected)
-    if facts is not None and not np.isnan(facts[0, column]):
+    _check_names(model, [request.label])
+    others = (
+        [name for name in names if name != request.label]
+        for names in (request.accepted, request.rejected)
+    )
+    known = _known(model, *others)
+    content = model.content(request.text)
+    posterior = _posterior(model, model.snapshot, content, known)
+    label = model.labels[model.column[request.label]]
+    [explanations] = posterior.explain(labels=[label])
+    if not explanations:
         raise ProblemError(
             409,
             "follows-by-rule",
             f"Whether the text has {request.label!r} follows by a rule from the labels that are "
             "accepted and rejected. Take those back to see what speaks for it.",
         )
-    name = model.labels[column]
-    content = model.content(request.text).log_odds
-    [[explanation]] = snapshot.rescorer.explain(content, known=facts, labels=[name])
-    words = _explain_words(model, request.text, name, explanation)
-    shown = explanation.labels[:_MOST]
-    return messages.Explained(
-        label=request.label,
-        probability=float(model.classifier.probabilities(explanation.log_odds, column)),
-        log_odds=explanation.log_odds,
-        parts={
-            "prior": explanation.prior,
-            "content": explanation.content,
-            "predicted labels": explanation.label_evidence,
-            "first place": explanation.first_place,
-            "rules": explanation.rules,
-        },
-        labels=[
-            messages.LabelContribution(
-                label=str(share.label), log_odds=share.share, value=share.value, known=share.known
-            )
-            for share in shown
-        ],
-        labels_rest=sum(share.share for share in explanation.labels[_MOST:]),
-        constant=explanation.constant,
-        **words._asdict(),
+    (explanation,) = explanations
+    return messages.Explained.model_validate(
+        {
+            **explanation.to_dict(),
+            "labels": explanation.labels[:_MOST],
+            "labels_rest": sum(one.log_odds for one in explanation.labels[_MOST:]),
+            **_content_reasons(model, request.text, content, explanation),
+        }
     )
 
 
-class _Words(NamedTuple):
-    terms: list[messages.TermContribution] | None
-    terms_rest: float
-    content_constant: float
-    neighbours: list[messages.Neighbour]
-
-
-def _explain_words(model: ServedModel, text: str, name: Any, explanation: Explanation) -> _Words:
-    """Take what the content adds to the prior apart; a model that cannot gives it in one."""
-    told = explain_terms(model.pipeline, [text], [name], top=_MOST)
-    if told is None:
-        return _Words(None, 0.0, explanation.content, [])
-    [[words]] = told
-    neighbours = [
-        messages.Neighbour(
-            document=neighbour.document,
-            similarity=neighbour.similarity,
-            has_label=neighbour.has_label,
-        )
-        for neighbour in words.neighbours[:_MOST]
-    ]
-    terms = None if neighbours else _term_parts(model, text, words)
-    constant = words.constant + words.clipped - explanation.prior
-    return _Words(terms, words.rest, constant, neighbours)
-
-
-def _term_parts(
-    model: ServedModel, text: str, words: TermExplanation
-) -> list[messages.TermContribution]:
-    counts = model.pipeline[0]
-    forms = surface_forms(text, counts) if isinstance(counts, WordCounts) else {}
-    return [
-        messages.TermContribution(
-            term=str(term.term),
-            words=list(dict.fromkeys(form.word for form in forms.get(term.term, ()))),
-            log_odds=term.share,
-        )
-        for term in words.terms
-    ]
-
-
-def read_facts(
-    model: ServedModel, snapshot: Snapshot, accepted: Sequence[str], rejected: Sequence[str]
-) -> Floats | None:
+def _known(
+    model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Return the known labels, 1, 0 and NaN, ``(1, n_labels)``; ``None``: all are open."""
     if not accepted and not rejected:
         return None
-    columns_of(model, [*accepted, *rejected])
-    known = read_known({"accepted": accepted, "refused": rejected}, 1, np.array(model.names))
-    rules = snapshot.rescorer.rules_
-    if rules is None:
-        return known
+    _check_names(model, [*accepted, *rejected])
+    return read_known({"accepted": accepted, "rejected": rejected}, 1, model.name_array)
+
+
+def _posterior(
+    model: ServedModel, snapshot: Snapshot, content: Content, known: NDArray[np.float64] | None
+) -> Posterior:
+    """Return the posterior of a text, given its known labels and what follows from them."""
     try:
-        return rules.complete_known(known)
+        posterior = snapshot.rescorer.posterior(content.log_odds, known)
     except ValueError as error:
+        if known is None or snapshot.rescorer.rules_ is None:
+            raise
         raise ProblemError(422, "rule-broken", str(error)) from None
+    return replace(posterior, calibrated=model.classifier.probabilities)
 
 
-def columns_of(model: ServedModel, labels: Sequence[str]) -> list[int]:
-    """Return the columns of labels; names that the model does not have are a problem."""
-    missing = sorted({name for name in labels if name not in model.column})
+def _check_names(model: ServedModel, names: Sequence[str]) -> None:
+    missing = sorted({name for name in names if name not in model.column})
     if missing:
         raise ProblemError(
             422,
@@ -246,7 +141,34 @@ def columns_of(model: ServedModel, labels: Sequence[str]) -> list[int]:
             f"Labels must be among the {len(model.names)} of the model {model.id}, got "
             f"{some_of(missing)}. GET /api/models/{model.id}/labels lists them.",
         )
-    return [model.column[name] for name in labels]
+
+
+def _content_reasons(
+    model: ServedModel, text: str, content: Content, explanation: Explanation
+) -> dict[str, Any]:
+    """Take what the content adds to the prior apart; a model that cannot gives it in one."""
+    found = explain_terms(model.classifier, content.features, [explanation.label], top=_MOST)
+    if found is None:
+        constant = explanation.parts["content"]
+        return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
+    [[reasons]] = found
+    counts = model.pipeline[0]
+    forms = surface_forms(text, counts) if isinstance(counts, WordCounts) else {}
+    terms = [
+        {
+            "term": str(name),
+            "words": list(dict.fromkeys(form.word for form in forms.get(name, ()))),
+            "log_odds": added,
+        }
+        for term, added, _ in reasons.terms
+        for name in [model.term(term)]
+    ]
+    return {
+        "terms": None if reasons.neighbours else terms,
+        "terms_rest": reasons.rest,
+        "content_constant": reasons.constant + reasons.clipped - explanation.parts["prior"],
+        "neighbours": reasons.neighbours[:_MOST],
+    }
 
 
 def search_labels(model: ServedModel, query: str, limit: int, offset: int) -> messages.LabelList:
@@ -264,64 +186,45 @@ def search_labels(model: ServedModel, query: str, limit: int, offset: int) -> me
 
 def related_labels(model: ServedModel, label: str, limit: int) -> messages.RelatedLabels:
     """Return the labels that speak most for a label or against it, strongest first."""
-    (column,) = columns_of(model, [label])
-    snapshot = model.snapshot
+    _check_names(model, [label])
+    snapshot, column = model.snapshot, model.column[label]
     edges = _graph(snapshot, 0, 0).related(model.labels[column], limit)
-    related = [
-        messages.RelatedLabel(
-            label=str(edge.first),
-            to=edge.to_first,
-            **{"from": edge.to_second},
-            strength=edge.strength,
-            both=edge.n_both,
-            expected=edge.n_expected,
-            documents=edge.n_first,
-        )
-        for edge in sorted(edges, key=lambda edge: -abs(edge.to_second))[:limit]
-    ]
+    strongest = sorted(edges, key=lambda edge: -abs(edge.to_second))[:limit]
     documents = _documents(snapshot)[column]
-    return messages.RelatedLabels(label=label, documents=documents, related=related)
+    return messages.RelatedLabels.model_validate(
+        {"label": label, "documents": documents, "related": strongest}
+    )
 
 
 def label_map(model: ServedModel, attractions: int, repulsions: int) -> messages.LabelMap:
     """Return the strongest edges between labels, and the labels on a circle, kin beside kin."""
     snapshot = model.snapshot
-    edges = _graph(snapshot, attractions, repulsions).bonds
+    edges = _graph(snapshot, attractions, repulsions).edges
     names = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
     documents = _documents(snapshot)
     angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
-    places = np.column_stack([1 + np.cos(angles), 1 + np.sin(angles)]) / 2
     nodes = [
         messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
-        for name, (x, y) in zip(map(str, names), places.tolist(), strict=True)
-    ]
-    drawn = [
-        messages.Edge(
-            first=str(edge.first),
-            second=str(edge.second),
-            strength=edge.strength,
-            both=edge.n_both,
-            expected=edge.n_expected,
+        for name, x, y in zip(
+            map(str, names), (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True
         )
-        for edge in edges
     ]
-    return messages.LabelMap(nodes=nodes, edges=drawn)
+    return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges})
 
 
 def _graph(snapshot: Snapshot, attractions: int, repulsions: int) -> LabelGraph:
-    if snapshot.rescorer.combination_.stated is None:
+    rescorer = snapshot.rescorer
+    if rescorer.label_weights_ is None:
         raise ProblemError(
             409,
             "not-linear",
             "Related labels need label evidence with a weight per pair of labels, and this model "
             "has another kind. Train with LogisticLabels or SVMLabels.",
         )
-    made = _made.setdefault(snapshot.rescorer, {})
-    key = (attractions, repulsions)
-    if key not in made:
-        made[key] = label_graph(snapshot.rescorer, attractions, repulsions)
-    graph: LabelGraph = made[key]
-    return graph
+    made = _graphs.setdefault(rescorer, {})
+    if (attractions, repulsions) not in made:
+        made[attractions, repulsions] = label_graph(rescorer, attractions, repulsions)
+    return made[attractions, repulsions]
 
 
 def _documents(snapshot: Snapshot) -> list[float]:

@@ -96,7 +96,7 @@ class Guard:
         self._check_host(headers.get("host", ""))
         _check_origin(headers.get("origin"), headers.get("host", ""))
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
-            self._check_token(headers.get("authorization", ""))
+            _check_token(headers.get("authorization", ""), self._token)
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -107,47 +107,29 @@ class Guard:
                 " If that name is ours, start it with --allow-host.",
             )
 
-    def _check_token(self, authorization: str) -> None:
-        scheme, _, given = authorization.partition(" ")
-        assert self._token is not None
-        right = hmac.compare_digest(given.strip().encode(), self._token)
-        if scheme.lower() != "bearer" or not right:
-            came = "another one" if authorization else "none"
-            raise ProblemError(
-                401,
-                "token-needed",
-                f"The service's token must come with every request, got {came}. "
-                "Send it in the header Authorization: Bearer …",
-                {"WWW-Authenticate": "Bearer"},
-            )
-
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
         """Read the whole body, as far as it may go."""
         size = Headers(scope=scope).get("content-length", "0")
         if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
             raise self._too_large(f"{size[:20]} bytes")
+        body, more = bytearray(), True
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await self._collect(receive)
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ProblemError(400, "gone", "The client left before its body arrived.")
+                    body += message.get("body", b"")
+                    if len(body) > self._limits.body_bytes:
+                        raise self._too_large("more")
+                    more = message.get("more_body", False)
         except TimeoutError:
             raise ProblemError(
                 408,
                 "body-too-slow",
                 f"The body must arrive within {self._limits.seconds:g} s, and did not.",
             ) from None
-
-    async def _collect(self, receive: Receive) -> bytes:
-        pieces, size, more = [], 0, True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ProblemError(400, "gone", "The client left before its body had arrived.")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > self._limits.body_bytes:
-                raise self._too_large("more")
-            more = message.get("more_body", False)
-        return b"".join(pieces)
+        return bytes(body)
 
     def _too_large(self, came: str) -> ProblemError:
         return ProblemError(
@@ -169,6 +151,20 @@ def name_in(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()
+
+
+def _check_token(authorization: str, token: bytes) -> None:
+    scheme, _, given = authorization.partition(" ")
+    is_right = hmac.compare_digest(given.strip().encode(), token)
+    if scheme.lower() != "bearer" or not is_right:
+        came = "another one" if authorization else "none"
+        raise ProblemError(
+            401,
+            "token-needed",
+            f"The service's token must come with every request, got {came}. "
+            "Send it in the header Authorization: Bearer …",
+            {"WWW-Authenticate": "Bearer"},
+        )
 
 
 def _check_origin(origin: str | None, host: str) -> None:

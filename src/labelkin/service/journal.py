@@ -9,9 +9,9 @@ import json
 import os
 import sqlite3
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -194,7 +194,8 @@ class Journal:
         if not batches:
             return
         try:
-            with self._lock, transaction(self._database):
+            with self._lock, self._database:
+                self._database.execute("BEGIN IMMEDIATE")
                 ids = [insert(self._database, batch.entries) for batch in batches]
         except Exception as error:  # whatever it is, who waits must hear of it
             for batch in batches:
@@ -221,7 +222,8 @@ def _open_for_writing(path: Path) -> sqlite3.Connection:
     database = _connect(path, "rwc")
     try:
         if is_new:
-            with transaction(database):
+            with database:
+                database.execute("BEGIN IMMEDIATE")
                 for statement in _SCHEMA.split(";"):
                     database.execute(statement)
                 database.execute("INSERT INTO about VALUES ('journal', ?)", (uuid4().hex,))
@@ -268,19 +270,6 @@ def _check(path: Path, database: sqlite3.Connection) -> None:
             f"The journal {path} has format {version}, and this version knows {_FORMAT}. "
             "Install a newer labelkin."
         )
-
-
-@contextmanager
-def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """Write everything, or nothing."""
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        database.execute("COMMIT")
-    except BaseException:
-        if database.in_transaction:
-            database.execute("ROLLBACK")
-        raise
 
 
 def insert(database: sqlite3.Connection, entries: Sequence[Entry]) -> list[int]:

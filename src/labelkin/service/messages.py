@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from labelkin.label_matrix.names import some_of
+from labelkin.label_matrix.record import some_of
 from labelkin.service.problems import ProblemError
 from labelkin.service.serving import Limits
 
@@ -29,6 +29,8 @@ def _of_whole_characters(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_of_whole_characters)]
+#: Labels may be numbers; over HTTP all of them are texts.
+Name = Annotated[str, BeforeValidator(str)]
 
 
 class LabelledDocument(BaseModel):
@@ -109,7 +111,9 @@ class Suggestions(BaseModel):
 class LabelContribution(BaseModel):
     """What one other label adds to the log-odds."""
 
-    label: str
+    model_config = ConfigDict(from_attributes=True)
+
+    label: Name
     log_odds: float
     value: float
     known: bool
@@ -126,6 +130,8 @@ class TermContribution(BaseModel):
 class Neighbour(BaseModel):
     """A training document that is like the text."""
 
+    model_config = ConfigDict(from_attributes=True)
+
     document: int
     similarity: float
     has_label: bool | None
@@ -139,7 +145,7 @@ class Explained(BaseModel):
     ``"content"``.
     """
 
-    label: str
+    label: Name
     probability: float
     log_odds: float
     parts: Parts
@@ -166,24 +172,31 @@ class LabelList(BaseModel):
     total: int
 
 
-class RelatedLabel(BaseModel):
-    """What a label says of another once it is known, and what the other says in return."""
+class Edge(BaseModel):
+    """What two labels say of each other, as in :class:`labelkin.explain.label_graph.LabelEdge`."""
 
-    label: str
-    to: float
-    from_: Annotated[float, Field(alias="from")]
+    model_config = ConfigDict(from_attributes=True)
+
+    first: Name
+    second: Name
+    to_second: float
+    to_first: float
     strength: float
-    both: float
-    expected: float
-    documents: float
+    n_first: float
+    n_second: float
+    n_both: float
+    n_expected: float
 
 
 class RelatedLabels(BaseModel):
-    """The labels that speak most for one label, or against it, strongest first."""
+    """The labels that speak most for one label, or against it, strongest first.
+
+    In each edge ``first`` is the other label and ``second`` this one.
+    """
 
     label: str
     documents: float
-    related: list[RelatedLabel]
+    related: list[Edge]
 
 
 class Node(BaseModel):
@@ -193,16 +206,6 @@ class Node(BaseModel):
     documents: float
     x: float
     y: float
-
-
-class Edge(BaseModel):
-    """How two labels attract (above 0) or repel each other."""
-
-    first: str
-    second: str
-    strength: float
-    both: float
-    expected: float
 
 
 class LabelMap(BaseModel):

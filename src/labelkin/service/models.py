@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from threading import Condition, Lock, Thread
+from threading import Event, Lock
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
+from labelkin.content.term_contributions import terms_of
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
@@ -84,6 +86,8 @@ class ServedModel:
         Its name, and what its file says of it.
     labels, names : list
         Its labels, and the same as text, in column order.
+    name_array : array of shape (n_labels,)
+        The names again, for readers.
     column : dict
         Name → column.
     snapshot : Snapshot
@@ -98,6 +102,7 @@ class ServedModel:
         self.pipeline, self.classifier = _text_classifier(load(path), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
+        self.name_array = np.array(self.names)
         self.column = {label: j for j, label in enumerate(self.names)}
         if len(self.column) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
@@ -107,6 +112,7 @@ class ServedModel:
             )
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
+        self._terms = terms_of(self.pipeline[:-1])
         self._remembered: OrderedDict[bytes, Content] = OrderedDict()
         self._lock = Lock()
         try:  # before the first person does: it also makes the first answer quick
@@ -130,6 +136,12 @@ class ServedModel:
     def title(self) -> str:
         """What it is called on the page."""
         return str((self.header.summary or {}).get("name", self.id))
+
+    def term(self, term: Any) -> Any:
+        """Return the name of a term that is called by its column, where it has one."""
+        if self._terms is None or not isinstance(term, int):
+            return term
+        return self._terms[term]
 
     @property
     def mark(self) -> Mark | None:
@@ -213,7 +225,7 @@ def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
 
 
 class Learner:
-    """A thread that has a model learn what reaches the journal.
+    """Has a model learn what reaches the journal, in a thread of its own.
 
     Whatever arrives while it gathers or learns is learned together, in one refit.
 
@@ -228,17 +240,15 @@ class Learner:
     def __init__(self, model: ServedModel, telemetry: Telemetry) -> None:
         self._model = model
         self._telemetry = telemetry
-        self._waiting: list[Entry] = []
-        self._changed = Condition()
-        self._closing = False
-        self._thread = Thread(target=self._run, name=f"learning {model.id}", daemon=True)
-        self._thread.start()
+        self._waiting: deque[Entry] = deque()
+        self._gathering = _GATHER_SECONDS
+        self._closing = Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"learning {model.id}")
 
     def hear(self, entries: Sequence[Entry]) -> None:
         """Take note of documents that are in the journal; those of other models are left out."""
-        with self._changed:
-            self._waiting += [entry for entry in entries if entry.model == self._model.id]
-            self._changed.notify()
+        self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
+        self._thread.submit(self._learn_waiting)
 
     def learn(self, entries: Sequence[Entry]) -> None:
         """Have the model learn now; when it cannot, it goes on with what it has learned before."""
@@ -256,25 +266,16 @@ class Learner:
 
     def close(self) -> None:
         """End the thread; what was not learned yet is in the journal, and learned at the start."""
-        with self._changed:
-            self._closing = True
-            self._changed.notify()
-        self._thread.join()
+        self._closing.set()
+        self._thread.shutdown(wait=True)
 
-    def _run(self) -> None:
-        gather = _GATHER_SECONDS
-        while entries := self._gathered(gather):
-            start = perf_counter()
-            self.learn(entries)
-            gather = max(_GATHER_SECONDS, min(perf_counter() - start, _LONGEST_GATHERING))
-
-    def _gathered(self, seconds: float) -> list[Entry]:
-        """Wait for documents, and a moment for more; none: the thread is to end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            self._changed.wait_for(lambda: self._closing, timeout=seconds)
-            entries, self._waiting = self._waiting, []
-            return [] if self._closing else entries
+    def _learn_waiting(self) -> None:
+        """Wait a moment for more; there is nothing where an earlier call has learned it."""
+        if not self._waiting or self._closing.wait(self._gathering):
+            return
+        start = perf_counter()
+        self.learn([self._waiting.popleft() for _ in range(len(self._waiting))])
+        self._gathering = max(_GATHER_SECONDS, min(perf_counter() - start, _LONGEST_GATHERING))
 
 
 def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceClassifier]:

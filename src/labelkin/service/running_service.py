@@ -12,7 +12,7 @@ from typing import Annotated, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
 
-from labelkin.label_matrix.names import some_of
+from labelkin.label_matrix.record import some_of
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Entry, Journal, default_journal
 from labelkin.service.models import Learner, ServedModel, read_models

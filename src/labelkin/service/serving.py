@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from ipaddress import ip_address
 from pathlib import Path
@@ -50,10 +51,8 @@ def create_app(
             "A token must be ASCII without blanks, and not empty. Make one with: "
             "python -c 'import secrets; print(secrets.token_urlsafe())'"
         )
-    try:
+    with _extra_installed():
         from labelkin.service.app import build_app
-    except ImportError as error:
-        raise _missing_extra(error) from error
     place = None if journal is None else Path(journal)
     return build_app([Path(path) for path in models], hosts, token, place, limits or Limits())
 
@@ -186,10 +185,8 @@ def _run(
     seconds: float,
     announce: Callable[[str], None] | None,
 ) -> None:
-    try:
+    with _extra_installed():
         import uvicorn
-    except ImportError as error:
-        raise _missing_extra(error) from error
 
     class Server(uvicorn.Server):
         """Announces its address when it has started."""
@@ -215,8 +212,12 @@ def _run(
         return
 
 
-def _missing_extra(error: ImportError) -> ImportError:
-    return ImportError(
-        f'The service needs FastAPI, uvicorn and prometheus-client: pip install "labelkin[serve]" '
-        f"({error})."
-    )
+@contextmanager
+def _extra_installed() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            "The service needs FastAPI, uvicorn and prometheus-client: "
+            f'pip install "labelkin[serve]" ({error}).'
+        ) from error

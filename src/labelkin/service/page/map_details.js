@@ -42,14 +42,14 @@ export function relatedLabels({ label, documents, related }, onSelect) {
   ];
 }
 
-function relatedItem({ label, strength, both, expected }, onSelect) {
+function relatedItem({ first, strength, n_both: both, n_expected: expected }, onSelect) {
   return make(
     "li",
     {},
     make(
       "button",
-      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
-      label,
+      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(first) },
+      first,
     ),
     make("span", { class: "value" }, signed(strength)),
     make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
@@ -85,7 +85,7 @@ export function edgeTable({ edges }, onSelect) {
     make(
       "tbody",
       {},
-      edges.map(({ first, second, strength, both, expected }) =>
+      edges.map(({ first, second, strength, n_both: both, n_expected: expected }) =>
         make(
           "tr",
           {},
