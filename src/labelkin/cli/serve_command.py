@@ -40,7 +40,7 @@ def serve(
     Example:  labelkin serve news.labelkin --port 8000
     """
     from labelkin.service import serve as run_service
-    from labelkin.service.journal_file import default_journal
+    from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         tell(address)
@@ -55,5 +55,5 @@ def serve(
         insecure=insecure,
         journal=journal,
         hosts=allow_host or (),
-        tell=announce,
+        announce=announce,
     )
