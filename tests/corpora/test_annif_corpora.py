@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from labelkin.corpora import load
-from labelkin.corpora.annif import (
+from labelkin.corpora.documents import (
     iter_annif_tsv,
     read_annif_csv,
     read_annif_folder,

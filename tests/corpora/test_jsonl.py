@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import load
-from labelkin.corpora.jsonl import iter_jsonl, read_jsonl
+from labelkin.corpora.documents import iter_jsonl, read_jsonl
 from labelkin.label_matrix import read_labels
 
 # NumPy cuts off zeros at the end of names.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import load
-from labelkin.corpora.tables import iter_table, read_table
+from labelkin.corpora.documents import iter_table, read_table
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ def _check_output(out: Path | None, resume: bool, source: str) -> None:
 def _documents(
     source: str, kind: str | None, encoding: str, text: str, id: str
 ) -> Iterator[Document]:
-    from labelkin.corpora.decoded_lines import decoded_lines
+    from labelkin.corpora.lines import decoded_lines
     from labelkin.prediction import read_documents, read_folder
 
     if source == "-":

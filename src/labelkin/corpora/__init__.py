@@ -7,13 +7,11 @@
 from __future__ import annotations
 
 from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.fetch import Fetched, FetchError, fetch
-from labelkin.corpora.jsonl import iter_jsonl
+from labelkin.corpora.documents import iter_jsonl, iter_table
+from labelkin.corpora.download import Fetched, FetchError, fetch
+from labelkin.corpora.known import KNOWN, KnownCorpus
 from labelkin.corpora.loading import CorpusNotFound, find, load
-from labelkin.corpora.newsroom import newsroom
-from labelkin.corpora.newsroom_truth import NewsroomTruth, newsroom_truth
-from labelkin.corpora.registry import KNOWN, KnownCorpus
-from labelkin.corpora.tables import iter_table
+from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
 
 __all__ = [
     "KNOWN",

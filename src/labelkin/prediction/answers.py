@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.corpora.labelled_documents import in_blocks
+from labelkin.corpora.documents import in_blocks
 from labelkin.prediction.documents import Document
 from labelkin.prediction.fitted_model import FittedModel
 

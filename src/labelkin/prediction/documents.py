@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from labelkin.corpora.decoded_lines import decoded_lines
-from labelkin.corpora.tables import LONGEST_FIELD, delimiter_hint
+from labelkin.corpora.documents import LONGEST_FIELD, delimiter_hint
+from labelkin.corpora.lines import decoded_lines
 
 
 class Document(NamedTuple):
@@ -36,7 +36,7 @@ def read_documents(
     Parameters
     ----------
     lines
-        With their ends, as :func:`labelkin.corpora.decoded_lines.decoded_lines` yields them.
+        With their ends, as :func:`labelkin.corpora.lines.decoded_lines` yields them.
     kind
         ``"jsonl"``: objects with a text, and maybe an id; blank lines are passed over. ``"csv"``
         and ``"tsv"``: a header names a column of texts, and maybe one of ids. ``"text"``: every

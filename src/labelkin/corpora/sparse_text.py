@@ -1,28 +1,130 @@
-"""The sparse text format of the extreme-classification repository.
-
-http://manikvarma.org/downloads/XC/XMLRepository.html: the first line holds the numbers of
-documents, features and labels, ``n d p``; then a line per document: its labels with commas between,
-then ``feature:value`` with blanks between, all counted from 0. A line that begins with a blank has
-no labels.
-"""
+"""Multilabel files of LIBSVM: ``LABEL,LABEL INDEX:VALUE …``, a document per line."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from math import isfinite
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.decoded_lines import decoded_lines
-from labelkin.corpora.feature_kind import kind_of_features
-from labelkin.corpora.labelled_documents import in_blocks, stem_of
+from labelkin.corpora.corpus import Corpus, kind_of_features
+from labelkin.corpora.documents import in_blocks, stem_of
+from labelkin.corpora.lines import bad_line, decoded_lines, line_blocks
 from labelkin.label_matrix import LabelMatrix, read_labels
+
+_Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def read_libsvm(
+    train: _Paths, test: _Paths = (), *, n_features: int | None = None, name: str | None = None
+) -> Corpus:
+    """Read multilabel files of LIBSVM, maybe compressed, such as ``rcv1_topics_train.svm.bz2``.
+
+    Labels are those of all documents, in the order of their numbers (or of the alphabet); their
+    names are strings. Index 1 is column 0. The documents are CSR.
+
+    Parameters
+    ----------
+    train, test
+        A file, or several that are read one after the other.
+    n_features
+        Number of columns; ``None``: the highest index.
+    name
+        Of the corpus; ``None``: the first file's.
+    """
+    parts = [_as_paths(train), _as_paths(test)]
+    blocks = [list(_iter_blocks(part, n_features or MOST_FEATURES)) for part in parts]
+    vectors = [X for part in blocks for X, _ in part]
+    label_sets = [labels for part in blocks for _, sets in part for labels in sets]
+    if not vectors:
+        shown = ", ".join(path.name for path in parts[0])
+        raise ValueError(f"The training files must have documents, and {shown} have none.")
+    X = _stack(vectors, n_features)
+    n_train = sum(X.shape[0] for X, _ in blocks[0])
+    names = _in_order({label for labels in label_sets for label in labels})
+    return Corpus(
+        name=name or parts[0][0].name.split(".")[0],
+        documents=X,
+        features=kind_of_features(X),
+        Y=read_labels(label_sets, names=names),
+        train=np.arange(n_train),
+        test=np.arange(n_train, len(label_sets)),
+        source=f"{parts[0][0].name}, in the format of LIBSVM, "
+        "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
+        licence="not stated with the data: see the source",
+    )
+
+
+def iter_libsvm(
+    paths: _Paths, names: Sequence[str], *, n_features: int, block: int = 10_000
+) -> Iterator[tuple[sparse.csr_array, LabelMatrix]]:
+    """Yield vectors and labels of at most ``block`` documents at a time.
+
+    ``names`` are the labels, in the order of the columns; a label that is not among them is an
+    error that names the line.
+    """
+    known = set(names)
+    for path in _as_paths(paths):
+        for rows in iter_rows(path, split_at_space, n_features=n_features, block=block):
+            label_sets = list(_label_sets(rows))
+            _check_known(path, rows.lines, label_sets, known)
+            yield rows.X, read_labels(label_sets, names=names)
+
+
+def _as_paths(paths: _Paths) -> list[Path]:
+    several = [paths] if isinstance(paths, str | PathLike) else paths
+    return [Path(path) for path in several]
+
+
+def _iter_blocks(
+    paths: Iterable[Path], n_features: int
+) -> Iterator[tuple[sparse.csr_array, list[frozenset[str]]]]:
+    for path in paths:
+        for rows in iter_rows(path, split_at_space, n_features=n_features, block=10_000):
+            yield rows.X, list(_label_sets(rows))
+
+
+def _label_sets(rows: Rows) -> Iterator[frozenset[str]]:
+    for head in rows.heads:
+        yield frozenset(head.decode("utf-8").split(",")) - {""}
+
+
+def _check_known(
+    path: Path, lines: Sequence[int], label_sets: Sequence[frozenset[str]], known: set[str]
+) -> None:
+    for number, labels in zip(lines, label_sets, strict=True):
+        if labels - known:
+            raise bad_line(
+                path,
+                number,
+                f"labels must be among the {len(known)} names given, got "
+                f"{', '.join(map(repr, sorted(labels - known)))}.",
+            )
+
+
+def _stack(vectors: Sequence[sparse.csr_array], n_features: int | None) -> sparse.csr_array:
+    X = sparse.csr_array(sparse.vstack(vectors))
+    width = n_features or int(X.indices.max(initial=-1)) + 1
+    return sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _in_order(labels: set[str]) -> list[str]:
+    """Numbers by size, everything else by the alphabet."""
+    try:
+        return sorted(labels, key=float)
+    except ValueError:
+        return sorted(labels)
+
 
 HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
 LINE = re.compile(
@@ -231,3 +333,93 @@ def _wrong_line(path: Path, number: int, line: str) -> ValueError:
         f"{path.name}, line {number}: a line must be labels with commas between, then "
         f"feature:value with blanks between, got {line.strip()[:60]!r}."
     )
+
+
+#: As many features as a matrix can have.
+MOST_FEATURES = int(np.iinfo(np.int32).max)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some lines of a file.
+
+    Attributes
+    ----------
+    lines
+        Their numbers, from 1.
+    heads
+        What stands before the vectors.
+    X
+        The vectors, ``(n_lines, n_features)``; term 1 is column 0.
+    """
+
+    lines: Sequence[int]
+    heads: Sequence[bytes]
+    X: sparse.csr_array
+
+
+def iter_rows(
+    path: Path, split: Callable[[bytes], tuple[bytes, bytes]], *, n_features: int, block: int
+) -> Iterator[Rows]:
+    """Yield the lines of a file, at most ``block`` at a time; ``split`` parts head and vector."""
+    if block < 1:
+        raise ValueError(f"block must be at least 1 document, got {block!r}.")
+    for numbers, lines in line_blocks(path, block):
+        heads, vectors = zip(*map(split, lines), strict=True)
+        yield Rows(numbers, heads, _read_vectors(path, numbers, vectors, n_features))
+
+
+def split_at_space(line: bytes) -> tuple[bytes, bytes]:
+    """Return the first word and the rest; a line that starts with a term has no first word."""
+    head, _, vector = line.partition(b" ")
+    return (b"", line) if b":" in head else (head, vector)
+
+
+def _read_vectors(
+    path: Path, numbers: Sequence[int], vectors: Sequence[bytes], n_features: int
+) -> sparse.csr_array:
+    # The reader of scikit-learn wants a label in front.
+    text = b"".join(b"0 %b\n" % vector for vector in vectors)
+    try:
+        X, _ = load_svmlight_file(BytesIO(text), n_features=n_features, zero_based=False)
+    except ValueError as error:
+        raise _explain(path, numbers, vectors, n_features, str(error)) from None
+    if not np.isfinite(X.data).all():
+        raise _explain(path, numbers, vectors, n_features, "weights must be finite")
+    indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array((X.data, indices, indptr), shape=X.shape)
+
+
+def _explain(
+    path: Path, numbers: Sequence[int], vectors: Sequence[bytes], n_features: int, reason: str
+) -> ValueError:
+    """Return the error that names the first line at fault."""
+    for number, vector in zip(numbers, vectors, strict=True):
+        if wrong := _wrong_entry(vector, n_features):
+            return bad_line(
+                path,
+                number,
+                f"a vector must be TERM:WEIGHT …, terms ascending from 1 to {n_features}, got "
+                f"{wrong}. Is the file cut off?",
+            )
+    return bad_line(path, numbers[0], f"the vectors from here on must be readable: {reason}.")
+
+
+def _wrong_entry(vector: bytes, n_features: int) -> str:
+    """Return the first entry at fault and the term before it; nothing if there is none."""
+    before = 0
+    for entry in vector.split():
+        term = _term(entry)
+        if not before < term <= n_features:
+            return f"{entry.decode(errors='replace')!r} after term {before}"
+        before = term
+    return ""
+
+
+def _term(entry: bytes) -> int:
+    """Return the term of an entry, 0 if it is none."""
+    term, colon, weight = entry.partition(b":")
+    try:
+        return int(term) if colon and isfinite(float(weight)) else 0
+    except ValueError:
+        return 0
