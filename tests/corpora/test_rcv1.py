@@ -227,7 +227,7 @@ def test_a_compressed_file_cut_off_is_named_with_its_line(tmp_path):
     blocks = iter_rcv1_vectors([tmp_path / "v.gz"], topics, block=100)
     n_read = 0
     with pytest.raises(
-        ValueError, match=r"v.gz, line \d+: the file must unpack .* cut off\?"
+        ValueError, match=r"v.gz, line \d+: a gzip file must unpack .* cut off\?"
     ) as bad:
         for block in blocks:
             n_read += len(block.ids)

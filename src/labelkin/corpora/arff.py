@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features
-from labelkin.corpora.lines import bad_line, text_lines
+from labelkin.corpora.lines import bad_line, decoded_lines
 from labelkin.label_matrix import read_labels
 
 #: Attributes of published sets that are the documents' names, no features.
@@ -25,7 +25,7 @@ DOCUMENT_NAMES = {"genbase": "protein"}
 
 
 def read_mulan(
-    folder: str | PathLike[str], *, ids: str | None = None, encoding: str = "utf-8-sig"
+    folder: str | PathLike[str], *, ids: str | None = None, encoding: str = "utf-8"
 ) -> Corpus:
     """Read a folder of MULAN: ``x.xml`` names the labels, ``x-train.arff`` and ``x-test.arff``.
 
@@ -63,7 +63,7 @@ def read_meka(
     *,
     n_train: int | None = None,
     ids: str | None = None,
-    encoding: str = "utf-8-sig",
+    encoding: str = "utf-8",
 ) -> Corpus:
     """Read an ARFF file of MEKA: ``-C 6`` in its relation says that the first 6 are the labels.
 
@@ -107,7 +107,7 @@ class _Table:
 
 
 def _read_table(path: Path, labels_of: Callable[[Header], list[int]], encoding: str) -> _Table:
-    lines = text_lines(path, encoding)
+    lines = enumerate(decoded_lines(path, encoding), start=1)
     header = read_header(path, lines)
     labels = labels_of(header)
     columns = [feature_column(attribute) for attribute in header.attributes]

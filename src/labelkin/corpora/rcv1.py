@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.lines import bad_line, find_file, line_blocks, text_lines
+from labelkin.corpora.lines import bad_line, decoded_lines, find_file, line_blocks
 from labelkin.corpora.sparse_text import Rows, iter_rows, split_at_space
 from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
 
@@ -241,7 +241,7 @@ def read_rcv1_taxonomy(path: str | PathLike[str]) -> dict[str, str]:
     """
     path = Path(path)
     parents: dict[str, str] = {}
-    for number, line in text_lines(path):
+    for number, line in enumerate(decoded_lines(path), start=1):
         parent, children = _read_branch(path, number, line)
         for child in children:
             if child in parents:
@@ -299,7 +299,9 @@ def _read_branch(path: Path, number: int, line: str) -> tuple[str, list[str]]:
             return found[1], [] if found[1] == "None" else [found[2]]
     parent, *children = line.split() or [""]
     if (not children and parent) or "child:" in line:
-        raise bad_line(path, number, f"a line must name a parent and a child, got {line[:60]!r}.")
+        raise bad_line(
+            path, number, f"a line must name a parent and a child, got {line.rstrip()[:60]!r}."
+        )
     return parent, children
 
 
@@ -391,7 +393,7 @@ def _check_new(
 def _entries(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the lines that belong to a document, without blank ones, and where they begin."""
     start, entry = 0, list[str]()
-    for number, line in text_lines(path, "latin-1"):
+    for number, line in enumerate(decoded_lines(path, "latin-1"), start=1):
         if line.startswith(".I") and entry:
             yield start, entry
             entry = []

@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from labelkin.corpora.corpus import Corpus, kind_of_features
-from labelkin.corpora.documents import in_blocks, stem_of
-from labelkin.corpora.lines import bad_line, decoded_lines, line_blocks
+from labelkin.corpora.documents import in_blocks
+from labelkin.corpora.lines import bad_line, decoded_lines, line_blocks, stem_of
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -214,6 +213,25 @@ def read_extreme(
     )
 
 
+def is_extreme(path: Path) -> bool:
+    """Return whether a file begins as those of the extreme-classification repository do."""
+    return HEADER.fullmatch(next(decoded_lines(path, "latin-1"), "")) is not None
+
+
+def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
+    """Read the training file and maybe the test file of a folder, which are called so."""
+    files = [path for path in sorted(folder.glob("*.txt*")) if is_extreme(path)]
+    train = [path for path in files if re.search("train|trn", path.name.lower())]
+    test = [path for path in files if re.search("test|tst", path.name.lower())]
+    if len(train) != 1 or len(test) > 1:
+        raise ValueError(
+            f"{folder.name} must have one file of training documents and at most one of test "
+            f"documents, called so, got {', '.join(path.name for path in files)}. Name them: "
+            "labelkin.corpora.sparse_text.read_extreme(train, test)."
+        )
+    return read_extreme(train[0], *test, **{"name": folder.name, **options})
+
+
 def read_header(path: Path, line: str) -> Header:
     """Read ``n d p``."""
     match = HEADER.fullmatch(line)
@@ -378,6 +396,8 @@ def split_at_space(line: bytes) -> tuple[bytes, bytes]:
 def _read_vectors(
     path: Path, numbers: Sequence[int], vectors: Sequence[bytes], n_features: int
 ) -> sparse.csr_array:
+    from sklearn.datasets import load_svmlight_file
+
     # The reader of scikit-learn wants a label in front.
     text = b"".join(b"0 %b\n" % vector for vector in vectors)
     try:
