@@ -321,18 +321,19 @@ class Documents:
         return tuple(label for part in cell.split(self.separator) if (label := part.strip()))
 
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
+        called = self._called
         for number, line in enumerate(lines, start=1):
-            place = f"{self._called}, line {number}"
+            place = f"{called}, line {number}"
             yield Document(number, place, {"text": line.rstrip("\r\n")}, split=self.split)
 
     def _annif_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         wants_labels = "labels" in (*self.needed, *self.optional)
-        n_documents = 0
+        called, n_documents = self._called, 0
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             n_documents += 1
-            place = f"{self._called}, line {number}"
+            place = f"{called}, line {number}"
             text, tab, uris = line.rstrip("\r\n").partition("\t")
             if not tab:
                 raise ValueError(

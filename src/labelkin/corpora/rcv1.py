@@ -16,7 +16,7 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus
 from labelkin.corpora.lines import bad_line, decoded_lines, find_file, line_blocks
-from labelkin.corpora.sparse_text import Rows, iter_rows, split_at_space
+from labelkin.corpora.sparse_text import Rows, iter_rows
 from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
 
 __all__ = [
@@ -99,7 +99,7 @@ def read_rcv1_sample(path: str | PathLike[str]) -> Corpus:
     subsets: list[int] = []
     label_sets: list[frozenset[str]] = []
     blocks: list[sparse.csr_array] = []
-    for rows in iter_rows(path, _split_at_last_tab, n_features=N_TERMS, block=10_000):
+    for rows in iter_rows(path, N_TERMS, split=_split_at_last_tab):
         for number, head in zip(rows.lines, rows.heads, strict=True):
             subset, topics = _read_head(path, number, head)
             subsets.append(subset)
@@ -344,7 +344,7 @@ def iter_rcv1_vectors(
     """
     seen = np.zeros(len(topics.ids), dtype=bool)
     for path in map(Path, paths):
-        for rows in iter_rows(path, split_at_space, n_features=n_terms, block=block):
+        for rows in iter_rows(path, n_terms, block=block):
             ids = _read_ids(path, rows)
             place = topics.positions(ids)
             _check_new(path, rows.lines, ids, place, seen)
