@@ -230,17 +230,16 @@ class Documents:
 
     def _json_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         keys = self._keys({})
-        needed = [key for key, (wanted, _) in keys.items() if wanted in self.needed]
+        needed = {key for key, (wanted, _) in keys.items() if wanted in self.needed}
         for number, (place, found) in enumerate(json_objects(lines, self._called), start=1):
-            missing = [key for key in needed if key not in found]
-            if missing:
+            if not needed <= found.keys():
+                missing = [key for key in keys if key in needed - found.keys()]
                 rules = " and ".join(f"{key!r} must be {_RULES[keys[key][0]]}" for key in missing)
                 raise ValueError(
                     f"{place}: {rules}, got no {_listed(missing)} among the keys of the JSON "
                     f"object, {_listed(found) or '(none)'}."
                 )
-            read = {key: found[key] for key in keys if key in found}
-            yield self._document(number, place, read, keys, _check_labels)
+            yield self._document(number, place, found, keys, _check_labels)
 
     def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
         delimiter = self.delimiter or ("\t" if format == "tsv" else ",")
@@ -296,8 +295,10 @@ class Documents:
         texts: dict[str, str] = {}
         sets: dict[str, tuple[str, ...]] = {}
         ident, split = None, self.split
-        for key, value in found.items():
-            wanted, view = keys[key]
+        for key, (wanted, view) in keys.items():
+            if key not in found:
+                continue
+            value = found[key]
             if wanted == "text":
                 texts[view] = _check_text(value, key, place)
             elif wanted == "id":
@@ -306,16 +307,10 @@ class Documents:
                 split = _check_split(value, place) or split
             else:
                 sets[wanted] = read_labels(value, wanted, place)
-        known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
-        return Document(
-            number,
-            place,
-            texts,
-            ident,
-            sets.get("labels"),
-            known if known.keys() & sets.keys() else None,
-            split,
-        )
+        known = None
+        if "accepted" in sets or "rejected" in sets:
+            known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
+        return Document(number, place, texts, ident, sets.get("labels"), known, split)
 
     def _split_labels(self, cell: str, _wanted: str, _place: str) -> tuple[str, ...]:
         return tuple(label for part in cell.split(self.separator) if (label := part.strip()))
@@ -385,21 +380,17 @@ def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[st
         if not line.strip():
             continue
         place = f"{name}, line {number}"
-        start = line.strip()[:60]
         try:
             found = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(
-                f"{place}: a line must be one JSON object, got {start!r} … ({error.msg}, column "
-                f"{error.colno}). Is the file cut off?"
-            ) from None
-        except RecursionError:
-            raise ValueError(
-                f"{place}: a line must be one JSON object, got {start!r} …, nested too deep."
+                f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
+                "Is the file cut off?"
             ) from None
         if not isinstance(found, dict):
             raise ValueError(
-                f"{place}: a line must be one JSON object, got {type(found).__name__} {start!r}."
+                f"{place}: a line must be one JSON object, got {type(found).__name__} "
+                f"{line.strip()[:60]!r}."
             )
         yield place, found
 
@@ -455,12 +446,13 @@ def _check_id(value: Any, place: str) -> str | int:
 
 def _check_split(value: Any, place: str) -> Split | None:
     """Return a document's split; nothing at all or an empty value is no split."""
-    split = value.strip() if isinstance(value, str) else value
-    if split in (None, ""):
+    if value in ("train", "test"):
+        return cast(Split, value)
+    if isinstance(value, str) and value != value.strip():
+        return _check_split(value.strip(), place)
+    if value in (None, ""):
         return None
-    if split not in ("train", "test"):
-        raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
-    return cast(Split, split)
+    raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
 
 
 def _check_labels(value: Any, wanted: Field, place: str) -> tuple[str, ...]:

@@ -160,7 +160,7 @@ def iter_rows(
     for numbers, lines in line_blocks(path, block):
         heads, rest = zip(*map(split, lines), strict=True)
         vectors = [text.partition(b"#")[0] for text in rest]
-        pairs = _read_pairs(vectors)
+        pairs = _read_pairs(vectors) if all(map(_VECTOR.fullmatch, vectors)) else None
         if pairs is None or not _ascend(pairs[0], pairs[2], n_features):
             raise _wrong_vector(path, numbers, vectors, n_features)
         terms, weights, indptr = pairs
@@ -172,9 +172,7 @@ def iter_rows(
 def _read_pairs(
     vectors: Sequence[bytes],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None:
-    """Return terms, weights and where each vector begins; nothing if one cannot be read."""
-    if not all(map(_VECTOR.fullmatch, vectors)):
-        return None
+    """Return terms, weights and where each vector begins; nothing if a number is none."""
     indptr = np.cumsum([0, *(vector.count(b":") for vector in vectors)])
     try:
         numbers = np.array(b" ".join(vectors).replace(b":", b" ").split(), dtype=np.float64)
