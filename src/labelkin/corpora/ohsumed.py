@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,21 @@ from labelkin.label_matrix import read_labels
 SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
 LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
 
+_ARCHIVE, _WORDS = "ohsumed-first-20000-docs.tar.gz", "OHSUMED-F.arff"
 #: ``OHSUMED-F.arff``: the documents of the training folder come first.
 N_TRAIN_ARFF, N_DOCUMENTS_ARFF = 6_286, 13_929
+
+
+def read_ohsumed23(path: str | PathLike[str], **options: Any) -> Corpus:
+    """Read full texts where they are, else their 1,002 binary words."""
+    path = Path(path)
+    if path.suffix == ".arff":
+        return read_ohsumed_arff(path, **options)
+    if (path / _ARCHIVE).exists():
+        return read_ohsumed(path / _ARCHIVE, **options)
+    if (path / _WORDS).exists() and not any(path.glob("**/training")):
+        return read_ohsumed_arff(path / _WORDS, **options)
+    return read_ohsumed(path, **options)
 
 
 def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Corpus:

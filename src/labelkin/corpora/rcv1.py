@@ -36,6 +36,7 @@ Form = Literal["vectors", "tokens"]
 
 #: The file that says which topics a document has.
 QRELS = "rcv1-v2.topics.qrels"
+SAMPLE = "rcv1-sample-30000.svm.gz"
 SOURCE = (
     "RCV1-v2, LYRL2004, "
     "http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm"
@@ -96,6 +97,7 @@ def read_rcv1_sample(path: str | PathLike[str]) -> Corpus:
     of them (11,009 are left); the others are in neither part.
     """
     path = Path(path)
+    path = path / SAMPLE if path.is_dir() else path
     subsets: list[int] = []
     label_sets: list[frozenset[str]] = []
     blocks: list[sparse.csr_array] = []
