@@ -81,6 +81,13 @@ def test_several_columns_of_texts_are_views():
         list(Documents(lines, "jsonl", columns={"text": ["title", "body"]}))
 
 
+def test_one_column_can_be_text_and_id():
+    columns = {"text": "title", "id": "title"}
+    for lines, format in ((["title\n", "Tea\n"], "csv"), (['{"title": "Tea"}'], "jsonl")):
+        [document] = Documents(lines, format, columns=columns)
+        assert (document.id, document.text) == ("Tea", "Tea")
+
+
 def test_known_labels_are_read_from_lines_and_cells():
     fields = {"needed": ("text",), "optional": ("accepted", "rejected")}
     [document] = Documents([json.dumps(RECORD)], "jsonl", **fields)
@@ -159,6 +166,15 @@ def test_a_folder_is_read_in_the_order_of_names(tmp_path):
     for name in ("b.txt", "a.txt", "notes.md"):
         (tmp_path / name).write_text(name)
     assert names_and_texts(tmp_path) == [("a", "a.txt"), ("b", "b.txt")]
+
+
+def test_labels_beside_the_texts_of_a_folder_may_be_optional(tmp_path):
+    for name, content in {"a.txt": "x", "a.key": "tea\n", "b.txt": "y"}.items():
+        (tmp_path / name).write_text(content)
+    assert [d.labels for d in Documents(tmp_path, optional=("labels",))] == [("tea",), None]
+    assert [d.labels for d in Documents(tmp_path)] == [None, None]
+    with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(1 of 2 texts\)"):
+        list(Documents(tmp_path, needed=("text", "labels")))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features
-from labelkin.corpora.lines import bad_line, decoded_lines
+from labelkin.corpora.lines import decoded_lines, line_of
 from labelkin.label_matrix import read_labels
 
 #: Attributes of published sets that are the documents' names, no features.
@@ -209,15 +209,18 @@ def _read_xml_labels(path: Path) -> dict[str, int]:
         name, line = attributes.get("name"), parser.CurrentLineNumber
         if name is None or name in labels:
             got = "none" if name is None else f"{name!r} again"
-            raise bad_line(path, line, f"a label must have a name of its own, got {got}.")
+            raise ValueError(
+                f"{line_of(path, line)}: a label must have a name of its own, got {got}."
+            )
         labels[name] = line
 
     parser.StartElementHandler = on_element
     try:
         parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
-        raise bad_line(
-            path, error.lineno, f"the file must be XML, got {error}. Is the file cut off?"
+        raise ValueError(
+            f"{line_of(path, error.lineno)}: the file must be XML, got {error}. Is the file cut "
+            "off?"
         ) from None
     if not labels:
         raise ValueError(f'{path.name}: the file must have labels, <label name="…"/>, got none.')
@@ -229,11 +232,9 @@ def _labels_by_xml(xml: Path, labels: dict[str, int], header: _Header) -> list[i
     place = {attribute.name: j for j, attribute in enumerate(header.attributes)}
     for name, line in labels.items():
         if name not in place:
-            raise bad_line(
-                xml,
-                line,
-                f"a label must be an attribute of {header.path.name}, and {name!r} is none of its "
-                f"{len(place)}. Do the two files belong together?",
+            raise ValueError(
+                f"{line_of(xml, line)}: a label must be an attribute of {header.path.name}, and "
+                f"{name!r} is none of its {len(place)}. Do the two files belong together?"
             )
     return [place[name] for name in labels]
 
@@ -336,40 +337,37 @@ def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> _Header:
                 attribute = _read_attribute(path, number, line)
                 before = attributes.setdefault(attribute.name, attribute)
                 if before is not attribute:
-                    raise bad_line(
-                        path,
-                        number,
-                        f"attributes must be distinct, got {attribute.name!r} again; the first is "
-                        f"in line {before.line}.",
+                    raise ValueError(
+                        f"{line_of(path, number)}: attributes must be distinct, got "
+                        f"{attribute.name!r} again; the first is in line {before.line}."
                     )
             case "@data":
                 return _Header(path, relation, tuple(attributes.values()))
             case _:
-                raise bad_line(
-                    path,
-                    number,
-                    "the header must have @relation, @attribute and @data, got "
-                    f"{line[:60]!r}. Is it an ARFF file?",
+                raise ValueError(
+                    f"{line_of(path, number)}: the header must have @relation, @attribute and "
+                    f"@data, got {line[:60]!r}. Is it an ARFF file?"
                 )
-    raise bad_line(path, number, "the header must end with @data, got the end of the file.")
+    raise ValueError(
+        f"{line_of(path, number)}: the header must end with @data, got the end of the file."
+    )
 
 
 def _read_attribute(path: Path, number: int, line: str) -> _Attribute:
     declared = _DECLARED.fullmatch(line)
     if not declared:
-        raise bad_line(
-            path, number, f"an attribute must be @attribute NAME TYPE, got {line[:60]!r}."
+        raise ValueError(
+            f"{line_of(path, number)}: an attribute must be @attribute NAME TYPE, got "
+            f"{line[:60]!r}."
         )
     name, kind = _unquote(declared[1]), declared[2]
     if kind.lower() in ("numeric", "real", "integer"):
         return _Attribute(name, None, number)
     if kind.startswith("{") and kind.endswith("}"):
         return _Attribute(name, tuple(_split_values(kind[1:-1].strip())), number)
-    raise bad_line(
-        path,
-        number,
-        f"an attribute must be numeric or have its values in braces, got {declared[1]} with "
-        f"{kind[:40]!r}. Texts and dates have to become numbers first.",
+    raise ValueError(
+        f"{line_of(path, number)}: an attribute must be numeric or have its values in braces, got "
+        f"{declared[1]} with {kind[:40]!r}. Texts and dates have to become numbers first."
     )
 
 
@@ -389,11 +387,9 @@ def _label_column(path: Path, attribute: _Attribute) -> _Column:
     values = attribute.values or ("0", "1", "0.0", "1.0")
     numbers = _numbers_of(values)
     if not numbers or not set(numbers.values()) <= {0.0, 1.0}:
-        raise bad_line(
-            path,
-            attribute.line,
-            f"a label must be declared {{0,1}}, got {attribute.name!r} with "
-            f"{{{','.join(values)[:60]}}}. Is it a label?",
+        raise ValueError(
+            f"{line_of(path, attribute.line)}: a label must be declared {{0,1}}, got "
+            f"{attribute.name!r} with {{{','.join(values)[:60]}}}. Is it a label?"
         )
     return _coded(attribute.name, values, numbers, ())
 
@@ -475,7 +471,7 @@ def _read_rows(
             else:
                 row = _dense_row(line, columns, readers)
         except _RowError as bad:
-            raise bad_line(path, number, str(bad)) from None
+            raise ValueError(f"{line_of(path, number)}: {bad}") from None
         indices.extend(row)
         values.extend(row.values())
         indptr.append(len(indices))

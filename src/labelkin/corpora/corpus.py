@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal
@@ -86,6 +87,13 @@ class Corpus:
             for what, said in rows.items()
         )
         return f"<table>{cells}</table>"
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values as an object array, which holds long and short texts alike."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
 
 
 def kind_of_features(X: Any) -> Features:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from labelkin.corpora.arff import read_meka
-from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.label_matrix import read_labels
 
 SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
@@ -58,11 +58,9 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
             f"{path} must have files such as training/C01/0000001 and test/C01/0000001, got "
             f"{(parts == 'training').sum()} training and {(parts == 'test').sum()} test documents."
         )
-    documents = np.empty(len(keys), dtype=object)
-    documents[:] = [texts[key] for key in keys]
     return Corpus(
         name="ohsumed",
-        documents=documents,
+        documents=object_array([texts[key] for key in keys]),
         Y=read_labels([categories[key] for key in keys]),
         train=np.flatnonzero(parts == "training"),
         test=np.flatnonzero(parts == "test"),

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus, Features
-from labelkin.corpora.lines import bad_line, decoded_lines, find_file, line_blocks
+from labelkin.corpora.corpus import Corpus, Features, object_array
+from labelkin.corpora.lines import decoded_lines, find_file, line_blocks, line_of
 from labelkin.corpora.sparse_text import Rows, iter_rows
 from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
 
@@ -160,9 +160,8 @@ def _read_vectors(paths: Sequence[Path], topics: Rcv1Topics) -> _Read:
 
 def _read_tokens(paths: Sequence[Path]) -> _Read:
     found = list(iter_rcv1_tokens(paths))
-    texts = np.empty(len(found), dtype=object)
-    texts[:] = [text for _, text in found]
-    return np.array([number for number, _ in found], dtype=np.int64), texts, None
+    ids = np.array([number for number, _ in found], dtype=np.int64)
+    return ids, object_array([text for _, text in found]), None
 
 
 def _read_counts(paths: Sequence[Path]) -> _Read:
@@ -230,11 +229,9 @@ def _split_at_last_tab(line: bytes) -> tuple[bytes, bytes]:
 def _read_head(path: Path, number: int, head: bytes) -> tuple[int, frozenset[str]]:
     fields = head.decode("ascii", errors="replace").split("\t")
     if len(fields) != 3 or fields[0] not in {"1", "2", "3", "4", "5"}:
-        raise bad_line(
-            path,
-            number,
-            "a line must be subset (1 to 5), half, topics and vector, with tabs between, got "
-            f"{fields!r} before the last tab.",
+        raise ValueError(
+            f"{line_of(path, number)}: a line must be subset (1 to 5), half, topics and vector, "
+            f"with tabs between, got {fields!r} before the last tab."
         )
     return int(fields[0]), frozenset(fields[2].split(",")) - {""}
 
@@ -313,11 +310,9 @@ def read_rcv1_taxonomy(path: str | PathLike[str]) -> dict[str, str]:
         parent, children = _read_branch(path, number, line)
         for child in children:
             if child in parents:
-                raise bad_line(
-                    path,
-                    number,
-                    f"a topic must have one parent, got {parent!r} and {parents[child]!r} for "
-                    f"{child!r}.",
+                raise ValueError(
+                    f"{line_of(path, number)}: a topic must have one parent, got {parent!r} and "
+                    f"{parents[child]!r} for {child!r}."
                 )
             parents[child] = parent
     if not parents:
@@ -352,11 +347,9 @@ def _check_qrels(
         return
     for number, line in zip(numbers, lines, strict=True):
         if not _ASSIGNMENT.fullmatch(line):
-            raise bad_line(
-                path,
-                number,
-                f"a line must be TOPIC DOCID 1, got {line[:60].decode(errors='replace')!r}. "
-                "Is the file cut off?",
+            raise ValueError(
+                f"{line_of(path, number)}: a line must be TOPIC DOCID 1, got "
+                f"{line[:60].decode(errors='replace')!r}. Is the file cut off?"
             )
 
 
@@ -367,8 +360,9 @@ def _read_branch(path: Path, number: int, line: str) -> tuple[str, list[str]]:
             return found[1], [] if found[1] == "None" else [found[2]]
     parent, *children = line.split() or [""]
     if (not children and parent) or "child:" in line:
-        raise bad_line(
-            path, number, f"a line must name a parent and a child, got {line.rstrip()[:60]!r}."
+        raise ValueError(
+            f"{line_of(path, number)}: a line must name a parent and a child, got "
+            f"{line.rstrip()[:60]!r}."
         )
     return parent, children
 
@@ -429,11 +423,9 @@ def iter_rcv1_tokens(paths: Sequence[str | PathLike[str]]) -> Iterator[tuple[int
 def _read_ids(path: Path, rows: Rows) -> NDArray[np.int64]:
     for number, head in zip(rows.lines, rows.heads, strict=True):
         if not head.isdigit():
-            raise bad_line(
-                path,
-                number,
-                "a line must begin with the number of a document, got "
-                f"{head[:40].decode(errors='replace')!r}.",
+            raise ValueError(
+                f"{line_of(path, number)}: a line must begin with the number of a document, got "
+                f"{head[:40].decode(errors='replace')!r}."
             )
     return np.array(list(map(int, rows.heads)), dtype=np.int64)
 
@@ -447,11 +439,15 @@ def _check_new(
 ) -> None:
     """Refuse documents without topics, and those that came before, in this block or an earlier."""
     for i in np.flatnonzero(place < 0)[:1]:
-        raise bad_line(path, lines[i], f"document {ids[i]} must have topics, and has none.")
+        raise ValueError(
+            f"{line_of(path, lines[i])}: document {ids[i]} must have topics, and has none."
+        )
     is_first = np.zeros(len(ids), dtype=bool)
     is_first[np.unique(ids, return_index=True)[1]] = True
     for i in np.flatnonzero(~is_first | seen[place])[:1]:
-        raise bad_line(path, lines[i], f"documents must be unique, got {ids[i]} again.")
+        raise ValueError(
+            f"{line_of(path, lines[i])}: documents must be unique, got {ids[i]} again."
+        )
 
 
 def _entries(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -471,8 +467,12 @@ def _entries(path: Path) -> Iterator[tuple[int, list[str]]]:
 def _read_entry(path: Path, start: int, lines: Sequence[str]) -> tuple[int, str]:
     begin = re.fullmatch(r"\.I\s+([0-9]+)", lines[0])
     if not begin:
-        raise bad_line(path, start, f"a document must begin with .I NUMBER, got {lines[0][:60]!r}.")
+        raise ValueError(
+            f"{line_of(path, start)}: a document must begin with .I NUMBER, got {lines[0][:60]!r}."
+        )
     if lines[1:2] != [".W"]:
         got = repr(lines[1][:60]) if len(lines) > 1 else "nothing. Is the file cut off?"
-        raise bad_line(path, start, f"document {begin[1]} must go on with .W, got {got}")
+        raise ValueError(
+            f"{line_of(path, start)}: document {begin[1]} must go on with .W, got {got}"
+        )
     return int(begin[1]), " ".join(lines[2:])

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.lines import bad_line
+from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
 Split = Literal["modapte", "modlewis", "modhayes"]
@@ -76,11 +76,9 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
             f"The split {split!r} must have topics with both a training and a test document, got "
             f"none among {is_train.sum()} training and {(~is_train).sum()} test documents."
         )
-    documents = np.empty(len(used), dtype=object)
-    documents[:] = [getattr(story, field) for story in used]
     return Corpus(
         name="reuters21578",
-        documents=documents,
+        documents=object_array([getattr(story, field) for story in used]),
         Y=read_labels([story.topics & set(names) for story in used], names=names),
         train=np.flatnonzero(is_train),
         test=np.flatnonzero(~is_train),
@@ -166,7 +164,8 @@ class _File:
 
     def error(self, position: int, message: str) -> ValueError:
         """Return the error at a position; only then are the lines before it counted."""
-        return bad_line(self.path, self.text.count("\n", 0, position) + 1, message)
+        line = self.text.count("\n", 0, position) + 1
+        return ValueError(f"{line_of(self.path, line)}: {message}")
 
 
 _MARK = re.compile(r"<(/?)REUTERS\b([^>]*)>")

@@ -23,7 +23,7 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features
 from labelkin.corpora.documents import in_blocks
-from labelkin.corpora.lines import bad_line, decoded_lines, line_blocks, stem_of
+from labelkin.corpora.lines import decoded_lines, line_blocks, line_of, stem_of
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -93,11 +93,9 @@ def iter_libsvm(
             label_sets = rows.label_sets()
             for number, labels in zip(rows.lines, label_sets, strict=True):
                 if labels - known:
-                    raise bad_line(
-                        path,
-                        number,
-                        f"labels must be among the {len(known)} names given, got "
-                        f"{', '.join(map(repr, sorted(labels - known)))}.",
+                    raise ValueError(
+                        f"{line_of(path, number)}: labels must be among the {len(known)} names "
+                        f"given, got {', '.join(map(repr, sorted(labels - known)))}."
                     )
             yield rows.X, read_labels(label_sets, names=names)
 
@@ -197,14 +195,15 @@ def _wrong_vector(
         for entry in vector.split():
             term = _term(entry)
             if not before < term <= n_features:
-                return bad_line(
-                    path,
-                    number,
-                    f"a vector must be TERM:WEIGHT …, terms ascending from 1 to {n_features}, got "
-                    f"{entry.decode(errors='replace')!r} after term {before}. Is the file cut off?",
+                return ValueError(
+                    f"{line_of(path, number)}: a vector must be TERM:WEIGHT …, terms ascending "
+                    f"from 1 to {n_features}, got {entry.decode(errors='replace')!r} after term "
+                    f"{before}. Is the file cut off?"
                 )
             before = term
-    return bad_line(path, numbers[0], "the vectors from here on must be TERM:WEIGHT ….")
+    return ValueError(
+        f"{line_of(path, numbers[0])}: the vectors from here on must be TERM:WEIGHT …."
+    )
 
 
 def _term(entry: bytes) -> int:
@@ -305,11 +304,9 @@ def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterat
     first = next(lines, "")
     sizes = _SIZES.fullmatch(first)
     if not sizes:
-        raise bad_line(
-            path,
-            1,
-            "the first line must be the numbers of documents, features and labels, e.g. "
-            f"'15539 5000 3993', got {first.strip()[:60]!r}.",
+        raise ValueError(
+            f"{line_of(path, 1)}: the first line must be the numbers of documents, features and "
+            f"labels, e.g. '15539 5000 3993', got {first.strip()[:60]!r}."
         )
     n_documents, n_features, n_labels = map(int, sizes.groups())
     n_read = 0
@@ -318,20 +315,17 @@ def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterat
         while n_read + len(some) > n_documents and some and not some[-1].strip():
             some.pop()
         if n_read + len(some) > n_documents:
-            raise bad_line(
-                path,
-                n_documents + 2,
-                f"the file must end after the {n_documents} documents of its first line, got more.",
+            raise ValueError(
+                f"{line_of(path, n_documents + 2)}: the file must end after the {n_documents} "
+                "documents of its first line, got more."
             )
         if some:
             yield _parse(path, n_read + 2, some, n_features, n_labels)
         n_read += len(some)
     if n_read < n_documents:
-        raise bad_line(
-            path,
-            n_read + 2,
-            f"the file must hold the {n_documents} documents of its first line, got {n_read}. "
-            "Is it cut off?",
+        raise ValueError(
+            f"{line_of(path, n_read + 2)}: the file must hold the {n_documents} documents of its "
+            f"first line, got {n_read}. Is it cut off?"
         )
 
 
@@ -360,10 +354,10 @@ def _parse(
     again = np.flatnonzero(X.indices[1:] == X.indices[:-1]) + 1
     again = again[~np.isin(again, X.indptr)]
     if len(again):
-        raise bad_line(
-            path,
-            first_line + int(np.searchsorted(X.indptr, again[0], side="right")) - 1,
-            f"a document must name a feature once, got {X.indices[again[0]]} again.",
+        row = int(np.searchsorted(X.indptr, again[0], side="right")) - 1
+        raise ValueError(
+            f"{line_of(path, first_line + row)}: a document must name a feature once, got "
+            f"{X.indices[again[0]]} again."
         )
     Y = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(lines), n_labels))
     Y.sum_duplicates()
@@ -381,18 +375,15 @@ def _check_below(
 ) -> None:
     wrong = np.flatnonzero(found >= most)
     if len(wrong):
-        raise bad_line(
-            path,
-            first_line + int(np.searchsorted(starts, wrong[0], side="right")) - 1,
-            f"{what} must be numbers below the {most} {what} of the first line, got "
-            f"{int(found[wrong[0]])}. They count from 0.",
+        row = int(np.searchsorted(starts, wrong[0], side="right")) - 1
+        raise ValueError(
+            f"{line_of(path, first_line + row)}: {what} must be numbers below the {most} {what} of "
+            f"the first line, got {int(found[wrong[0]])}. They count from 0."
         )
 
 
 def _wrong_line(path: Path, number: int, line: str) -> ValueError:
-    return bad_line(
-        path,
-        number,
-        "a line must be labels with commas between, then feature:value with blanks between, got "
-        f"{line.strip()[:60]!r}.",
+    return ValueError(
+        f"{line_of(path, number)}: a line must be labels with commas between, then feature:value "
+        f"with blanks between, got {line.strip()[:60]!r}."
     )
