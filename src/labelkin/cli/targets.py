@@ -27,7 +27,7 @@ def check_new(out: Path, way_out: str = "Delete it or name another.") -> None:
 
 def check_model_target(out: Path) -> None:
     """Refuse to write a model over anything but a model."""
-    from labelkin.storage.container import MAGIC
+    from labelkin.storage.file import MAGIC
 
     if not out.is_file():
         return

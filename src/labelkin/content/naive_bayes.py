@@ -20,6 +20,7 @@ from labelkin.content.term_contributions import SharesOfDocuments, linear_shares
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds
+from labelkin.scikit_learn import read_sample_weight
 
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
 _DENSE_CELLS = 2**23
@@ -115,7 +116,7 @@ class NaiveBayes(LogOddsClassifier):
 
     Parameters
     ----------
-    alpha
+    alpha : float, default 1.0
         Added to every term count (1 = Laplace).
 
     Attributes
@@ -148,15 +149,18 @@ class NaiveBayes(LogOddsClassifier):
 
         Parameters
         ----------
-        X
-            Term counts (or other weights ≥ 0), documents × terms, dense or sparse.
-        y
-            The labels, any kind of ``Y``.
-        sample_weight
-            How many times each document counts, ``(n_documents,)``.
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Term counts, or other weights ≥ 0.
+        y : any kind of labels
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, self._read_weight(X, sample_weight))
+        self._learn(X, labels, read_sample_weight(X, sample_weight))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
@@ -166,7 +170,7 @@ class NaiveBayes(LogOddsClassifier):
         is left out as much as it counts.
         """
         X, labels = self._read(X, y)
-        weight = self._read_weight(X, sample_weight)
+        weight = read_sample_weight(X, sample_weight)
         self._learn(X, labels, weight)
         return leave_one_out(self.counts_, X, labels, self.alpha, weight)
 

@@ -1,0 +1,439 @@
+"""The parts of a posterior: what they are, and that nothing is missing."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logit
+from sklearn.linear_model import LogisticRegression
+
+from labelkin.beyond.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
+from labelkin.content.any_classifier import cross_val_log_odds
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
+from labelkin.label_matrix import read_labels
+from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.method.combination import Combination, decided_labels, probable_labels
+from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.rules import Rules
+from labelkin.thresholds import SCutFBR
+
+NAMES = ["corn", "gold", "grain", "oil", "wheat"]
+LABELS = [LogisticLabels(), SVMLabels(), LogisticRegression()]
+RULES = Rules(exclusive=[("gold", "oil")], implies=[("corn", "grain")])
+
+
+def documents(seed, n_documents):
+    """Word counts and label sets: grain with corn or wheat, gold and oil rarely together."""
+    rng = np.random.default_rng(seed)
+    fields = rng.random(n_documents) < 0.5
+    p = np.where(fields[:, None], [0.6, 0.05, 0.8, 0.1, 0.6], [0.05, 0.6, 0.1, 0.4, 0.1])
+    Y = (rng.random((n_documents, 5)) < p).astype(int)
+    X = rng.poisson(0.3 + 1.2 * Y @ rng.random((5, 12)) ** 4)
+    return X, Y
+
+
+X, Y = documents(0, 120)
+PRIOR = Y.mean(axis=0)
+OUT_OF_FOLD = cross_val_log_odds(NaiveBayes(), X, Y)
+CONTENT = NaiveBayes().fit(X, Y).log_odds(documents(1, 12)[0])
+KNOWN = np.full(CONTENT.shape, np.nan)
+KNOWN[1, 2], KNOWN[2, [0, 1]], KNOWN[3] = 1, [1, 0], [0, np.nan, 1, 0, np.nan]
+
+
+def fitted(**parameters):
+    labels = read_labels(parameters.pop("Y", Y), names=parameters.pop("names", NAMES))
+    return LabelRescorer(scale="log_odds", **parameters).fit(labels, scores=OUT_OF_FOLD)
+
+
+def assert_adds_up(explanation, tolerance=1e-9):
+    parts = explanation.parts
+    added = sum(one.log_odds for one in explanation.labels) + explanation.constant
+    others = [parts.get(name, 0) for name in ("prior", "content", "first place", "rules")]
+    assert sum([added, *others]) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
+    assert sum(parts.values()) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
+
+
+def assert_explains(rescorer, content, known=None):
+    """Every open label is explained, and adds up to what ``rescore`` says."""
+    posterior = rescorer.rescore(content, known)
+    explained = rescorer.explain(content, top=99, known=known)
+    n_explained = 0
+    for i, row in enumerate(explained):
+        for explanation in row:
+            j = rescorer.label_names_.tolist().index(explanation.label)
+            assert explanation.log_odds == posterior[i, j]
+            assert explanation.probability == pytest.approx(1 / (1 + np.exp(-posterior[i, j])))
+            assert explanation.label not in [share.label for share in explanation.labels]
+            assert_adds_up(explanation)
+            n_explained += 1
+    assert n_explained == np.isfinite(posterior).sum()
+    return explained
+
+
+@pytest.mark.parametrize("weight", [0, 0.3, 1, "auto"])
+@pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
+@pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
+def test_the_parts_add_up_to_the_posterior(labels, variant, weight):
+    rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
+    is_linear = not isinstance(labels, LogisticRegression)
+    for known in (None, KNOWN):
+        explained = [e for row in assert_explains(rescorer, CONTENT, known) for e in row]
+        has_weight = weight != 0 or known is not None
+        assert any(e.labels for e in explained) == (is_linear and has_weight)
+        assert any(e.label_evidence for e in explained) == has_weight
+        assert not any(e.parts.get("rules") for e in explained)
+
+
+@pytest.mark.parametrize("weight", [0.3, "auto"])
+@pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
+def test_the_parts_add_up_under_rules_between_labels(labels, weight):
+    rescorer = fitted(labels=labels, evidence_weight=weight, rules=RULES)
+    for known in (None, KNOWN):
+        explained = [e for row in assert_explains(rescorer, CONTENT, known) for e in row]
+        assert any(e.parts["rules"] > 0 for e in explained)
+        assert any(e.parts["rules"] < 0 for e in explained)
+
+
+def test_prior_and_content_are_what_they_are_called():
+    for row, content in zip(fitted().explain(CONTENT, top=99), CONTENT, strict=True):
+        for explanation in row:
+            j = NAMES.index(explanation.label)
+            prior = explanation.parts["prior"]
+            assert prior == pytest.approx(logit(PRIOR[j]), abs=1e-9)
+            assert prior + explanation.parts["content"] == pytest.approx(content[j], abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, LearnedWeight(first_place=False)], ids=str)
+@pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
+@pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
+def test_a_label_put_at_its_prior_takes_its_contribution_away(labels, variant, weight):
+    rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
+    rule = rescorer.combination_
+    filled = rule.variant(CONTENT)
+    before = rescorer.rescore(CONTENT)
+    explained = rescorer.explain(CONTENT, top=99)
+    for k in range(5):
+        at_prior = filled.copy()
+        at_prior[:, k] = PRIOR[k]
+        moved = before - replace(rule, variant=lambda _, new=at_prior: new).posterior(CONTENT)
+        for i, row in enumerate(explained):
+            for e in row:
+                share = {s.label: s.log_odds for s in e.labels}.get(NAMES[k], 0.0)
+                assert share == pytest.approx(moved[i, NAMES.index(e.label)], abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0, 0.3, LearnedWeight(first_place=False)], ids=str)
+def test_a_known_label_put_at_its_prior_takes_its_contribution_away(weight):
+    rescorer = fitted(evidence_weight=weight)
+    before = rescorer.rescore(CONTENT, KNOWN)
+    explained = rescorer.explain(CONTENT, top=99, known=KNOWN)
+    for i, k in np.argwhere(~np.isnan(KNOWN)):
+        at_prior = KNOWN.copy()
+        at_prior[i, k] = PRIOR[k]
+        after = rescorer.combination_.posterior(CONTENT, at_prior)
+        for e in explained[i]:
+            j = NAMES.index(e.label)
+            (share,) = [s for s in e.labels if s.label == NAMES[k]]
+            assert share.known and share.value == KNOWN[i, k]
+            assert share.log_odds == pytest.approx(before[i, j] - after[i, j], abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.3, "auto"])
+@pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
+def test_a_contribution_is_a_weight_times_value_less_prior(labels, weight):
+    rescorer = fitted(labels=labels, evidence_weight=weight)
+    alone = labels.fit(Y).weights_
+    for row in rescorer.explain(CONTENT, top=99, known=KNOWN):
+        for e in row:
+            j = NAMES.index(e.label)
+            for s in e.labels:
+                k = NAMES.index(s.label)
+                predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
+                said = alone[k, j] if s.known else predicted[k, j]
+                assert s.log_odds == pytest.approx(said * (s.value - PRIOR[k]), abs=1e-9)
+
+
+@pytest.mark.parametrize(("variant", "fill"), [("soft", probable_labels), ("hard", decided_labels)])
+def test_the_value_of_an_open_label_is_as_it_is_filled_in(variant, fill):
+    for row, filled in zip(fitted(variant=variant).explain(CONTENT), fill(CONTENT), strict=True):
+        for share in (share for e in row for share in e.labels):
+            assert not share.known
+            assert share.value == pytest.approx(filled[NAMES.index(share.label)])
+
+
+@pytest.mark.parametrize("weight", [0, 0.3, 1, "auto"])
+def test_with_all_others_known_the_evidence_is_equation_2_with_weight_1(weight):
+    rescorer = fitted(evidence_weight=weight)
+    truth = (np.random.default_rng(3).random(CONTENT.shape) < 0.5).astype(float)
+    by_hand = CONTENT + LogisticLabels().fit(Y).log_odds(truth) - logit(PRIOR)
+    rule = Combination(
+        LogisticLabels().fit(Y), PRIOR, logit(PRIOR), lambda _: truth, 1.0, np.zeros(5, dtype=bool)
+    )
+    np.testing.assert_allclose(rule.posterior(CONTENT), by_hand, atol=1e-9)
+    for j in range(5):
+        known = truth.copy()
+        known[:, j] = np.nan
+        explained = rescorer.explain(CONTENT, known=known)
+        assert [[e.label for e in row] for row in explained] == [[NAMES[j]]] * len(CONTENT)
+        for i, (e,) in enumerate(explained):
+            assert e.log_odds == pytest.approx(by_hand[i, j], abs=1e-9)
+            assert e.label_evidence == pytest.approx(by_hand[i, j] - CONTENT[i, j], abs=1e-9)
+            assert {s.known for s in e.labels} == {True}
+            assert_adds_up(e)
+
+
+@pytest.mark.parametrize("weight", [1, "auto"])
+@pytest.mark.parametrize("labels", LABELS, ids=["blr", "svm", "other"])
+def test_labels_that_none_or_all_have_are_what_the_content_says(labels, weight):
+    one_sided = Y.copy()
+    one_sided[:, 1], one_sided[:, 3] = 0, 1
+    rescorer = fitted(Y=one_sided, names=None, labels=labels, evidence_weight=weight)
+    for known in (None, KNOWN):
+        explained = assert_explains(rescorer, CONTENT, known)
+        sided = [(i, e) for i, row in enumerate(explained) for e in row if e.label in (1, 3)]
+        assert len(sided) == (24 if known is None else np.isnan(KNOWN[:, [1, 3]]).sum())
+        for i, e in sided:
+            assert (e.labels, e.label_evidence) == ((), 0)
+            assert e.log_odds == CONTENT[i, e.label]
+            assert np.isfinite(e.parts["prior"])
+
+
+class Linear:
+    """A label classifier given by its weights."""
+
+    def __init__(self, weights, bias):
+        self.weights_, self.bias_ = weights, bias
+
+    def log_odds(self, L):
+        return L @ self.weights_ + self.bias_
+
+
+class Product:
+    """A label classifier that is not linear."""
+
+    def __init__(self, weights):
+        self.weights, self.n_calls = weights, 0
+
+    def log_odds(self, L):
+        self.n_calls += 1
+        return np.tanh(L @ self.weights) * 3
+
+
+def explain(rule, names, content, known=None, **chosen):
+    posterior, parts = rule.taken_apart(content, known)
+    return Posterior(np.asarray(names), posterior, content, known, parts).explain(**chosen)
+
+
+def contested(labels, prior, prior_log_odds, variant, weight, first_place):
+    """A combination with a weight and a say in who comes first."""
+    learned = LearnedLabels(labels, prior_log_odds, weight, None)
+    constant = (prior <= 0) | (prior >= 1)
+    return LearnedCombination(learned, prior, prior_log_odds, variant, 1.0, constant, first_place)
+
+
+def test_what_it_takes_to_stay_first_is_a_part_of_its_own():
+    labels = Linear(np.array([[0.0, 4.0], [0.0, 0.0]]), np.zeros(2))
+    prior = np.array([0.5, 0.5])
+    rule = contested(labels, prior, logit(prior), probable_labels, 1.0, first_place=0.0)
+    content = np.array([[2.0, 1.0], [0.0, 1.0]])
+    overtaken, undisturbed = explain(rule, ["first", "second"], content)
+    without = replace(rule, first_place=1.0).posterior(content)
+    assert [e.label for e in overtaken] == ["first", "second"]
+    assert overtaken[0].parts["first place"] == pytest.approx(
+        without[0, 1] - without[0, 0], abs=1e-6
+    )
+    assert overtaken[0].log_odds > overtaken[1].log_odds
+    assert overtaken[1].parts["first place"] == 0
+    assert {e.parts["first place"] for e in undisturbed} == {0}
+    for e in [*overtaken, *undisturbed]:
+        assert_adds_up(e)
+    assert "first place" in str(overtaken[0])
+    assert "first place" not in str(overtaken[1])
+
+
+numbers = st.integers(0, 10_000)
+
+
+@given(numbers, st.integers(1, 6), st.floats(0, 1), st.floats(0, 1.5), st.booleans(), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_the_parts_add_up_under_any_rule(seed, p, first_place, weight, linear, hard):
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(0, 3, (p, p))
+    np.fill_diagonal(weights, 0)
+    prior = np.round(rng.random(p), 1)  # 0 and 1 among them
+    rule = contested(
+        Linear(weights, rng.normal(size=p)) if linear else Product(weights),
+        prior,
+        logit(np.clip(prior, 0.01, 0.99)),
+        decided_labels if hard else probable_labels,
+        weight,
+        first_place,
+    )
+    content = rng.normal(0, 5, (4, p))
+    known = np.where(rng.random((4, p)) < 0.3, rng.integers(0, 2, (4, p)), np.nan)
+    for facts in (None, known):
+        posterior = rule.posterior(content, facts)
+        for i, row in enumerate(explain(rule, range(p), content, facts, top=p)):
+            assert len(row) == np.isfinite(posterior[i]).sum()
+            for e in row:
+                assert e.log_odds == posterior[i, e.label]
+                assert_adds_up(e)
+                assert e.parts.get("first place", 0) >= 0
+
+
+def test_a_label_classifier_that_is_not_linear_is_asked_once():
+    labels = Product(np.random.default_rng(0).normal(size=(4, 4)))
+    prior = np.full(4, 0.3)
+    constant = np.zeros(4, dtype=bool)
+    rule = Combination(labels, prior, logit(prior), probable_labels, 1.0, constant)
+    content = np.random.default_rng(1).normal(size=(6, 4))
+    explained = explain(rule, np.arange(4), content)
+    assert labels.n_calls == 1
+    assert {e.labels for row in explained for e in row} == {()}
+
+
+def test_rules_are_a_part_of_their_own():
+    rescorer = fitted(rules=RULES)
+    without = fitted().rescore(CONTENT)
+    for i, row in enumerate(rescorer.explain(CONTENT, top=99)):
+        for e in row:
+            expected = e.log_odds - without[i, NAMES.index(e.label)]
+            assert e.parts["rules"] == pytest.approx(expected, abs=1e-9)
+            assert ("rules" in str(e)) == (e.parts["rules"] != 0)
+
+
+def test_what_follows_from_a_known_label_is_known_too():
+    (row,) = fitted(rules=RULES).explain(CONTENT[:1], known={"accepted": ["corn", "gold"]})
+    assert {e.label for e in row} == {"wheat"}
+    assert {(s.label, s.value) for s in row[0].labels if s.known} == {
+        ("corn", 1),
+        ("gold", 1),
+        ("grain", 1),
+        ("oil", 0),
+    }
+
+
+def test_infinite_evidence_outweighs_all_the_rest():
+    content = CONTENT[:2].copy()
+    content[0, 1], content[1, 2] = -np.inf, np.inf
+    for rules in (None, RULES):
+        (first, second) = fitted(rules=rules).explain(content, top=99)
+        (gold,) = [e for e in first if e.label == "gold"]
+        (grain,) = [e for e in second if e.label == "grain"]
+        assert (gold.log_odds, gold.parts["content"], gold.probability) == (-np.inf, -np.inf, 0)
+        assert (grain.log_odds, grain.parts["content"], grain.probability) == (np.inf, np.inf, 1)
+        moved = [e.parts.get(part, 0) for e in (gold, grain) for part in ("first place", "rules")]
+        assert moved == [0, 0, 0, 0]
+        for e in [*first, *second]:
+            assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
+
+
+def test_large_log_odds_leave_no_crumbs():
+    for row in fitted().explain(1e7 * CONTENT, top=99):
+        assert {e.parts.get("first place", 0) for e in row} == {0}
+        assert not any("rules" in e.parts for e in row)
+
+
+def test_the_strongest_come_first():
+    for row in fitted().explain(CONTENT, top=3, known=KNOWN):
+        assert len(row) <= 3
+        assert [e.log_odds for e in row] == sorted((e.log_odds for e in row), reverse=True)
+        for e in row:
+            strengths = [abs(s.log_odds) for s in e.labels]
+            assert strengths == sorted(strengths, reverse=True)
+            assert 0 not in strengths
+
+
+def test_the_most_probable_open_labels_are_chosen():
+    posterior = fitted().rescore(CONTENT)
+    for row, z in zip(fitted().explain(CONTENT, top=2), posterior, strict=True):
+        assert [e.label for e in row] == [NAMES[j] for j in np.argsort(-z)[:2]]
+
+
+def test_labels_are_chosen_by_name_unless_they_are_known():
+    rows = fitted().explain(CONTENT[:3], labels=["wheat", "grain"], known=KNOWN[:3])
+    both = ["wheat", "grain"]
+    assert [[e.label for e in row] for row in rows] == [both, ["wheat"], both]
+
+
+def test_a_classifier_explains_documents():
+    new, _ = documents(1, 12)
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, read_labels(Y, names=NAMES))
+    known = {"accepted": ["grain"], "rejected": ["oil"]}
+    for facts in (None, [known] * 12):
+        posterior = model.log_odds(new, facts)
+        for i, row in enumerate(model.explain(new, top=99, known=facts)):
+            assert len(row) == (5 if facts is None else 3)
+            for e in row:
+                assert e.log_odds == posterior[i, NAMES.index(e.label)]
+                assert_adds_up(e)
+
+
+def test_explaining_changes_nothing():
+    rescorer = fitted(rules=RULES)
+    content, known = CONTENT.copy(), KNOWN.copy()
+    before = rescorer.rescore(CONTENT, KNOWN)
+    rescorer.explain(content, known=known)
+    np.testing.assert_array_equal(content, CONTENT)
+    np.testing.assert_array_equal(known, KNOWN)
+    np.testing.assert_array_equal(rescorer.rescore(CONTENT, KNOWN), before)
+
+
+def test_no_documents_have_no_explanations():
+    assert fitted().explain(CONTENT[:0]) == []
+
+
+def test_unknown_names_and_no_places_are_refused():
+    with pytest.raises(ValueError, match="among the 5 labels of the model, got 'tea'"):
+        fitted().explain(CONTENT, labels=["tea"])
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
+        fitted().explain(CONTENT, top=0)
+
+
+@pytest.mark.parametrize("names", [NAMES, None, np.arange(5, dtype=np.int32) * 7], ids=str)
+def test_plain_values_survive_json(names):
+    rescorer = fitted(names=names)
+    (row,) = rescorer.explain(CONTENT[2:3], known=KNOWN[2:3])
+    for e in row:
+        read = json.loads(json.dumps(e.to_dict()))
+        assert read["label"] == e.label
+        assert type(e.label) in (str, int)
+        assert read["labels"] == [s._asdict() for s in e.labels]
+        assert read["log_odds"] == e.log_odds
+        assert read.pop("constant") == e.constant
+        again = [LabelContribution(**one) for one in read.pop("labels")]
+        assert Explanation(**read, labels=tuple(again)) == e
+
+
+def test_an_explanation_can_be_read():
+    shares = [
+        LabelContribution("wheat", 2.0, 1.0, True),
+        LabelContribution("a label with quite a long name", -1.5, 0.0, True),
+        LabelContribution("corn", 0.25, 0.4, False),
+        LabelContribution("rye", 0.004, 0.2, False),
+    ]
+    parts = {"prior": -1.5, "content": 1.75, "predicted labels": 0.75, "rules": 0.0}
+    explanation = Explanation("grain", 0.731, 1.0, parts, tuple(shares))
+    assert str(explanation).splitlines() == [
+        "grain: 0.731 (+1.00)",
+        "  prior                                       -1.50",
+        "  content                                     +1.75",
+        "  wheat (accepted)                            +2.00",
+        "  a label with quite a long name (rejected)   -1.50",
+        "  corn                                        +0.25",
+        "  all other labels                            +0.00",
+        "  labels at their priors                      -0.00",
+    ]
+    whole = replace(explanation, labels=(), parts=parts | {"first place": 0.5, "rules": -0.5})
+    assert str(whole).splitlines()[1:] == [
+        "  prior                      -1.50",
+        "  content                    +1.75",
+        "  other labels               +0.75",
+        "  first place                +0.50",
+        "  rules                      -0.50",
+    ]

@@ -1,0 +1,333 @@
+"""The strongest edges between labels, the counts behind them, and their picture."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from labelkin.content.naive_bayes import NaiveBayes
+from labelkin.explain import label_graph as module
+from labelkin.explain.label_graph import (
+    LabelGraph,
+    circle_order,
+    label_graph,
+    short_name,
+    strongest_edges,
+)
+from labelkin.label_matrix import read_labels
+from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.method.label_evidence import SVMLabels
+from labelkin.method.rescorer import LabelRescorer
+
+NAMES = [f"label {j}" for j in range(9)]
+
+
+def label_sets(seed=1, n_documents=200):
+    """Labels that go together, and some that shun each other."""
+    rng = np.random.default_rng(seed)
+    topic = rng.integers(0, 3, (n_documents, 1))
+    return (rng.random((n_documents, 9)) < np.where(topic == np.arange(9) % 3, 0.6, 0.1)).astype(
+        int
+    )
+
+
+def sorted_pairs(weights, sign):
+    """Every pair k < j whose mean weight has the sign, strongest first, by sorting all of them."""
+    p = len(weights)
+    means = {(k, j): (weights[k, j] + weights[j, k]) / 2 for k in range(p) for j in range(k + 1, p)}
+    kept = [pair for pair in means if sign * means[pair] > 0]
+    return sorted(kept, key=lambda pair: -sign * means[pair])  # stable: first pairs first
+
+
+@pytest.fixture(scope="module")
+def world():
+    Y = label_sets()
+    return Y, LabelRescorer().fit(read_labels(Y, names=NAMES))
+
+
+def test_bonds_are_the_pairs_with_the_most_extreme_mean_weight(world):
+    _, rescorer = world
+    weights = rescorer.label_weights_
+    graph = label_graph(rescorer, 4, 3)
+    expected = [*sorted_pairs(weights, 1)[:4], *sorted_pairs(weights, -1)[:3]]
+    assert [(b.first, b.second) for b in graph.edges] == [(NAMES[k], NAMES[j]) for k, j in expected]
+    for edge, (k, j) in zip(graph.edges, expected, strict=True):
+        assert (edge.to_second, edge.to_first) == (weights[k, j], weights[j, k])
+        assert edge.strength == (weights[k, j] + weights[j, k]) / 2
+
+
+@given(
+    arrays(float, (7, 7), elements=st.integers(-3, 3).map(float)),
+    st.integers(0, 9),
+    st.integers(0, 25),
+    st.sampled_from([1, 7, 14, 1 << 20]),
+)
+@settings(max_examples=60, deadline=None)
+def test_blocks_and_ties_change_nothing(weights, n_attractions, n_repulsions, block):
+    Y = read_labels(np.eye(7, dtype=int))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_BLOCK", block)
+        edges = strongest_edges(weights, Y, n_attractions, n_repulsions)
+    expected = sorted_pairs(weights, 1)[:n_attractions] + sorted_pairs(weights, -1)[:n_repulsions]
+    assert [(b.first, b.second) for b in edges] == expected
+
+
+def assert_counts(edge, Y, names, times):
+    first, second = (Y[:, names.index(name)] == 1 for name in (edge.first, edge.second))
+    assert edge.n_first == pytest.approx(times[first].sum())
+    assert edge.n_second == pytest.approx(times[second].sum())
+    assert edge.n_both == pytest.approx(times[first & second].sum())
+    assert edge.n_expected == pytest.approx(times[first].sum() * times[second].sum() / times.sum())
+
+
+def test_the_counts_behind_a_bond_are_those_of_the_documents(world):
+    Y, rescorer = world
+    for edge in label_graph(rescorer, 5, 5).edges:
+        assert_counts(edge, Y, NAMES, np.ones(len(Y)))
+        assert {type(n) for n in (edge.n_first, edge.n_second, edge.n_both)} == {int}
+
+
+def test_documents_count_as_often_as_their_weight_says():
+    Y = label_sets(2)
+    times = np.random.default_rng(2).integers(0, 4, len(Y))
+    weighted = label_graph(LabelRescorer().fit(Y, sample_weight=times), 5, 5)
+    for edge in weighted.edges:
+        assert_counts(edge, Y, list(range(9)), times)
+    repeated = label_graph(LabelRescorer().fit(np.repeat(Y, times, axis=0)), 5, 5)
+    assert [b.n_both for b in weighted.edges] == [b.n_both for b in repeated.edges]
+    halves = LabelRescorer().fit(Y, sample_weight=times / 2)
+    for edge in label_graph(halves, 5, 5).edges:
+        assert_counts(edge, Y, list(range(9)), times / 2)
+
+
+def test_an_unknown_label_is_not_counted():
+    Y = label_sets(3).astype(float)
+    Y[::4, 2] = np.nan
+    for edge in label_graph(LabelRescorer().fit(Y)).related(2):
+        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
+
+
+@pytest.mark.parametrize("labels", [None, SVMLabels()], ids=["logistic", "svm"])
+def test_related_labels_are_those_that_say_most_of_the_label(labels):
+    Y = label_sets(4)
+    rescorer = LabelRescorer(labels).fit(read_labels(Y, names=NAMES))
+    j = int(np.abs(rescorer.label_weights_).sum(axis=0).argmax())
+    said = rescorer.label_weights_[:, j]
+    order = np.argsort(-said).tolist()
+    expected = [k for k in order if said[k] > 0][:3] + [k for k in order[::-1] if said[k] < 0][:3]
+    related = label_graph(rescorer).related(NAMES[j], top=3)
+    assert [edge.first for edge in related] == [NAMES[k] for k in expected]
+    assert {edge.second for edge in related} == {NAMES[j]}
+    assert [edge.to_second for edge in related] == said[expected].tolist()
+    for edge in related:
+        assert_counts(edge, Y, NAMES, np.ones(len(Y)))
+
+
+@given(st.permutations(range(9)))
+@settings(max_examples=10, deadline=None)
+def test_the_order_of_the_labels_does_not_matter(world, order):
+    Y, rescorer = world
+    permuted = LabelRescorer().fit(read_labels(Y[:, order], names=[NAMES[j] for j in order]))
+
+    def edges(model):
+        return {
+            frozenset((b.first, b.second)): (round(b.strength, 6), b.n_both)
+            for b in label_graph(model, 8, 8).edges
+        }
+
+    assert edges(permuted) == edges(rescorer)
+
+
+def test_classifier_rescorer_and_pipeline_have_the_same_graph():
+    texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"] * 4
+    topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain"], ["gold"]] * 4
+    model = make_pipeline(CountVectorizer(), LabelDependenceClassifier(NaiveBayes()))
+    model.fit(texts, topics)
+    classifier = model[-1]
+    graphs = [label_graph(m) for m in (model, classifier, classifier.rescorer_)]
+    assert graphs[0].edges == graphs[1].edges == graphs[2].edges
+    assert graphs[0].edges == label_graph(make_pipeline(model)).edges
+    assert graphs[0].edges == label_graph(LabelRescorer().fit(topics)).edges
+    assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
+
+
+def test_what_was_learnt_later_is_in_the_graph():
+    Y = label_sets(5)
+    more = LabelRescorer().fit(Y[:90]).learn_more(Y[90:])
+    for edge in label_graph(more).edges:
+        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
+
+
+def test_labels_that_none_or_all_have_are_in_no_bond():
+    Y = label_sets(6)
+    Y[:, 3], Y[:, 4] = 0, 1
+    for labels in (None, SVMLabels()):
+        graph = label_graph(LabelRescorer(labels).fit(Y), 99, 99)
+        assert graph.related(3) == graph.related(4) == ()
+        assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
+        assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
+        assert graph.edges
+
+
+@pytest.mark.parametrize("Y", [[["tea"], [], ["tea"]], [0, 1, 1, 0], [["a"], ["b"]] * 1])
+def test_small_worlds_have_graphs(Y):
+    graph = label_graph(LabelRescorer().fit(Y))
+    assert len(graph.table()) == len(graph.edges) == str(graph).count("by chance")
+    assert len(graph.edges) <= 1
+
+
+def test_nothing_is_called_a_bond_that_pulls_the_other_way():
+    Y = read_labels(np.eye(3, dtype=int))
+    assert strongest_edges(np.zeros((3, 3)), Y) == []
+    assert [b.strength for b in strongest_edges(np.ones((3, 3)) - np.eye(3), Y)] == [1.0] * 3
+
+
+def test_the_table_fits_data_frames_and_the_text_a_terminal(world):
+    graph = label_graph(world[1], 2, 1)
+    frame = pd.DataFrame(graph.table())
+    assert frame["strength"].tolist() == [edge.strength for edge in graph.edges]
+    assert pl.DataFrame(graph.table())["n_both"].to_list() == [b.n_both for b in graph.edges]
+    lines = str(graph).splitlines()
+    assert len(lines) == 3
+    for line, edge in zip(lines, graph.edges, strict=True):
+        assert line.startswith(f"{edge.strength:+.2f}  {edge.first} ")
+        assert f"{edge.n_both} of {edge.n_first} and {edge.n_second}, " in line
+    assert len(repr(graph)) < 1000
+
+
+class TestRefusals:
+    def test_label_evidence_without_weights(self):
+        model = LabelRescorer(LogisticRegression()).fit(label_sets())
+        with pytest.raises(ValueError, match=r"LogisticRegression\(\).*LogisticLabels\(\) or SVML"):
+            label_graph(model)
+
+    @pytest.mark.parametrize("model", [NaiveBayes(), make_pipeline(NaiveBayes()), "passthrough"])
+    def test_other_models(self, model):
+        with pytest.raises(TypeError, match="LabelDependenceClassifier, a LabelRescorer or a pipe"):
+            label_graph(model)
+
+    @pytest.mark.parametrize(
+        "model", [LabelRescorer(), LabelDependenceClassifier(), make_pipeline(LabelRescorer())]
+    )
+    def test_models_that_are_not_fitted(self, model):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            label_graph(model)
+
+    @pytest.mark.parametrize("name", ["n_attractions", "n_repulsions"])
+    def test_less_than_no_bonds(self, world, name):
+        with pytest.raises(ValueError, match=f"{name} must be at least 0, got -1"):
+            label_graph(world[1], **{name: -1})
+
+    def test_unknown_labels_and_no_places(self, world):
+        graph = label_graph(world[1])
+        with pytest.raises(ValueError, match="among the 9 labels of the model, got 'tea'"):
+            graph.related("tea")
+        with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+            graph.related("label 1", top=0)
+
+
+class TestPlot:
+    @pytest.fixture(autouse=True)
+    def _no_window(self):
+        matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
+        matplotlib.use("Agg")
+        yield
+        from matplotlib import pyplot
+
+        pyplot.close("all")
+
+    def test_attractions_and_repulsions_differ_by_colour_and_by_line(self, world):
+        graph = label_graph(world[1], 5, 4)
+        axes = graph.plot()
+        looks = [(line.get_color(), line.is_dashed()) for line in axes.lines]
+        assert len(looks) == 9
+        assert len(set(looks[:5])) == len(set(looks[5:])) == 1
+        assert looks[0][0] != looks[5][0]
+        assert not looks[0][1] and looks[5][1]
+        assert [t.get_text() for t in axes.get_legend().get_texts()] == [
+            "speak for each other",
+            "speak against each other",
+        ]
+
+    def test_the_stronger_the_thicker(self, world):
+        graph = label_graph(world[1], 5, 0)
+        widths = [line.get_linewidth() for line in graph.plot().lines]
+        assert widths == sorted(widths, reverse=True)
+        assert widths[0] > widths[-1]
+
+    def test_given_axes_are_drawn_on_and_returned(self, world):
+        from matplotlib.figure import Figure
+
+        axes = Figure().add_subplot()
+        assert label_graph(world[1]).plot(ax=axes) is axes
+        assert axes.lines
+
+    def test_names_keep_clear_of_each_other_and_of_the_frame(self):
+        rng = np.random.default_rng(0)
+        names = [f"a label whose name is long {j:02}" for j in range(40)]
+        weights = rng.normal(size=(40, 40))
+        np.fill_diagonal(weights, 0)
+        edges = strongest_edges(weights, read_labels(np.eye(40, dtype=int), names=names), 30, 30)
+        graph = LabelGraph(tuple(edges), label_graph(LabelRescorer().fit(label_sets())).pairs)
+        axes = graph.plot()
+        axes.figure.canvas.draw()
+        frame = axes.figure.bbox
+        for text in axes.texts:
+            box = text.get_window_extent()
+            assert frame.x0 <= box.x0 and box.x1 <= frame.x1
+            assert frame.y0 <= box.y0 and box.y1 <= frame.y1
+        places = np.array([text.get_position() for text in axes.texts])
+        gaps = np.linalg.norm(places - np.roll(places, 1, axis=0), axis=1)
+        height = 8 / 72 * axes.figure.dpi / axes.transData.get_matrix()[0, 0]
+        assert gaps.min() > height
+
+    def test_names_are_drawn_as_they_are(self):
+        Y = [["costs $\\no$", "two\nlines"], [], ["costs $\\no$", "two\nlines"], ["x" * 99]]
+        axes = label_graph(LabelRescorer().fit(Y)).plot()
+        axes.figure.canvas.draw()
+        shown = {text.get_text() for text in axes.texts}
+        assert {"costs $\\no$", "two lines", "x" * 23 + "…"} == shown
+
+    def test_no_bonds_are_an_empty_picture(self):
+        axes = label_graph(LabelRescorer().fit([["tea"], []])).plot()
+        axes.figure.canvas.draw()
+        assert not axes.lines and not axes.texts and axes.get_legend() is None
+
+    def test_without_matplotlib_the_way_out_is_told(self, world, monkeypatch):
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        with pytest.raises(ImportError, match=r'pip install "labelkin\[plot\]"'):
+            label_graph(world[1]).plot()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.integers(0, 9), st.sampled_from([-1.0, 2.0])), max_size=15
+    )
+)
+@settings(max_examples=50, deadline=None)
+def test_every_label_has_one_place_on_the_circle(pulls):
+    order = circle_order(pulls)
+    assert len(order) == len(set(order))
+    assert set(order) == {label for pull in pulls for label in pull[:2]}
+
+
+def test_kin_stand_beside_each_other_on_the_circle():
+    chain = [(j, (j + 1) % 50, 1.0) for j in range(0, 49)]
+    order = circle_order(chain[::-1] + [(j, j + 25, -1.0) for j in range(25)])
+    assert order in (list(range(50)), list(range(49, -1, -1)))
+
+
+def test_short_names_stay_and_long_ones_end_in_an_ellipsis():
+    assert short_name("tea") == "tea"
+    assert short_name("tea\tand\x00 milk") == "tea and milk"
+    assert short_name("y" * 24) == "y" * 24
+    assert short_name("y" * 25) == "y" * 23 + "…"

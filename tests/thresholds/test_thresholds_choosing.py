@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from labelkin.thresholds import (
+    ExpectedF1,
+    FixedCut,
+    GlobalCut,
+    LabelLimits,
+    MCut,
+    PCut,
+    SCut,
+    SCutFBR,
+    as_rule,
+    rule_for,
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (None, FixedCut(0.5, scale="log_odds")),
+        (0.3, FixedCut(0.3, scale="log_odds")),
+        (np.float32(0.25), FixedCut(0.25, scale="log_odds")),
+        ("hamming_loss", FixedCut(0.5, scale="log_odds")),
+        ("micro_f1", GlobalCut("micro_f1")),
+        ("macro_f1", SCutFBR()),
+        ("subset_loss", MCut(scale="log_odds")),
+        ("document_f1", ExpectedF1(scale="log_odds")),
+        (MCut(), MCut(scale="log_odds")),
+        (FixedCut(0.2), FixedCut(0.2, scale="log_odds")),
+        (SCut(beta=2), SCut(beta=2)),
+        (PCut(x=3), PCut(x=3)),
+        (LabelLimits(), LabelLimits(FixedCut(scale="log_odds"))),
+        (LabelLimits(MCut(), 1, 4), LabelLimits(MCut(scale="log_odds"), 1, 4)),
+        (LabelLimits(LabelLimits(None, 1)), LabelLimits(LabelLimits(as_rule(None, "log_odds"), 1))),
+    ],
+    ids=repr,
+)
+def test_what_a_user_gives_becomes_a_rule_for_the_scale(given, expected):
+    rule = as_rule(given, "log_odds")
+    assert rule is not given
+    assert repr(rule) == repr(expected)
+
+
+def test_the_rule_that_was_given_is_left_alone():
+    given = LabelLimits(MCut())
+    as_rule(given, "log_odds")
+    assert given.rule.scale == "probability"
+
+
+@pytest.mark.parametrize("scale", ["probability", "log_odds"])
+@pytest.mark.parametrize(
+    "metric", ["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
+)
+def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
+    rng = np.random.default_rng(0)
+    Y = rng.random((30, 4)) < 0.4
+    log_odds = rng.normal(size=Y.shape) + 3 * Y - 1.5
+    scores = log_odds if scale == "log_odds" else 1 / (1 + np.exp(-log_odds))
+    decided = rule_for(metric, scale).fit(scores, Y).decide(scores)
+    assert (decided == Y).mean() > 0.7
+
+
+def test_what_is_no_rule_is_refused():
+    with pytest.raises(ValueError, match=r"metric \(hamming_loss, micro_f1, .*, got 'accuracy'"):
+        as_rule("accuracy", "log_odds")
+    with pytest.raises(ValueError, match="scale must be one of"):
+        rule_for("micro_f1", "logit")
+    for wrong in (True, [0.5], MCut):
+        with pytest.raises(
+            TypeError, match=r"must be None \(0.5\), a probability, the name of a m"
+        ):
+            as_rule(wrong, "log_odds")
+    with pytest.raises(ValueError, match=r"strictly between 0 and 1, got 1\.5"):
+        as_rule(1.5, "log_odds").fit(None, [[0, 1]])

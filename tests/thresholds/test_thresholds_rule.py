@@ -1,0 +1,277 @@
+"""What holds for every threshold rule."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from labelkin.label_matrix import read_labels
+from labelkin.metrics import f1_per_label
+from labelkin.thresholds import (
+    ExpectedF1,
+    FixedCut,
+    GlobalCut,
+    LabelCut,
+    LabelLimits,
+    MCut,
+    PCut,
+    RCut,
+    SCut,
+    SCutFBR,
+)
+
+RULES = [
+    FixedCut(0.4),
+    RCut(),
+    RCut(t=2),
+    PCut(),
+    PCut(x=1.5),
+    SCut(),
+    SCut(beta=2.0),
+    SCutFBR(),
+    SCutFBR(fbr=1.0, variant=0),
+    GlobalCut(),
+    GlobalCut("macro_f1"),
+    GlobalCut("document_f1"),
+    GlobalCut("hamming_loss"),
+    GlobalCut("subset_loss"),
+    MCut(),
+    ExpectedF1(),
+    LabelLimits(at_least=1),
+    LabelLimits(SCut(), at_least=1, at_most=2),
+]
+ORDER_ONLY = [rule for rule in RULES if type(rule) in (RCut, PCut, SCut, SCutFBR, GlobalCut)]
+every_rule = pytest.mark.parametrize("rule", RULES, ids=repr)
+
+
+def world(seed=0, n=40, p=5, unknown=0.0):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.3).astype(float)
+    scores = np.round(0.6 * rng.random((n, p)) + 0.3 * Y, 2)
+    Y[rng.random((n, p)) < unknown] = np.nan
+    return scores, Y
+
+
+@every_rule
+def test_accepted_is_always_given_and_refused_never(rule):
+    scores, Y = world()
+    fitted = clone(rule).fit(scores, Y)
+    stated = scores.copy()
+    stated[::3, 0], stated[1::3, 1] = np.inf, -np.inf
+    stated[7] = np.inf
+    stated[8] = -np.inf
+    decided = fitted.decide(stated)
+    assert decided[stated == np.inf].all()
+    assert not decided[stated == -np.inf].any()
+
+
+@every_rule
+def test_fitting_survives_known_labels_and_learns_no_cut_from_them(rule):
+    scores, Y = world(1)
+    scores[:5, 0], scores[5:9, 0] = np.inf, -np.inf
+    scores[:, 1], scores[:, 2] = np.inf, -np.inf
+    fitted = clone(rule).fit(scores, Y)
+    assert not (fitted.cut_ == -np.inf).any()
+    decided = fitted.decide(scores)
+    np.testing.assert_array_equal(fitted.decided_, decided.sum(axis=0))
+    assert decided[:, 1].all()
+    assert not decided[:, 2].any()
+
+
+@every_rule
+def test_no_and_all_positives_are_legal(rule):
+    scores, Y = world(2)
+    Y[:, 0], Y[:, 1] = 0, 1
+    fitted = clone(rule).fit(scores, Y)
+    assert fitted.decide(scores).shape == scores.shape
+    if isinstance(rule, SCut):
+        assert fitted.cut_[0] == np.inf
+        assert not fitted.decide(scores)[:, 0].any()
+    for constant in (0, 1):
+        everything = clone(rule).fit(scores, np.full_like(Y, constant))
+        assert everything.decide(scores).dtype == np.bool_
+
+
+@every_rule
+def test_the_table_says_what_the_rule_does_on_the_fitting_scores(rule):
+    scores, Y = world(3, unknown=0.2)
+    Y[:, 4] = np.nan
+    fitted = clone(rule).fit(scores, Y)
+    decided = fitted.decide(scores)
+    np.testing.assert_allclose(fitted.f1_, f1_per_label(Y, decided), atol=1e-15)
+    np.testing.assert_array_equal(fitted.positives_, np.nansum(Y, axis=0))
+    np.testing.assert_array_equal(fitted.decided_, (decided & ~np.isnan(Y)).sum(axis=0))
+    table = fitted.table()
+    assert [line.label for line in table] == [0, 1, 2, 3, 4]
+    assert table[4].f1 is None
+    assert table[0] == LabelCut(
+        0,
+        None if np.isnan(fitted.cut_[0]) else fitted.cut_[0],
+        fitted.f1_[0],
+        int(fitted.positives_[0]),
+        int(fitted.decided_[0]),
+    )
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.needs_scores], ids=repr)
+def test_unknown_cells_are_left_out_of_fitting(rule):
+    """Neither the scores nor the number of unknown cells change the cuts."""
+    scores, Y = world(4, n=60)
+    hidden = np.random.default_rng(0).random(Y.shape) < 0.2
+    Y[hidden] = np.nan
+    other = np.where(hidden, 1 - scores, scores)
+    cut = clone(rule).fit(scores, Y).cut_
+    np.testing.assert_array_equal(clone(rule).fit(other, Y).cut_, cut)
+    if type(rule) in (SCut, SCutFBR):
+        for j in range(Y.shape[1]):
+            seen = ~hidden[:, j]
+            alone = clone(rule).fit(scores[seen, j : j + 1], Y[seen, j : j + 1])
+            assert alone.cut_[0] == cut[j]
+
+
+@pytest.mark.parametrize("rule", ORDER_ONLY, ids=repr)
+def test_only_the_order_of_scores_counts(rule):
+    scores, Y = world(5)
+    decided = clone(rule).fit(scores, Y).decide(scores)
+    as_odds = np.exp(3 * scores) - 7
+    np.testing.assert_array_equal(clone(rule).fit(as_odds, Y).decide(as_odds), decided)
+
+
+@pytest.mark.parametrize("rule", [FixedCut, MCut, ExpectedF1])
+def test_both_scales_decide_the_same(rule):
+    rng = np.random.default_rng(6)
+    log_odds = rng.normal(scale=3, size=(50, 6))
+    log_odds[0, 0], log_odds[0, 1] = np.inf, -np.inf
+    Y = rng.random((50, 6)) < 0.5
+    probability = 1 / (1 + np.exp(-log_odds))
+    probability[0, :2] = np.inf, -np.inf
+    np.testing.assert_array_equal(
+        rule(scale="log_odds").fit(None, Y).decide(log_odds),
+        rule(scale="probability").fit(None, Y).decide(probability),
+    )
+
+
+@every_rule
+def test_copies_decide_the_same_and_nothing_given_is_changed(rule):
+    scores, Y = world(7, unknown=0.1)
+    before = scores.copy(), Y.copy(), rule.get_params()
+    fitted = clone(rule).fit(scores, Y)
+    decided = fitted.decide(scores)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).decide(scores), decided)
+    np.testing.assert_array_equal(clone(fitted).fit(scores, Y).decide(scores), decided)
+    np.testing.assert_array_equal(fitted.decide(scores), decided)
+    np.testing.assert_array_equal(scores, before[0])
+    np.testing.assert_array_equal(Y, before[1])
+    assert rule.get_params() == before[2]
+    assert not hasattr(rule, "cut_")
+
+
+@every_rule
+def test_any_kind_of_labels_goes(rule):
+    scores, Y = world(8)
+    decided = clone(rule).fit(scores, Y).decide(scores)
+    names = list("abcde")
+    label_sets = [{names[j] for j in np.flatnonzero(row)} for row in Y]
+    frame = pd.DataFrame(Y, columns=names)
+    for kind in (sparse.csr_array(Y), label_sets, frame, read_labels(Y)):
+        np.testing.assert_array_equal(clone(rule).fit(scores, kind).decide(scores), decided)
+    fitted = clone(rule).fit(scores, frame)
+    mixed = pd.DataFrame(scores, columns=names)[list("ecadb")]
+    np.testing.assert_array_equal(fitted.decide(mixed), decided)
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if not rule.needs_batch], ids=repr)
+def test_without_a_batch_documents_are_decided_one_by_one(rule):
+    scores, Y = world(9)
+    fitted = clone(rule).fit(scores, Y)
+    one_by_one = np.vstack([fitted.decide(row[None]) for row in scores])
+    np.testing.assert_array_equal(one_by_one, fitted.decide(scores))
+    assert fitted.decide(scores[:0]).shape == (0, 5)
+
+
+def test_what_each_rule_needs_is_told():
+    assert [type(rule).__name__ for rule in RULES if rule.needs_batch] == ["PCut", "PCut"]
+    assert {type(rule).__name__ for rule in RULES if not rule.needs_scores} == {
+        "FixedCut",
+        "RCut",
+        "PCut",
+        "MCut",
+        "ExpectedF1",
+        "LabelLimits",
+    }
+    assert LabelLimits(PCut()).needs_batch
+    assert LabelLimits(SCut()).needs_scores
+
+
+@every_rule
+def test_scores_may_be_left_out_where_none_are_needed(rule):
+    scores, Y = world(10)
+    if rule.needs_scores:
+        with pytest.raises(ValueError, match=r"learns its cuts from scores, got None.*out-of-fold"):
+            clone(rule).fit(None, Y)
+        return
+    fitted = clone(rule).fit(None, Y)
+    line = fitted.table()[2]
+    assert (line.f1, line.positives, line.decided) == (None, Y[:, 2].sum(), None)
+    np.testing.assert_array_equal(fitted.decide(scores), clone(rule).fit(scores, Y).decide(scores))
+
+
+@every_rule
+def test_what_is_wrong_with_scores_is_said(rule):
+    scores, Y = world(11)
+    with pytest.raises(NotFittedError):
+        clone(rule).decide(scores)
+    with pytest.raises(NotFittedError):
+        clone(rule).table()
+    fitted = clone(rule).fit(scores, Y)
+    with pytest.raises(ValueError, match=r"documents × labels, \(n, 5\), got shape \(40, 4\)"):
+        fitted.decide(scores[:, :4])
+    with pytest.raises(ValueError, match=r"documents × labels, \(n, 5\), got shape \(5,\)"):
+        fitted.decide(scores[0])
+    with pytest.raises(TypeError, match="must be a dense array, got a sparse one"):
+        fitted.decide(sparse.csr_array(scores))
+    with pytest.raises(ValueError, match="must have the same documents, got 39 and 40"):
+        clone(rule).fit(scores[1:], Y)
+    with pytest.raises(ValueError, match=r"\(n, 5\), got shape \(40, 3\)"):
+        clone(rule).fit(scores[:, :3], Y)
+    scores[3, 2] = scores[4, 1] = np.nan
+    with pytest.raises(ValueError, match=r"got NaN at document 3, label 2 \(2 such cells\)"):
+        fitted.decide(scores)
+
+
+@pytest.mark.parametrize("rule", [FixedCut(), MCut(), ExpectedF1(), LabelLimits()], ids=repr)
+def test_log_odds_are_not_taken_for_probabilities(rule):
+    fitted = rule.fit(None, [[0, 1]])
+    with pytest.raises(ValueError, match=r"in \[0, 1\], got -2.5 at document 0, label 1.*log_odds"):
+        fitted.decide([[0.5, -2.5]])
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (FixedCut(0), "cut must be a probability strictly between 0 and 1, got 0"),
+        (FixedCut("a"), "cut must be a probability .*, got 'a'"),
+        (FixedCut(scale="logit"), r"scale must be one of 'probability', 'log_odds', got 'log"),
+        (MCut(scale="p"), "scale must be one of .*, got 'p'"),
+        (ExpectedF1(scale=None), "scale must be one of .*, got None"),
+        (RCut(0), "t must be a whole number of at least 1, or None .*, got 0"),
+        (RCut(1.5), r"t must be a whole number .*, got 1\.5"),
+        (PCut(-1), "x must be a number above 0, or None .*, got -1"),
+        (SCut(0), "beta must be a number above 0, got 0"),
+        (SCutFBR(beta=np.nan), "beta must be a number above 0, got nan"),
+        (SCutFBR(fbr=2), r"fbr must be a number in \[0, 1\], got 2"),
+        (SCutFBR(variant=2), r"variant must be 0 \(never given\) or 1 .*, got 2"),
+        (GlobalCut("accuracy"), "metric must be one of 'micro_f1', .*, got 'accuracy'"),
+        (LabelLimits(at_least=-1), "at_least must be a whole number of at least 0, got -1"),
+        (LabelLimits(at_least=True), "at_least must be a whole number .*, got True"),
+        (LabelLimits(at_least=2, at_most=1), "at_most must be .* not below at_least=2, got 1"),
+    ],
+    ids=repr,
+)
+def test_parameters_that_make_no_sense_are_refused(rule, message):
+    with pytest.raises(ValueError, match=message):
+        rule.fit(*world())
