@@ -437,7 +437,7 @@ def _check_new(
     place: NDArray[np.int64],
     seen: NDArray[np.bool_],
 ) -> None:
-    """Refuse documents without topics, and those that came before, in this block or an earlier."""
+    """Raise for documents without topics, and those that came before, in this block or another."""
     for i in np.flatnonzero(place < 0)[:1]:
         raise ValueError(
             f"{line_of(path, lines[i])}: document {ids[i]} must have topics, and has none."
