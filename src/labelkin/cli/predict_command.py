@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
-import io
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,7 +18,8 @@ from labelkin.cli.talk import tell
 from labelkin.cli.targets import check_new, check_not_input, check_place
 
 if TYPE_CHECKING:
-    from labelkin.prediction import Document, Layout, Output, ResumeNote
+    from labelkin.corpora.documents import Document, Field, Format
+    from labelkin.prediction import Layout, Output, ResumeNote
 
 #: What the endings of file names say about what is in them; any other is plain text.
 SUFFIXES = {
@@ -118,43 +117,16 @@ def _check_output(out: Path | None, resume: bool, source: str) -> None:
 
 
 def _documents(
-    source: str, kind: str | None, encoding: str, text: str, id: str
+    source: str, kind: Format | None, encoding: str, text: str, id: str
 ) -> Iterator[Document]:
-    from labelkin.corpora.decoded_lines import decoded_lines
-    from labelkin.prediction import read_documents, read_folder
+    from labelkin.corpora import Documents
 
-    if source == "-":
-        lines, kind = _stdin_lines(encoding, kind)
-        return read_documents(lines, kind, _name(source), text=text, id=id)
-    path = Path(source)
-    if path.is_dir():
-        return read_folder(path, encoding)
-    kind = kind or SUFFIXES.get(Path(path.name.removesuffix(".gz")).suffix.lower(), "text")
-    return read_documents(decoded_lines(path, encoding), kind, path.name, text=text, id=id)
-
-
-def _stdin_lines(encoding: str, kind: str | None) -> tuple[Iterator[str], str]:
-    """Return the lines of stdin, and what they are: JSON if the first one looks like it."""
-    lines = _decoded_stdin(encoding)
-    first = list(islice(lines, 1))
-    if kind is None:
-        kind = "jsonl" if "".join(first).lstrip().startswith("{") else "text"
-    return chain(first, lines), kind
-
-
-def _decoded_stdin(encoding: str) -> Iterator[str]:
-    utf8 = codecs.lookup(encoding).name == "utf-8"
-    name = "utf-8-sig" if utf8 else encoding
-    n_lines = 0
-    try:
-        for line in io.TextIOWrapper(sys.stdin.buffer, encoding=name, newline="\n"):
-            yield line
-            n_lines += 1
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"stdin: the text must be {encoding}, got 0x{error.object[error.start]:02X} after line "
-            f"{n_lines} ({error.reason}). Name its encoding, e.g. encoding='latin-1'."
-        ) from None
+    named: dict[Field, str] = {"text": text}
+    if id != "id":
+        named["id"] = id
+    stream = sys.stdin.buffer if source == "-" else source
+    name = "stdin" if source == "-" else ""
+    return iter(Documents(stream, kind, columns=named, encoding=encoding, name=name))
 
 
 def _name(source: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.decoded_lines import decoded_lines
+from labelkin.corpora.lines import decoded_lines
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.

@@ -25,8 +25,8 @@ _WORDS = (
     (r"labelkin\.save\(model, path\) writes one", "labelkin train writes one"),
     (r"labelkin\.save\(model, path\) writes model files", "labelkin train writes model files"),
     (
-        r"Other names are told by columns=\{'text': …, 'labels': …\}",
-        "Other names are told by --text-column and --labels-column",
+        r"Other names are given by columns=\{'text': …, 'labels': …\}",
+        "Other names are given by --text-column and --labels-column",
     ),
     (r" Where quotes mean nothing, pass quoted=False\.", ""),
     (r"pass delimiter=", "pass --delimiter "),

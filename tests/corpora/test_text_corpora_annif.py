@@ -4,9 +4,8 @@ import gzip
 
 import pytest
 
-from labelkin.corpora import load
-from labelkin.corpora.annif import (
-    iter_annif_tsv,
+from labelkin.corpora import Documents, load
+from labelkin.corpora.text_corpora import (
     read_annif_csv,
     read_annif_folder,
     read_annif_tsv,
@@ -47,7 +46,7 @@ def test_a_second_file_is_the_test_part(write):
 
 
 def test_short_texts_are_read_in_blocks(write):
-    blocks = list(iter_annif_tsv(write(short_tsv=SHORT) / "short.tsv", block=2))
+    blocks = list(Documents(write(short_tsv=SHORT) / "short.tsv").blocks(2))
     assert [[d.text for d in block] for block in blocks] == [
         ["Tea with sugar", "Just tea"],
         ["Water"],
@@ -83,7 +82,7 @@ def test_csv_has_uris_and_maybe_ids(write):
     assert read_annif_csv(folder / "b.csv").ids is None
 
 
-def test_csv_without_uris_is_refused(write):
+def test_csv_without_uris_is_an_error(write):
     with pytest.raises(ValueError, match=r"the header must name 'subject_uris', got 'text', 'uri"):
         read_annif_csv(write(a_csv="text,uris\nTea,x\n") / "a.csv")
 
@@ -134,11 +133,11 @@ def test_a_wrong_subject_file_is_named(write):
 
 
 def test_an_empty_folder_is_no_corpus(tmp_path):
-    with pytest.raises(ValueError, match="a corpus must have documents, got none"):
+    with pytest.raises(ValueError, match=r"must have documents, \.txt files, and has none"):
         read_annif_folder(tmp_path)
 
 
-def test_load_tells_annif_s_formats_from_other_tables(write):
+def test_load_distinguishes_annif_s_formats_from_other_tables(write):
     folder = write(
         short_tsv=SHORT,
         uris_csv=f"text,subject_uris\nTea,<{TEA}>\n",
