@@ -5,7 +5,7 @@ import json
 import pytest
 from in_process import call
 
-from labelkin.cli.compare_command import Compared, better_run
+from labelkin.cli.compare import Compared, better_run
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.significance import macro_sign_test, micro_sign_test, paired_bootstrap
 

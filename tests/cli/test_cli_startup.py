@@ -132,7 +132,7 @@ class TestInterrupts:
         assert call("train").refused(code=1) == "labelkin: Interrupted."
 
     def test_ctrl_c_in_a_command_is_one_line(self, monkeypatch, tmp_path):
-        from labelkin.cli import inspect_command
+        from labelkin.cli import models as inspect_command
 
         def interrupted(header):
             raise KeyboardInterrupt
@@ -168,7 +168,7 @@ class TestInterrupts:
 def test_a_warning_is_a_note_of_one_line(model, monkeypatch, tmp_path):
     import warnings
 
-    from labelkin.cli import inspect_command
+    from labelkin.cli import models as inspect_command
 
     kept = inspect_command.load_parts
 

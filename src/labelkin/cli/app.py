@@ -19,17 +19,17 @@ class Commands(LazyCommands):
 
     table = {  # noqa: RUF012
         "demo": LazyCommand("demo_command", "Train and compare systems on a made corpus."),
-        "train": LazyCommand("train_command", "Train a model on a corpus."),
-        "inspect": LazyCommand("inspect_command", "Show what a model file holds."),
+        "train": LazyCommand("train", "Train a model on a corpus."),
+        "inspect": LazyCommand("models", "Show what a model file holds."),
         "suggest": LazyCommand("suggest_command", "Suggest labels for one text."),
-        "predict": LazyCommand("predict_command", "Label many documents."),
+        "predict": LazyCommand("predict", "Label many documents."),
         "evaluate": LazyCommand("evaluate_command", "Score a model on a corpus."),
-        "rescore": LazyCommand("rescore_command", "Improve another classifier's scores."),
-        "serve": LazyCommand("serve_command", "Serve models to browsers and programs."),
+        "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
+        "serve": LazyCommand("serve", "Serve models to browsers and programs."),
         "corpus": LazyCommand("corpus_commands", "Corpora: list, look at, and fetch them."),
         "experiment": LazyCommand("experiment_commands", "Experiments: the paper's tables."),
         "report": LazyCommand("experiment_commands", "Write tables from stored runs."),
-        "compare": LazyCommand("compare_command", "Compare two runs of experiments."),
+        "compare": LazyCommand("compare", "Compare two runs of experiments."),
     }
 
 

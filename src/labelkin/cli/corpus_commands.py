@@ -19,7 +19,7 @@ from labelkin.cli.options import (
     TextColumn,
     load_corpus,
 )
-from labelkin.cli.talk import listed, print_table
+from labelkin.cli.printing import listed, print_table
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus

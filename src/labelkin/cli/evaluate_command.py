@@ -21,7 +21,7 @@ from labelkin.cli.options import (
     load_corpus,
     load_model,
 )
-from labelkin.cli.talk import listed, print_json, print_table, tell
+from labelkin.cli.printing import listed, print_json, print_table, tell
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli.options import AsJson, ModelFile, load_model
-from labelkin.cli.talk import listed, print_json, print_table, tell
+from labelkin.cli.printing import listed, print_json, print_table, tell
 
 if TYPE_CHECKING:
     from labelkin.explain.contributions import Explanation

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from labelkin.beyond.learned_weight import dealt_folds
-from labelkin.cli.talk import stage
+from labelkin.cli.printing import stage
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate

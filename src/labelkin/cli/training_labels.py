@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from labelkin.cli.options import load_corpus
-from labelkin.cli.score_files import DELIMITERS, read_scores
+from labelkin.cli.scores import DELIMITERS, read_scores
 from labelkin.corpora.decoded_lines import decoded_lines
 from labelkin.label_matrix import LabelMatrix, read_labels
 

@@ -16,7 +16,7 @@ import typer
 
 from labelkin.cli.interrupts import resumable
 from labelkin.cli.options import Encoding, ModelFile, Quiet, load_model
-from labelkin.cli.talk import tell
+from labelkin.cli.printing import tell
 from labelkin.cli.targets import check_new, check_not_input, check_place
 
 if TYPE_CHECKING:

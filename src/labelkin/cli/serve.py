@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from labelkin.cli.talk import tell
+from labelkin.cli.printing import tell
 
 
 def serve(

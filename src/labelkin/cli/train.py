@@ -18,7 +18,7 @@ from labelkin.cli.options import (
     TextColumn,
     load_corpus,
 )
-from labelkin.cli.talk import listed, print_pairs, print_table, size_text, stage, tell
+from labelkin.cli.printing import listed, print_pairs, print_table, size_text, stage, tell
 from labelkin.cli.targets import check_model_target, check_not_input, check_place
 
 if TYPE_CHECKING:

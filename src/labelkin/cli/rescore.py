@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from labelkin.cli.options import Quiet
-from labelkin.cli.talk import tell
+from labelkin.cli.printing import tell
 from labelkin.cli.targets import check_new, check_not_input, check_place
 
 if TYPE_CHECKING:
-    from labelkin.cli.score_files import Scores
+    from labelkin.cli.scores import Scores
     from labelkin.label_matrix import LabelMatrix
 
 
@@ -52,7 +52,7 @@ def rescore(
     Example:  labelkin rescore scores.csv --labels train.jsonl --out better.csv
     """
     from labelkin.cli import choices
-    from labelkin.cli.score_files import Scores, is_text, read_scores, write_scores
+    from labelkin.cli.scores import Scores, is_text, read_scores, write_scores
     from labelkin.cli.training_labels import labels_of_columns, read_training_labels
     from labelkin.method.rescorer import LabelRescorer
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from labelkin.cli.options import AsJson
-from labelkin.cli.talk import print_json, print_pairs, print_table
+from labelkin.cli.printing import print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from labelkin.experiment import CorpusResults, Run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli.options import AsJson, ModelFile
-from labelkin.cli.talk import listed, print_json, print_pairs, print_table, size_text
+from labelkin.cli.printing import listed, print_json, print_pairs, print_table, size_text
 
 if TYPE_CHECKING:
     from labelkin.explain.label_graph import Bond
@@ -126,7 +126,7 @@ def _text(value: Any) -> str:
 
 
 def _print_summary(summary: dict[str, Any] | None) -> None:
-    from labelkin.cli.train_command import print_scores
+    from labelkin.cli.train import print_scores
 
     if not summary:
         return
