@@ -219,7 +219,7 @@ class TestGoingOn:
     def test_another_model_does_not_go_on_with_the_answers(self, stopped, news_file, tmp_path):
         arguments, out = stopped
         other = tmp_path / "other"
-        call("train", news_file, "-o", other, "--content", "naive-bayes", "-q").done()
+        call("train", news_file, "-o", other, "--content", "naive_bayes", "-q").done()
         arguments[1] = other
         told = call(*arguments, "--limit", 2, "--resume").refused()
         assert "by the model it was begun with, got another" in told

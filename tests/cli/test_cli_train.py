@@ -87,19 +87,19 @@ def tea(tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--content", "naive-bayes"], "content_=NaiveBayes"),
-        (["--content", "neighbours"], "content_=NearestNeighbours"),
+        (["--content", "naive_bayes"], "content_=NaiveBayes"),
+        (["--content", "nearest_neighbours"], "content_=NearestNeighbours"),
         (["--labels", "svm"], "labels_=SVMLabels"),
         (["--thresholds", "0.3"], "thresholds_=FixedCut(cut=0.3, scale='log_odds')"),
-        (["--thresholds", "macro-f1"], "thresholds_=SCutFBR()"),
-        (["--thresholds", "document-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
+        (["--thresholds", "macro_f1"], "thresholds_=SCutFBR()"),
+        (["--thresholds", "document_f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (["--thresholds", "scut"], "thresholds_=SCut()"),
-        (["--thresholds", "expected-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
+        (["--thresholds", "expected_f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (
             ["--at-least", "1", "--at-most", "2", "--thresholds", "mcut"],
             "LabelLimits(at_least=1, at_most=2, rule=MCut(scale='log_odds'))",
         ),
-        (["--variant", "hard", "--weight", "0.5"], "variant='hard' weight=0.5"),
+        (["--variant", "hard", "--evidence-weight", "0.5"], "variant='hard' weight=0.5"),
     ],
 )
 def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
@@ -139,7 +139,7 @@ def test_rules_of_a_table_are_kept_in_the_model(tea, tmp_path):
 
 
 def test_all_takes_the_test_documents_too(news_file, tmp_path):
-    options = ["--content", "naive-bayes", "--weight", 1, "-q"]
+    options = ["--content", "naive_bayes", "--evidence-weight", 1, "-q"]
     call("train", news_file, "-o", tmp_path / "part", *options).done()
     call("train", news_file, "-o", tmp_path / "all", *options, "--all").done()
     counts = [read_header(tmp_path / name).summary["documents"] for name in ("part", "all")]
@@ -149,7 +149,7 @@ def test_all_takes_the_test_documents_too(news_file, tmp_path):
 def test_vectors_need_no_words(tmp_path):
     lines = ["0,1 1:2 2:1", "0 1:1", "1 2:3", "0,1 1:1 2:1"] * 4
     (tmp_path / "v.svm").write_text("\n".join(lines) + "\n")
-    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive-bayes")
+    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive_bayes")
     done.done()
     assert load(tmp_path / "m").predict_proba([[1.0, 0.0]]).shape == (1, 2)
 
@@ -158,8 +158,8 @@ def test_vectors_need_no_words(tmp_path):
     ("content", "parts"),
     [
         ("svm", ["StandardScaler", "PlattSVM"]),
-        ("neighbours", ["StandardScaler", "NearestNeighbours"]),
-        ("naive-bayes", ["PerLabel"]),
+        ("nearest_neighbours", ["StandardScaler", "NearestNeighbours"]),
+        ("naive_bayes", ["PerLabel"]),
     ],
 )
 def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content, parts):
@@ -261,8 +261,8 @@ class TestWrongCalls:
     def test_an_older_model_is_overwritten(self, tea, tmp_path):
         arguments = ["train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q"]
         call(*arguments).done()
-        call(*arguments, "--content", "naive-bayes").done()
-        assert read_header(tmp_path / "m").summary["options"]["content"] == "naive-bayes"
+        call(*arguments, "--content", "naive_bayes").done()
+        assert read_header(tmp_path / "m").summary["options"]["content"] == "naive_bayes"
 
     def test_an_unknown_language_names_the_options(self, tea, tmp_path):
         told = call("train", tea, "-o", tmp_path / "m", "--language", "klingon", "-q").refused()
@@ -279,8 +279,11 @@ class TestWrongCalls:
         [
             (["--thresholds", "best"], "a rule (scut, scutfbr"),
             (["--thresholds", "2"], "strictly between 0 and 1"),
-            (["--weight", "-1"], "--weight must be a number of at least 0 or auto, got '-1'"),
-            (["--weight", "much"], "'much'"),
+            (
+                ["--evidence-weight", "-1"],
+                "--weight must be a number of at least 0 or auto, got '-1'",
+            ),
+            (["--evidence-weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
             (["--content", "forest"], "'naive-bayes'"),
             (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from labelkin.cli.options import AsJson
+from labelkin.cli.options import AsJson, RandomState
 from labelkin.cli.printing import print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def compare(
         Path, typer.Argument(metavar="RUN", help="The folder of a run (experiment list).")
     ],
     proposal: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of another.")],
-    draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of the draws.")] = 0,
+    n_draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap.")] = 1000,
+    random_state: RandomState = 0,
     json: AsJson = False,
 ) -> None:
     """Compare two runs on the same documents: metrics, sign tests, bootstrap intervals.
@@ -33,8 +33,13 @@ def compare(
     """
     if baseline.resolve() == proposal.resolve():
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
-    pair = _Stored.read(baseline), _Stored.read(proposal)
-    found = compare_runs(*pair, draws, seed)
+    for folder in (baseline, proposal):
+        if not (folder / "run.json").is_file():
+            raise ValueError(
+                f"A run must be a folder with run.json, and {folder} has none. labelkin experiment "
+                "list names the folders of runs."
+            )
+    found = compare_runs(_read_run(baseline), _read_run(proposal), n_draws, random_state)
     if json:
         print_json(found._asdict() | {key: [vars(x) for x in getattr(found, key)]
                                       for key in ("tests", "bootstraps")})  # fmt: skip
@@ -71,51 +76,62 @@ class Compared(NamedTuple):
     bootstraps: list[Bootstrap]
 
 
-class _Stored(NamedTuple):
-    """A stored run, its corpus, and a name that tells it from another."""
+def _read_run(folder: Path) -> tuple[Run, CorpusResults]:
+    """Return a stored run and the results of its corpus."""
+    from labelkin.experiment import read_results
 
-    run: Run
-    corpus: CorpusResults
-    name: str
-
-    @classmethod
-    def read(cls, folder: Path) -> _Stored:
-        from labelkin.experiment import read_results
-
-        place = folder.resolve()
-        if not (place / "run.json").is_file():
-            raise ValueError(
-                f"A run must be a folder with run.json, and {folder} has none. labelkin experiment "
-                "list names the folders of runs."
-            )
-        results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
-        for corpus in results.corpora:
-            for run in corpus.runs:
-                if run.folder.resolve() == place:
-                    return cls(run, corpus, f"{run.system} (seed {run.seed})")
-        raise ValueError(f"{folder} is no run of the experiment in {results.folder}.")
+    place = folder.resolve()
+    results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
+    for corpus in results.corpora:
+        for run in corpus.runs:
+            if run.folder.resolve() == place:
+                return run, corpus
+    raise ValueError(f"{folder} is no run of the experiment in {results.folder}.")
 
 
-def compare_runs(first: Any, second: Any, n_draws: int, seed: int) -> Compared:
+def compare_runs(
+    first: tuple[Run, CorpusResults],
+    second: tuple[Run, CorpusResults],
+    n_draws: int,
+    random_state: int,
+) -> Compared:
     """Judge two stored runs on the same truth."""
     from labelkin.metrics import evaluate
-    from labelkin.significance import macro_sign_test, micro_sign_test
+    from labelkin.significance import (
+        SUMMED_METRICS,
+        macro_sign_test,
+        micro_sign_test,
+        paired_bootstrap,
+    )
 
-    truth = _same_truth(first.corpus, second.corpus)
-    names = (first.name, second.name)
+    truth = _same_truth(first[1], second[1])
+    one, other = first[0], second[0]
+    names = (f"{one.system} (seed {one.seed})", f"{other.system} (seed {other.seed})")
     if names[0] == names[1]:
-        names = (f"{first.run.folder}", f"{second.run.folder}")
-    one, other = first.run.decisions(), second.run.decisions()
-    judged = [
-        evaluate(truth, first.run.log_odds(), one).scores(),
-        evaluate(truth, second.run.log_odds(), other).scores(),
-    ]
-    tests = [test(truth, one, other, names) for test in (micro_sign_test, macro_sign_test)]
+        names = (str(one.folder), str(other.folder))
+    decided = (one.decisions(), other.decisions())
+    log_odds = (one.log_odds(), other.log_odds())
+    scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
+    # Those of whole label sets need all cells of the truth.
+    whole_sets = () if truth.unknown is None else ("subset_loss", "one_error")
     return Compared(
         *names,
-        {metric: (judged[0][metric], judged[1][metric]) for metric in judged[0]},
-        tests,
-        _bootstraps(truth, (first, second), names, n_draws, seed),
+        {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
+        [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
+        [
+            paired_bootstrap(
+                truth,
+                judged[0],
+                judged[1],
+                metric,
+                n_draws=n_draws,
+                random_state=random_state,
+                names=names,
+            )
+            for metric in SUMMED_METRICS
+            if metric not in whole_sets
+            for judged in [log_odds if metric == "one_error" else decided]
+        ],
     )
 
 
@@ -131,32 +147,6 @@ def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
             f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
         )
     return first.Y
-
-
-def _bootstraps(
-    truth: Any, pair: Any, names: tuple[str, str], n_draws: int, seed: int
-) -> list[Bootstrap]:
-    """Draw for every metric that the truth allows: those of whole label sets need all cells."""
-    from labelkin.significance import SUMMED_METRICS, paired_bootstrap
-
-    whole_sets = {"subset_loss", "one_error"}
-    kept = [m for m in SUMMED_METRICS if truth.unknown is None or m not in whole_sets]
-    return [
-        paired_bootstrap(
-            truth,
-            _judged(pair[0].run, metric),
-            _judged(pair[1].run, metric),
-            metric,
-            n_draws=n_draws,
-            random_state=seed,
-            names=names,
-        )
-        for metric in kept
-    ]
-
-
-def _judged(run: Run, metric: str) -> Any:
-    return run.log_odds() if metric == "one_error" else run.decisions()
 
 
 def _score_rows(found: Compared) -> list[list[str]]:

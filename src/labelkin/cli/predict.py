@@ -14,10 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from labelkin.cli.interrupts import resumable
-from labelkin.cli.options import Encoding, ModelFile, Quiet, load_model
-from labelkin.cli.printing import tell
-from labelkin.cli.targets import check_new, check_not_input, check_place
+from labelkin.cli.options import (
+    Encoding,
+    ModelFile,
+    Quiet,
+    check_input,
+    check_model,
+    check_new,
+    check_out,
+    load_model,
+)
+from labelkin.cli.printing import print_message, resumable
 
 if TYPE_CHECKING:
     from labelkin.prediction import Document, Layout, Output, ResumeNote
@@ -43,14 +50,16 @@ def predict(
             "line, a folder of .txt files, or - for stdin.",
         ),
     ],
-    out: Annotated[Path | None, typer.Option(help="A new file; stdout if not named.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A new file; stdout if not named.")
+    ] = None,
     format: Annotated[
         Literal["jsonl", "csv", "tsv"] | None,
         typer.Option(help="Of the answers; by the ending of --out, else jsonl."),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many labels each.")] = None,
     all_scores: Annotated[
-        bool, typer.Option("--all-scores", help="Tell the probability of every label.")
+        bool, typer.Option("--all-scores", help="Write the probability of every label.")
     ] = False,
     batch: Annotated[int | None, typer.Option(min=1, help="Documents at a time.")] = None,
     resume: Annotated[
@@ -71,17 +80,26 @@ def predict(
     the work is stopped, the same command with --resume goes on, without a gap or a repetition.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
+
+    Example:  cat texts.txt | labelkin predict news.labelkin - --format csv > labels.csv
     """
+    check_model(model)
+    check_input(None if input == "-" else Path(input))
+    if out is None and resume:
+        raise ValueError("--resume goes on with a file: name it by --out.")
+    if out is not None:
+        check_out(out, input)
+        if not resume:
+            check_new(out, "--resume goes on with it; else delete it or name another.")
     from labelkin.prediction import ResumeNote, answer_batches, make_layout
 
-    _check_output(out, resume, input)
     documents = _documents(input, input_format, encoding or "utf-8", text_column, id_column)
     first = next(documents, None)
     if first is None:
         raise ValueError(f"{_name(input)} must have documents, and has none.")
     fitted = load_model(model)
     fitted.check_texts(str(model))
-    kind = format or _format_of(out)
+    kind = format or (SUFFIXES.get(out.suffix.lower(), "jsonl") if out else "jsonl")
     layout = make_layout(kind, fitted.labels.tolist(), all_scores)
     begun = ResumeNote.of(
         model,
@@ -99,22 +117,10 @@ def predict(
         begun.check(out)
     with resumable(" with --resume" if out else None), _opened(out, resume) as output:
         n_before = _begin(output, out, layout, rest, begun)
-        tell(f"{n_before:,} documents have answers; going on.", quiet or not n_before)
+        print_message(f"{n_before:,} documents have answers; going on.", quiet or not n_before)
         _write(output, layout, batches, quiet)
     if out is not None:
         begun.remove(out)
-
-
-def _check_output(out: Path | None, resume: bool, source: str) -> None:
-    """Refuse, before anything is loaded, what could not be written."""
-    if out is None:
-        if resume:
-            raise ValueError("--resume goes on with a file: name it by --out.")
-        return
-    check_place(out)
-    check_not_input(out, source)
-    if not resume:
-        check_new(out, "--resume goes on with it; else delete it or name another.")
 
 
 def _documents(
@@ -161,10 +167,6 @@ def _name(source: str) -> str:
     return "stdin" if source == "-" else source
 
 
-def _format_of(out: Path | None) -> str:
-    return SUFFIXES.get(out.suffix.lower(), "jsonl") if out else "jsonl"
-
-
 @contextmanager
 def _opened(out: Path | None, resume: bool) -> Iterator[Output]:
     from labelkin.prediction import Output
@@ -208,7 +210,7 @@ def _write(output: Output, layout: Layout, batches: Iterator[Any], quiet: bool) 
             n_documents += len(answers)
             show(n_documents)
     seconds = time.perf_counter() - start
-    tell(f"{n_documents:,} documents in {seconds:.1f} s.", quiet)
+    print_message(f"{n_documents:,} documents in {seconds:.1f} s.", quiet)
 
 
 @contextmanager

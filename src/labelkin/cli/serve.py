@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from labelkin.cli.printing import tell
+from labelkin.cli.options import check_model
+from labelkin.cli.printing import print_message
 
 
 def serve(
@@ -21,7 +22,7 @@ def serve(
         typer.Option(
             envvar="LABELKIN_TOKEN",
             show_envvar=True,
-            help="Who asks must know it. Better set LABELKIN_TOKEN: others can see commands.",
+            help="What a request must bring. Better set LABELKIN_TOKEN: others can see commands.",
         ),
     ] = None,
     insecure: Annotated[
@@ -39,13 +40,15 @@ def serve(
 
     Example:  labelkin serve news.labelkin --port 8000
     """
+    for path in models:
+        check_model(path)
     from labelkin.service import serve as run_service
     from labelkin.service.journal_file import default_journal
 
     def announce(address: str) -> None:
-        tell(address)
+        print_message(address)
         for place in dict.fromkeys(journal or default_journal(model) for model in models):
-            tell(f"What is saved is written to {place}.")
+            print_message(f"What is saved is written to {place}.")
 
     run_service(
         models,

@@ -3,59 +3,55 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from labelkin.cli.options import (
+    Content,
     CorpusName,
-    Delimiter,
-    Encoding,
-    IdColumn,
-    LabelsColumn,
-    LabelSeparator,
+    EvidenceWeight,
+    Labels,
+    NJobs,
     Quiet,
-    TextColumn,
-    load_corpus,
+    RandomState,
+    Reading,
+    Variant,
+    check_corpus,
+    check_input,
+    check_model_target,
+    check_out,
+    read_evidence_weight,
+    reads_corpus,
 )
-from labelkin.cli.printing import listed, print_pairs, print_table, size_text, stage, tell
-from labelkin.cli.targets import check_model_target, check_not_input, check_place
+from labelkin.cli.printing import (
+    listed,
+    print_message,
+    print_pairs,
+    print_scores,
+    size_text,
+    stage,
+)
+from labelkin.registry import names
 
-if TYPE_CHECKING:
-    from labelkin.cli.training import Material, Trained
-    from labelkin.corpora import Corpus
-
-_NAMES = {
-    "micro_f1": "micro F1",
-    "macro_f1": "macro F1",
-    "hamming_loss": "Hamming loss",
-    "subset_loss": "subset loss",
-    "one_error": "one-error",
-}
+#: Metrics that thresholds can be chosen for, as labelkin.thresholds.rule_for knows them.
+METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
 
 
+@reads_corpus
 def train(
     corpus: CorpusName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    content: Annotated[
-        Literal["svm", "naive-bayes", "neighbours"], typer.Option(help="What judges the document.")
-    ] = "svm",
-    labels: Annotated[
-        Literal["logistic", "svm"], typer.Option(help="What judges by the other labels.")
-    ] = "logistic",
-    variant: Annotated[
-        Literal["soft", "hard"],
-        typer.Option(help="Other labels as probabilities (M2) or as decisions (M1)."),
-    ] = "soft",
-    weight: Annotated[
-        str, typer.Option(help="Of label evidence: auto, or a number; 1 is the paper's.")
-    ] = "auto",
+    reading: Reading,
+    content: Content = "svm",
+    labels: Labels = "logistic",
+    variant: Variant = "soft",
+    evidence_weight: EvidenceWeight = "auto",
     thresholds: Annotated[
         str | None,
         typer.Option(
-            help="A probability (0.5 if not named), a metric to be good at (micro-f1, macro-f1, "
-            "document-f1, subset-loss, hamming-loss), or a rule: scut, scutfbr, global, mcut, "
-            "rcut, expected-f1.",
+            help="A probability (0.5 if not named), a metric to be good at "
+            f"({', '.join(METRICS)}), or a rule ({', '.join(names('thresholds'))}).",
         ),
     ] = None,
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
@@ -71,19 +67,14 @@ def train(
         int, typer.Option(min=1, help="Words in fewer documents are left out.")
     ] = 3,
     journal: Annotated[
-        Path | None, typer.Option(help="Also learn what labelkin serve has written down.")
+        Path | None,
+        typer.Option(help="Also learn from what labelkin serve has saved."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn at random.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    random_state: RandomState = 0,
+    n_jobs: NJobs = None,
     all_documents: Annotated[
         bool, typer.Option("--all", help="Learn from test documents, too.")
     ] = False,
-    text_column: TextColumn = None,
-    labels_column: LabelsColumn = None,
-    id_column: IdColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
     """Train a model on a corpus and write it to a file.
@@ -94,128 +85,99 @@ def train(
     In CSV and TSV a header names the columns text and labels, maybe id and split, and ';' stands
     between the labels of a document, unless options say otherwise.
 
-    Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro-f1
-    """
-    check_place(out)
-    check_not_input(out, corpus)
-    check_model_target(out)
-    from labelkin.cli import choices
+    Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro_f1
 
+    Example:  labelkin train news.csv -o news.labelkin --text-column body --content naive_bayes
+    """
+    check_corpus(corpus)
+    check_input(rules)
+    check_input(journal)
+    check_out(out, corpus)
+    check_model_target(out)
+    weight = read_evidence_weight(evidence_weight)
+    cut = _read_thresholds(thresholds)
+    if at_most is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
     words = {
         "language": language,
-        "stop_words": choices.read_stop_words(stop_words),
+        "stop_words": _read_stop_words(stop_words),
         "stem": stem,
         "min_documents": min_documents,
     }
-    rule = choices.read_thresholds(thresholds, at_least, at_most)
-    evidence_weight = choices.read_weight(weight)
     with stage(f"reading {corpus}", quiet):
-        loaded = load_corpus(
-            corpus,
-            text_column=text_column,
-            labels_column=labels_column,
-            id_column=id_column,
-            label_separator=label_separator,
-            delimiter=delimiter,
-            encoding=encoding,
-        )
-        material, mark = _material(loaded, all_documents, journal)
-    from labelkin.cli.training import train_model
+        loaded = reading.corpus(corpus)
+    from labelkin.cli import training
     from labelkin.method.classifier import LabelDependenceClassifier
-
-    classifier = LabelDependenceClassifier(
-        choices.make_content(content, loaded.features, seed),
-        choices.LABELS[labels](),
-        variant,
-        evidence_weight,
-        rule,
-        _rules(rules, material, quiet),
-        n_jobs=jobs,
-        random_state=seed,
-    )
-    steps = choices.make_steps(loaded, content, words)
-    _tell_size(material, quiet)
-    trained = train_model(material, steps, classifier, quiet)
-    options = {"content": content, "labels": labels, "variant": variant, "weight": weight}
-    options |= {"thresholds": thresholds or "0.5", "seed": str(seed)}
-    options |= {"part": "all" if all_documents else "train"}
-    _save(trained, out, _summary(loaded, material, options, mark))
-
-
-def _material(
-    corpus: Corpus, all_documents: bool, journal: Path | None
-) -> tuple[Material, list[Any] | None]:
-    """Return what is learnt from, and up to where the journal was read."""
-    from labelkin.cli.training import Material, add_documents
-
-    part: Any = slice(None) if all_documents else corpus.train
-    material = Material(corpus.documents[part], corpus.Y.rows(part))
-    if journal is None:
-        return material, None
-    if corpus.features != "text":
-        raise ValueError(f"--journal adds texts, and {corpus.name} has {corpus.features}.")
-    from labelkin.service import read_journal
-
-    texts, label_sets, mark = read_journal(journal)
-    return add_documents(material, texts, label_sets), list(mark)
-
-
-def _rules(path: Path | None, material: Material, quiet: bool) -> Any:
-    if path is None:
-        return None
-    from labelkin.cli.choices import read_rules
-
-    names = material.labels.names.tolist()
-    stated = read_rules(path)
-    rules = stated.only(names)
-    tell(f"{len(rules)} rules about labels of the corpus, of {len(stated)} in {path}.", quiet)
-    known = set(names)
-    unknown = [label for label in stated.labels if label not in known]
-    if unknown:
-        told = f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}."
-        tell(told, quiet)
-    return rules
-
-
-def _tell_size(material: Material, quiet: bool) -> None:
-    n_documents, n_labels = material.labels.shape
-    tell(f"{n_documents:,} documents, {n_labels:,} labels: {listed(material.labels.names)}.", quiet)
-
-
-def _summary(
-    corpus: Corpus, material: Material, options: dict[str, str], mark: list[Any] | None
-) -> dict[str, Any]:
-    """Return what the file says about the training; the scores come to it."""
-    n_documents, n_labels = material.labels.shape
-    return {
-        "corpus": corpus.name,
-        "source": corpus.source,
-        "licence": corpus.licence,
-        "documents": n_documents,
-        "labels": n_labels,
-        "options": options,
-        **({} if mark is None else {"journal": mark}),
-    }
-
-
-def _save(trained: Trained, out: Path, summary: dict[str, Any]) -> None:
-    """Write the file, then print the scores, the path and the size."""
+    from labelkin.registry import part_class
     from labelkin.storage import save
+    from labelkin.thresholds import LabelLimits, as_rule
 
-    save(trained.model, out, summary={**summary, "cross_validated": trained.scores})
-    print_scores(trained.scores)
+    documents = training.training_documents(loaded, all_documents, journal)
+    label_names = documents.labels.names.tolist()
+    rule = as_rule(cut, "log_odds")
+    limited = at_least > 0 or at_most is not None
+    classifier = LabelDependenceClassifier(
+        training.make_content(content, loaded.features, random_state),
+        part_class("labels", labels)(),
+        variant,
+        weight,
+        LabelLimits(rule, at_least, at_most) if limited else rule,
+        None if rules is None else training.rules_between(label_names, rules, quiet),
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    steps = training.make_steps(loaded, content, words)
+    size = {"documents": documents.labels.shape[0], "labels": len(label_names)}
+    sizes = ", ".join(f"{number:,} {name}" for name, number in size.items())
+    print_message(f"{sizes}: {listed(label_names)}.", quiet)
+    model, scores = training.train_model(documents, steps, classifier, quiet)
+    summary = {
+        "corpus": loaded.name,
+        "source": loaded.source,
+        "licence": loaded.licence,
+        **size,
+        "options": {
+            "content": content,
+            "labels": labels,
+            "variant": variant,
+            "evidence_weight": evidence_weight,
+            "thresholds": thresholds or "0.5",
+            "random_state": str(random_state),
+            "part": "all" if all_documents else "train",
+        },
+        **({} if documents.journal is None else {"journal": documents.journal}),
+        "cross_validated": scores,
+    }
+    save(model, out, summary=summary)
+    print_scores(scores)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
-    """Print the cross-validated scores of the content alone and of the model."""
-    systems = {"content": "content alone", "model": "with other labels"}
-    rows = [
-        [systems.get(name, name), *(_number(told.get(metric)) for metric in _NAMES)]
-        for name, told in scores.items()
-    ]
-    print_table(["cross-validated", *_NAMES.values()], rows)
+def _read_thresholds(text: str | None) -> float | str | None:
+    """Return thresholds as the classifier takes them: a probability, or a name of either kind."""
+    if text is None or text in (*METRICS, *names("thresholds")):
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError(
+            f"thresholds must be a probability, a metric ({', '.join(METRICS)}) or a rule "
+            f"({', '.join(names('thresholds'))}), got {text!r}."
+        ) from None
+    if not 0 < number < 1:
+        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
+    return number
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+def _read_stop_words(text: str) -> Any:
+    """Return the stop words of a name, or of a file that has one per line; ``"none"``: none."""
+    if text in ("auto", "smart"):
+        return text
+    if text == "none":
+        return None
+    path = Path(text)
+    if not path.is_file():
+        raise ValueError(
+            f"--stop-words must be auto, smart, none or a file of words, got {text!r}."
+        )
+    return sorted(set(path.read_text(encoding="utf-8-sig").split()))

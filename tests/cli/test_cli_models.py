@@ -82,7 +82,7 @@ class TestSuggest:
         assert top["words"] == [[t.term, t.share] for t in words.terms]
 
     def test_others_react_to_what_is_accepted_and_refused(self, model, pipeline):
-        options = ["--accept", "corn", "--refuse", "parliament", "--json", "--top", 38]
+        options = ["--accept", "corn", "--reject", "parliament", "--json", "--top", 38]
         answer = json.loads(call("suggest", model, TEXT, *options).done())
         known = {"accepted": ["corn"], "refused": ["parliament"]}
         assert answer["known"] == known
@@ -124,7 +124,7 @@ class TestSuggest:
 
     def test_neighbours_are_named_where_words_are_not(self, news_file, tmp_path):
         path = tmp_path / "knn"
-        call("train", news_file, "-o", path, "--content", "neighbours", "-q").done()
+        call("train", news_file, "-o", path, "--content", "nearest_neighbours", "-q").done()
         printed = call("suggest", path, TEXT, "--explain", "--top", 1).done()
         assert "nearest training documents: " in printed
 
@@ -132,8 +132,8 @@ class TestSuggest:
         told = call("suggest", model, TEXT, "--accept", "grian").refused()
         assert "--accept must be one of the 38 labels of the model, got 'grian'" in told
         assert "Did you mean 'grain'" in told
-        assert "It has 'aviation'" in call("suggest", model, TEXT, "--refuse", "zzz").refused()
-        told = call("suggest", model, TEXT, "--accept", "corn", "--refuse", "corn").refused()
+        assert "It has 'aviation'" in call("suggest", model, TEXT, "--reject", "zzz").refused()
+        told = call("suggest", model, TEXT, "--accept", "corn", "--reject", "corn").refused()
         assert "accepted or refused, got 'corn' both" in told
         assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
@@ -195,10 +195,10 @@ class TestEvaluate:
         assert told not in call("evaluate", model, news_file).err
 
     def test_blocks_add_up_to_the_whole(self, model, news_file, monkeypatch):
-        from labelkin.cli import evaluate_command
+        from labelkin.cli import models
 
         whole = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
-        monkeypatch.setattr(evaluate_command, "_CELLS", 38 * 7)
+        monkeypatch.setattr(models, "_CELLS", 38 * 7)
         blocks = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
         for name, value in whole.items():
             np.testing.assert_allclose(blocks[name], value, rtol=1e-9)

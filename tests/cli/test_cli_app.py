@@ -14,8 +14,7 @@ from in_process import call
 from typer.main import get_command
 
 import labelkin.cli
-from labelkin.cli.app import Commands, app
-from labelkin.cli.lazy_commands import load_command
+from labelkin.cli.app import Commands, app, load_command
 
 SOURCE = Path(labelkin.cli.__file__).parent.parent
 
@@ -105,6 +104,70 @@ print(json.dumps(sorted({{"sklearn", "numpy", "scipy", "rich"}} & set(sys.module
     assert json.loads(done.stdout.splitlines()[-1]) == []
 
 
+def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "news.jsonl").write_text('{"id": 1, "text": "tea", "labels": ["tea"]}')
+    (tmp_path / "m.labelkin").touch()
+    train = ["train", "news.jsonl", "-o"]
+    calls = [
+        ([*train, "mine.txt"], "exists and is no labelkin model file"),
+        ([*train, "news.jsonl"], "must be another file than the input"),
+        ([*train, "no/m"], "in a folder that exists"),
+        (["train", "no.jsonl", "-o", "m"], "There is no file or folder"),
+        ([*train, "m", "--content", "naive-bayes"], "Did you mean 'naive_bayes'?"),
+        ([*train, "m", "--labels", "forest"], "labels must be one of 'logistic', 'svm'"),
+        ([*train, "m", "--variant", "medium"], "'soft', 'hard'"),
+        ([*train, "m", "--thresholds", "scutfbr"], "thresholds must be"),
+        ([*train, "m", "--evidence-weight", "much"], "evidence_weight must be"),
+        ([*train, "m", "--rules", "no.csv"], "No such file"),
+        ([*train, "m", "--journal", "no.sqlite"], "No such file"),
+        ([*train, "m", "--weight", "1"], "No such option"),
+        (["inspect", "no.labelkin"], "There is no model file"),
+        (["suggest", "no.labelkin", "tea"], "There is no model file"),
+        (["evaluate", "no.labelkin", "news.jsonl"], "There is no model file"),
+        (["evaluate", "m.labelkin", "no.jsonl"], "There is no file or folder"),
+        (["predict", "no.labelkin", "news.jsonl"], "There is no model file"),
+        (["predict", "m.labelkin", "no.txt"], "No such file"),
+        (["predict", "m.labelkin", "mine.txt", "--out", "news.jsonl"], "must be a new file"),
+        (["rescore", "no.csv", "--train", "news.jsonl"], "No such file"),
+        (["rescore", "mine.txt", "--train", "no.csv"], "There is no file or folder"),
+        (["rescore", "mine.txt", "--train", "news.jsonl", "-o", "news.jsonl"], "must be a new"),
+        (["serve", "no.labelkin"], "There is no model file"),
+        (["compare", ".", "no"], "folder with run.json"),
+    ]
+    program = f"""
+import os, sys
+sys.modules["sklearn"] = None  # who imports it gets an error
+os.chdir({str(tmp_path)!r})
+from labelkin.cli import main
+for call in {[arguments for arguments, _ in calls]!r}:
+    try:
+        main(call)
+    except SystemExit as end:
+        print(end.code)
+"""
+    done = run_program(program)
+    assert done.stdout.split() == ["2"] * len(calls), done.stderr
+    for line, (arguments, expected) in zip(done.stderr.splitlines(), calls, strict=True):
+        assert expected in line, arguments
+
+
+def test_the_help_takes_little_time():
+    program = "from labelkin.cli import main; main(['--help'])"
+    before = os.times()
+    assert run_program(program).returncode == 0
+    after = os.times()
+    used = after.children_user - before.children_user + after.children_system
+    assert used - before.children_system < 0.3
+
+
+def test_a_model_file_begins_as_the_check_of_the_target_says():
+    from labelkin.cli.options import MODEL_START
+    from labelkin.storage.container import MAGIC
+
+    assert MAGIC.startswith(MODEL_START)
+
+
 class TestCompletion:
     def complete(self, monkeypatch, text):
         monkeypatch.setenv("_LABELKIN_COMPLETE", "complete_bash")
@@ -132,12 +195,12 @@ class TestInterrupts:
         assert call("train").refused(code=1) == "labelkin: Interrupted."
 
     def test_ctrl_c_in_a_command_is_one_line(self, monkeypatch, tmp_path):
-        from labelkin.cli import models as inspect_command
+        from labelkin.cli import models
 
         def interrupted(header):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(inspect_command, "load_parts", interrupted)
+        monkeypatch.setattr(models, "load_parts", interrupted)
         assert call("inspect", tmp_path).refused(code=1) == "labelkin: Interrupted."
 
     @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
@@ -168,15 +231,15 @@ class TestInterrupts:
 def test_a_warning_is_a_note_of_one_line(model, monkeypatch, tmp_path):
     import warnings
 
-    from labelkin.cli import models as inspect_command
+    from labelkin.cli import models
 
-    kept = inspect_command.load_parts
+    kept = models.load_parts
 
     def warned(path):
         warnings.warn("an\nold one", UserWarning, stacklevel=1)
         return kept(path)
 
-    monkeypatch.setattr(inspect_command, "load_parts", warned)
+    monkeypatch.setattr(models, "load_parts", warned)
     assert call("inspect", model).err == "labelkin: Note: an old one\n"
 
 
@@ -206,8 +269,11 @@ class TestServe:
         )
         return calls
 
-    def test_options_reach_the_service(self, served, monkeypatch):
+    def test_options_reach_the_service(self, served, monkeypatch, tmp_path):
         monkeypatch.setenv("LABELKIN_TOKEN", "of-the-environment")
+        monkeypatch.chdir(tmp_path)
+        for name in ("a.labelkin", "b.labelkin"):
+            Path(name).touch()
         call("serve", "a.labelkin", "b.labelkin", "--port", 0, "--journal", "j.sqlite").done()
         ((models, options),) = served
         assert models == [Path("a.labelkin"), Path("b.labelkin")]
@@ -216,9 +282,12 @@ class TestServe:
         assert options["journal"] == Path("j.sqlite")
         assert options["insecure"] is False
 
-    def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch):
+    def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch, tmp_path):
         monkeypatch.setenv("LABELKIN_TOKEN", "of-the-environment")
-        call("serve", "m", "--token", "mine", "--insecure", "--allow-host", "news.example").done()
+        (tmp_path / "m").touch()
+        call(
+            "serve", tmp_path / "m", "--token", "mine", "--insecure", "--allow-host", "news.example"
+        ).done()
         assert served[0][1]["token"] == "mine"
         assert served[0][1]["insecure"] is True
         assert served[0][1]["hosts"] == ["news.example"]
@@ -230,21 +299,71 @@ class TestServe:
         assert "no.labelkin" in call("serve", tmp_path / "no.labelkin").refused()
 
 
-def test_missing_extras_are_named_with_the_line_that_installs_them(model, tmp_path):
-    calls = [["serve", str(model)], ["train", "newsroom", "-o", str(tmp_path / "m"), "-q"]]
-    program = f"""
-import sys
-for name in ("fastapi", "uvicorn", "starlette", "Stemmer"):
-    sys.modules[name] = None
-from labelkin.cli import main
-for arguments in {calls!r}:
-    try:
-        main(arguments)
-    except SystemExit as end:
-        print(end.code)
+class TestMissingExtras:
+    """Whatever is not installed: the library loads, and the message has the line that installs."""
+
+    TEA = "".join(
+        json.dumps({"id": i, "text": text, "labels": text.split()[-1:]}) + "\n"
+        for i, text in enumerate(["black tea", "green tea", "hot milk", "cold milk"] * 3)
+    )
+    SMALL = """
+name = "small"
+corpus = {name = "newsroom", options = {n_documents = 60}}
+content.NB = {classifier = "naive_bayes"}
+labels.BLR = {classifier = "logistic"}
 """
-    done = run_program(program)
-    assert done.stdout.split() == ["2", "2"], done.stderr
-    serve, train = done.stderr.splitlines()
-    assert 'pip install "labelkin[serve]"' in serve
-    assert 'pip install "labelkin[text]"' in train
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        (tmp_path / "tea.jsonl").write_text(self.TEA)
+        (tmp_path / "tea.ttl").write_text("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .")
+        (tmp_path / "small.toml").write_text(self.SMALL)
+        (tmp_path / "m.labelkin").touch()
+        return tmp_path
+
+    TRAIN = ("train", "tea.jsonl", "-o", "out.labelkin", "-q", "--min-documents", "1")
+
+    @pytest.mark.parametrize(
+        ("missing", "arguments", "extra"),
+        [
+            ("typer", ["--version"], "cli"),
+            ("rich", ["corpus", "list"], "cli"),
+            ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
+            ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
+            ("Stemmer", TRAIN, "text"),
+            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "rules"),
+            ("fastapi", ["serve", "m.labelkin"], "serve"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else value[0],
+    )
+    def test_it_is_named_with_the_line_that_installs_it(self, folder, missing, arguments, extra):
+        done = self.run(folder, missing, arguments)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("labelkin: ")
+        assert f'pip install "labelkin[{extra}]"' in line
+
+    @pytest.mark.parametrize(
+        ("missing", "arguments"),
+        [
+            ("numba", TRAIN),
+            ("matplotlib", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"]),
+            ("rich", TRAIN[:1] + ("--help",)),
+        ],
+        ids=["numba", "matplotlib", "rich"],
+    )
+    def test_what_can_do_without_does(self, folder, missing, arguments):
+        done = self.run(folder, missing, arguments)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+    def run(self, folder, missing, arguments):
+        program = f"""
+import os, sys
+sys.modules[{missing!r}] = None
+os.chdir({str(folder)!r})
+import labelkin
+from labelkin.cli import main
+main({list(arguments)!r})
+"""
+        return run_program(program)
