@@ -75,16 +75,17 @@ class TestSuggest:
         (top,) = json.loads(call("suggest", model, TEXT, "--top", 1, "--json").done())[
             "suggestions"
         ]
-        parts = top["prior"] + top["content"] + sum(s["share"] for s in top["labels"])
-        rest = top["constant"] + top["first_place"] + top["rules"]
-        np.testing.assert_allclose(parts + rest, top["log_odds"], atol=1e-9)
+        np.testing.assert_allclose(sum(top["parts"].values()), top["log_odds"], atol=1e-9)
+        labels = sum(label["log_odds"] for label in top["labels"]) + top["constant"]
+        evidence = top["parts"]["predicted labels"] + top["parts"].get("known labels", 0)
+        np.testing.assert_allclose(labels, evidence, atol=1e-9)
         [[words]] = explain_terms(pipeline, [TEXT], [top["label"]], top=6)
         assert top["words"] == [[t.term, t.share] for t in words.terms]
 
     def test_others_react_to_what_is_accepted_and_refused(self, model, pipeline):
         options = ["--accept", "corn", "--reject", "parliament", "--json", "--top", 38]
         answer = json.loads(call("suggest", model, TEXT, *options).done())
-        known = {"accepted": ["corn"], "refused": ["parliament"]}
+        known = {"accepted": ["corn"], "rejected": ["parliament"]}
         assert answer["known"] == known
         vectors = pipeline[:-1].transform([TEXT])
         expected = pipeline[-1].suggest(vectors, top=38, known=known)[0]
@@ -134,7 +135,7 @@ class TestSuggest:
         assert "Did you mean 'grain'" in told
         assert "It has 'aviation'" in call("suggest", model, TEXT, "--reject", "zzz").refused()
         told = call("suggest", model, TEXT, "--accept", "corn", "--reject", "corn").refused()
-        assert "accepted or refused, got 'corn' both" in told
+        assert "accepted or rejected, got 'corn' both" in told
         assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
         assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()

@@ -317,7 +317,7 @@ class TestWrongCalls:
         assert "must have documents" in refused("empty.jsonl", b"")
         assert "must have documents" in refused("header.csv", b"id,text\n")
         assert "0xE9 at byte 3" in (told := refused("latin.txt", "café".encode("latin-1")))
-        assert "--encoding latin-1" in told
+        assert "encoding='latin-1'" in told
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
         assert "'text' must be the document's text" in refused("other.jsonl", b'{"title": "a"}\n')
         assert "--text-column" in refused("other.csv", b"id,title\n1,a\n")

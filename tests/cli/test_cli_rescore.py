@@ -145,7 +145,7 @@ class TestWrongCalls:
 
     def test_log_odds_without_the_option_name_it(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES * 3))
-        assert "--scale log_odds" in call("rescore", path, "--train", train).refused()
+        assert 'scale="log_odds"' in call("rescore", path, "--train", train).refused()
 
     @pytest.mark.parametrize(
         ("name", "text", "expected"),

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from labelkin.beyond.learned_weight import dealt_folds
+from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import SUMMARY, listed, print_message, stage
 from labelkin.content.any_classifier import PerLabel
 from labelkin.corpora import Corpus
