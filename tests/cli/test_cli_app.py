@@ -348,7 +348,7 @@ labels.BLR = {classifier = "logistic"}
         [
             ("numba", TRAIN),
             ("matplotlib", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"]),
-            ("rich", TRAIN[:1] + ("--help",)),
+            ("rich", ["train", "--help"]),
         ],
         ids=["numba", "matplotlib", "rich"],
     )

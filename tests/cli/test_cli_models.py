@@ -2,14 +2,25 @@
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from in_process import call
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, corpora, explain_terms, load, save
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    NaiveBayes,
+    PlattSVM,
+    corpora,
+    explain_terms,
+    load,
+    save,
+)
 from labelkin.metrics import evaluate
 from labelkin.storage import read_header
+from labelkin.text import WordCounts
 
 TEXT = "The wheat harvest failed, and parliament votes on grain prices."
 
@@ -112,6 +123,26 @@ class TestSuggest:
             *shares, content = map(float, re.findall(r"[+-]\d+\.\d\d", line))
             assert "all else" in line
             np.testing.assert_allclose(sum(shares), content, atol=0.005 * len(shares) + 0.006)
+
+    @pytest.mark.parametrize("options", [(), ("--explain",), ("--json", "--accept", "grain")])
+    def test_words_content_and_posterior_are_computed_once(self, model, monkeypatch, options):
+        calls = Counter()
+
+        def count(owner, name):
+            compute = getattr(owner, name)
+
+            def counted(*arguments, **keywords):
+                calls[name] += 1
+                return compute(*arguments, **keywords)
+
+            monkeypatch.setattr(owner, name, counted)
+
+        count(WordCounts, "transform")
+        count(PlattSVM, "log_odds")
+        for name in ("posterior", "rescore", "explain"):
+            count(LabelRescorer, name)
+        call("suggest", model, TEXT, *options).done()
+        assert calls == {"transform": 1, "log_odds": 1, "posterior": 1}
 
     def test_a_text_without_a_known_word_is_told(self, model):
         told = "No word of the text is known to the model"

@@ -114,6 +114,13 @@ def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
     assert expected in " ".join(said.split())
 
 
+def test_the_metrics_of_thresholds_are_those_that_have_a_rule():
+    from labelkin.cli.train import METRICS
+    from labelkin.thresholds.choosing import RULES
+
+    assert set(METRICS) == set(RULES)
+
+
 def test_words_are_read_as_told(tea, tmp_path):
     (tmp_path / "stop.txt").write_text("tea\nwith\n")
     options = ["--stop-words", tmp_path / "stop.txt", "--no-stem", "--min-documents", 1]
@@ -207,8 +214,8 @@ class TestTables:
 
     def test_other_names_and_separators_give_the_same_model(self, tea, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("body", "tags", "key"))
-        told = ["--text-column", "body", "--labels-column", "tags", "--id-column", "key"]
-        told += ["--label-separator", "|", "--delimiter", ";"]
+        told = [f"--columns={named}" for named in ("text=body", "labels=tags", "id=key")]
+        told += ["--separator", "|", "--delimiter", ";"]
         common = ["--min-documents", 1, "-q"]
         call("train", path, "-o", tmp_path / "table", *told, *common).done()
         call("train", tea, "-o", tmp_path / "lines", *common).done()
@@ -232,17 +239,16 @@ class TestTables:
     def test_the_help_tells_the_separator(self):
         for command in (["train"], ["evaluate"], ["corpus", "info"]):
             printed = " ".join(call(*command, "--help").done().split())
-            assert "--label-separator" in printed
+            assert "--separator" in printed
             assert "';' if not named" in printed
 
     def test_a_wrong_header_names_the_options(self, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "tags", "id"))
         told = call("train", path, "-o", tmp_path / "m", "-q").refused()
-        assert "columns seem to be separated by ';'. Then pass --delimiter ';'." in told
+        assert "columns seem to be separated by ';'. Then pass delimiter=';'." in told
         told = call("train", path, "-o", tmp_path / "m", "--delimiter", ";", "-q").refused()
         assert "must name 'labels'" in told
-        assert "--text-column and --labels-column" in told
-        assert "columns=" not in told
+        assert "Other names are given by columns={'text': …, 'labels': …}" in told
 
 
 class TestWrongCalls:
@@ -291,8 +297,8 @@ class TestWrongCalls:
             (["--rules", "nowhere.csv"], "there is none in"),
             (["--min-documents", "0"], "--min-documents"),
             (["--min-documents", "50"], "Lower min_documents or give more"),
-            (["--text-column", "body"], "--text-column must be of a table"),
-            (["--label-separator", "|"], "--label-separator must be of a table"),
+            (["--columns", "text=body"], "columns must be of a table"),
+            (["--separator", "|"], "separator must be of a table"),
             (["--delimiter", "||"], "must be one character"),
         ],
     )

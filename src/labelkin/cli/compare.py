@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from labelkin.cli.options import AsJson, RandomState
+from labelkin.cli import options
 from labelkin.cli.printing import print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def compare(
     ],
     proposal: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of another.")],
     n_draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap.")] = 1000,
-    random_state: RandomState = 0,
-    json: AsJson = False,
+    random_state: options.RandomState = 0,
+    json: options.AsJson = False,
 ) -> None:
     """Compare two runs on the same documents: metrics, sign tests, bootstrap intervals.
 
@@ -45,14 +45,37 @@ def compare(
                                       for key in ("tests", "bootstraps")})  # fmt: skip
         return
     print_pairs([("baseline", found.baseline), ("proposal", found.proposal), ("", "")])
-    print_table(("metric", "baseline", "proposal", "difference"), _score_rows(found))
-    typer.echo("")
     print_table(
-        ("test", "n", "for the better", "P", "sign", "better"), _test_rows(found), left=(0, 5)
+        ("metric", "baseline", "proposal", "difference"),
+        [
+            (metric, f"{one:.5f}", f"{other:.5f}", f"{other - one:+.5f}")
+            for metric, (one, other) in found.scores.items()
+        ],
     )
     typer.echo("")
-    header = ("bootstrap", "difference", "low", "high", "P", "sign", "better")
-    print_table(header, _bootstrap_rows(found), left=(0, 6))
+    print_table(
+        ("test", "n", "for the better", "P", "sign", "better"),
+        [
+            (t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign, better_run(t.sign, found))
+            for t in found.tests
+        ],
+        left=(0, 5),
+    )
+    typer.echo("")
+    print_table(
+        ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
+        [
+            (
+                b.metric,
+                *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)),
+                f"{b.p_value:.4g}",
+                b.sign,
+                better_run(b.sign, found),
+            )
+            for b in found.bootstraps
+        ],
+        left=(0, 6),
+    )
     typer.echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
 
 
@@ -147,33 +170,6 @@ def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
             f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
         )
     return first.Y
-
-
-def _score_rows(found: Compared) -> list[list[str]]:
-    return [
-        [metric, f"{one:.5f}", f"{other:.5f}", f"{other - one:+.5f}"]
-        for metric, (one, other) in found.scores.items()
-    ]
-
-
-def _test_rows(found: Compared) -> list[list[str]]:
-    return [
-        [t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign, better_run(t.sign, found)]
-        for t in found.tests
-    ]
-
-
-def _bootstrap_rows(found: Compared) -> list[list[str]]:
-    return [
-        [
-            b.metric,
-            *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)),
-            f"{b.p_value:.4g}",
-            b.sign,
-            better_run(b.sign, found),
-        ]
-        for b in found.bootstraps
-    ]
 
 
 def better_run(sign: str, found: Compared) -> str:

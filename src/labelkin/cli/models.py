@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
-from labelkin.cli.options import (
-    AsJson,
-    CorpusName,
-    ModelFile,
-    Quiet,
-    Reading,
-    check_corpus,
-    check_model,
-    load_model,
-    reads_corpus,
-)
+from labelkin.cli import options
 from labelkin.cli.printing import (
     listed,
     print_json,
@@ -37,21 +27,21 @@ if TYPE_CHECKING:
     from labelkin.label_matrix import LabelMatrix
     from labelkin.metrics import Evaluation
     from labelkin.prediction import FittedModel
-    from labelkin.storage import ModelFile as Header
+    from labelkin.storage import ModelFile
 
 
 def inspect(
-    model: ModelFile,
+    model: options.ModelFile,
     top: Annotated[
         int, typer.Option(min=0, help="How many attractions and repulsions to show.")
     ] = 10,
-    json: AsJson = False,
+    json: options.AsJson = False,
 ) -> None:
     """Show what a model file holds: labels, sizes, versions, weights, most related labels.
 
     Example:  labelkin inspect news.labelkin
     """
-    check_model(model)
+    options.check_model(model)
     header, loaded = load_parts(model)
     found = {**describe_file(header), **describe_model(loaded)}
     edges = _edges(loaded, top)
@@ -66,14 +56,14 @@ def inspect(
         print_table(header_row, map(_edge_row, edges))
 
 
-def load_parts(path: Path) -> tuple[Header, Any]:
+def load_parts(path: Path) -> tuple[ModelFile, Any]:
     """Return what a file says of itself, and its model."""
     from labelkin.storage import load, read_header
 
     return read_header(path), load(path)
 
 
-def describe_file(header: Header) -> dict[str, Any]:
+def describe_file(header: ModelFile) -> dict[str, Any]:
     """Return what the file says of itself, as plain values."""
     return {
         "file": str(header.path),
@@ -164,7 +154,7 @@ def _edge_row(edge: LabelEdge) -> list[str]:
 
 
 def suggest(
-    model: ModelFile,
+    model: options.ModelFile,
     text: Annotated[
         str, typer.Argument(metavar="TEXT", help="The document; - reads it from stdin.")
     ],
@@ -178,7 +168,7 @@ def suggest(
         bool, typer.Option("--explain", help="Show what speaks for and against each label.")
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="How many labels.")] = 10,
-    json: AsJson = False,
+    json: options.AsJson = False,
 ) -> None:
     """Suggest labels for one text, most probable first; the others react to accept and reject.
 
@@ -186,9 +176,9 @@ def suggest(
 
     Example:  labelkin suggest news.labelkin - --reject corn --json < article.txt
     """
-    check_model(model)
+    options.check_model(model)
     document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
-    fitted = load_model(model)
+    fitted = options.load_model(model)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "posterior"):
         raise ValueError(
@@ -290,11 +280,11 @@ def _print_reasons(e: Explanation, words: _Words) -> None:
         typer.echo(f"  nearest training documents: {near}")
 
 
-@reads_corpus
+@options.reads_corpus
 def evaluate(
-    model: ModelFile,
-    corpus: CorpusName,
-    reading: Reading,
+    model: options.ModelFile,
+    corpus: options.CorpusName,
+    reading: options.Reading,
     part: Annotated[
         Literal["test", "train", "all"] | None,
         typer.Option(
@@ -304,18 +294,18 @@ def evaluate(
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Score a model on a corpus by every metric.
 
     Example:  labelkin evaluate newsroom.labelkin newsroom --per-label
 
-    Example:  labelkin evaluate news.labelkin held-out.csv --text-column body --json
+    Example:  labelkin evaluate news.labelkin held-out.csv --columns text=body --json
     """
-    check_model(model)
-    check_corpus(corpus)
-    fitted = load_model(model)
+    options.check_model(model)
+    options.check_corpus(corpus)
+    fitted = options.load_model(model)
     loaded = reading.corpus(corpus)
     _check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")

@@ -67,6 +67,14 @@ Encoding = Annotated[
     str | None,
     typer.Option(help="Of the text files; UTF-8 if not named.", callback=_known_encoding),
 ]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=NAME",
+        help="A column that is not called text, labels, id or split: text=abstract; may be given "
+        "again.",
+    ),
+]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
 ]
@@ -105,22 +113,31 @@ def read_evidence_weight(text: str) -> float | str:
     return text if text == "auto" else weight
 
 
+def read_columns(texts: list[str]) -> dict[str, str]:
+    """Return what columns are called, by field.
+
+    Examples
+    --------
+    >>> read_columns(["text=abstract", "labels=tags"])
+    {'text': 'abstract', 'labels': 'tags'}
+    """
+    pairs = [text.partition("=") for text in texts]
+    for field, sign, name in pairs:
+        if not (field and sign and name):
+            raise ValueError(
+                f"columns must be FIELD=NAME such as text=abstract, got {field + sign + name!r}."
+            )
+    return {field: name for field, _, name in pairs}
+
+
 class Reading(NamedTuple):
     """How a corpus is read: one field for every option; ``None``: not named."""
 
     path: Annotated[
         Path | None, typer.Option(help="Where a known corpus is, if not where it is looked for.")
     ] = None
-    text_column: Annotated[
-        str | None, typer.Option(help="Column of the texts in CSV and TSV; text if not named.")
-    ] = None
-    labels_column: Annotated[
-        str | None, typer.Option(help="Column of the labels in CSV and TSV; labels if not named.")
-    ] = None
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of the ids in CSV and TSV; id if not named.")
-    ] = None
-    label_separator: Annotated[
+    columns: Columns = None
+    separator: Annotated[
         str | None,
         typer.Option(help="Between the labels of a document in CSV and TSV; ';' if not named."),
     ] = None
@@ -138,14 +155,16 @@ class Reading(NamedTuple):
         from labelkin import corpora
 
         named = {key: value for key, value in self._asdict().items() if value is not None}
-        path = named.pop("path", None)
+        if self.columns is not None:
+            named["columns"] = read_columns(self.columns)
         try:
-            return corpora.load(name, path, **_for_reader(named))
+            return corpora.load(name, **named)
         except TypeError as error:
             unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unused is None:
                 raise
-            raise ValueError(_no_use(unused[1], named, name)) from None
+            rule = "of text files" if unused[1] == "encoding" else "of a table (.csv, .tsv)"
+            raise ValueError(f"{unused[1]} must be {rule}, and {name} has its own.") from None
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
@@ -166,29 +185,6 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     kept = [parameter for parameter in before if parameter.name != "reading"]
     called.__signature__ = own.replace(parameters=[*kept, *options])  # type: ignore[attr-defined]
     return called
-
-
-#: Options of reading as the readers call them; those of columns go together.
-_READING = {"encoding": "encoding", "label_separator": "separator", "delimiter": "delimiter"}
-
-
-def _for_reader(named: dict[str, str]) -> dict[str, Any]:
-    """Return options as the readers of corpora call them."""
-    columns = {
-        key.removesuffix("_column"): value
-        for key, value in named.items()
-        if key.endswith("_column")
-    }
-    plain = {_READING[key]: value for key, value in named.items() if key in _READING}
-    return {**plain, "columns": columns} if columns else plain
-
-
-def _no_use(keyword: str, named: dict[str, str], name: str) -> str:
-    if keyword == "encoding":
-        return f"--encoding is for text files, and {name} has its own."
-    wanted = [key for key in named if _READING.get(key, "columns") == keyword]
-    options = ", ".join(f"--{key.replace('_', '-')}" for key in wanted)
-    return f"{options} must be of a table (.csv, .tsv) with a header, and {name} is none."
 
 
 def load_model(path: Path) -> FittedModel:

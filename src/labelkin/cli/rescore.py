@@ -8,17 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from labelkin.cli.options import (
-    EvidenceWeight,
-    Labels,
-    Quiet,
-    Variant,
-    check_corpus,
-    check_input,
-    check_new,
-    check_out,
-    read_evidence_weight,
-)
+from labelkin.cli import options
 from labelkin.cli.printing import print_message
 
 if TYPE_CHECKING:
@@ -37,16 +27,16 @@ def rescore(
     scale: Annotated[
         Literal["probability", "log_odds"], typer.Option(help="What the scores are.")
     ] = "probability",
-    evidence_weight: EvidenceWeight = "1",
+    evidence_weight: options.EvidenceWeight = "1",
     out_of_fold: Annotated[
         Path | None,
         typer.Option(
             help="Scores of the training documents, made without them; auto learns from them.",
         ),
     ] = None,
-    labels: Labels = "logistic",
-    variant: Variant = "soft",
-    quiet: Quiet = False,
+    labels: options.Labels = "logistic",
+    variant: options.Variant = "soft",
+    quiet: options.Quiet = False,
 ) -> None:
     """Improve another classifier's scores by what the other labels say.
 
@@ -57,13 +47,13 @@ def rescore(
     Example:  labelkin rescore scores.npz --train labels.npz --evidence-weight auto --out-of-fold
     training-scores.npz --out better.npz
     """
-    check_input(scores)
-    check_input(out_of_fold)
-    check_corpus(train)
+    options.check_input(scores)
+    options.check_input(out_of_fold)
+    options.check_corpus(train)
     if out is not None:
-        check_out(out, scores)
-        check_new(out)
-    weight = read_evidence_weight(evidence_weight)
+        options.check_out(out, scores)
+        options.check_new(out)
+    weight = options.read_evidence_weight(evidence_weight)
     if weight == "auto" and out_of_fold is None:
         raise ValueError(
             "--evidence-weight auto learns from scores of the training documents: name them by "

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
-from labelkin.corpora.decoded_lines import decoded_lines
+from labelkin.corpora.documents import json_objects, table_rows
+from labelkin.corpora.lines import decoded_lines
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -107,35 +108,47 @@ def _read_archive(path: Path) -> Scores:
 def _read_table(path: Path) -> Scores:
     rows = list(_rows(path))
     header = rows[0][1] if rows else []
-    named = not all(_is_number(cell) for cell in header)
-    start = int(named and header[:1] == ["id"])
-    body = rows[1:] if named else rows
+    try:
+        _floats(header, "")
+        names = None
+    except ValueError:
+        names = header
+    has_ids = names is not None and header[0] == "id"
+    body = rows if names is None else rows[1:]
+    values = [_floats(row[has_ids:], place) for place, row in body]
     return Scores(
-        np.array([[_number(cell, at) for cell in row[start:]] for at, row in body], np.float64),
-        header[start:] if named else None,
-        [row[0] for _, row in body] if start else None,
+        np.array(values, dtype=np.float64),
+        None if names is None else names[has_ids:],
+        [row[0] for _, row in body] if has_ids else None,
     )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rows of a table, all as long as the first, after their places."""
+    rows = table_rows(decoded_lines(path), path.name, DELIMITERS[path.suffix.lower()])
+    width = None
+    for place, row in rows:
+        width = width or len(row)
+        if len(row) != width:
+            raise ValueError(f"{place}: a row must have {width} cells, got {len(row)}.")
+        yield place, row
 
 
-def _number(cell: str, place: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise ValueError(f"{place}: a score must be a number, got {cell!r}.") from None
+def _floats(cells: list[str], place: str) -> list[float]:
+    numbers = []
+    for cell in cells:
+        try:
+            numbers.append(float(cell))
+        except ValueError:
+            raise ValueError(f"{place}: a score must be a number, got {cell!r}.") from None
+    return numbers
 
 
 def _read_lines(path: Path, names: list[str] | None, missing: float | None) -> Scores:
+    lines = json_objects(decoded_lines(path), path.name)
     ids: list[Any] = []
     rows: list[Any] = []
-    for number, (place, record) in enumerate(_records(path), start=1):
+    for number, (place, record) in enumerate(lines, start=1):
         key = next((key for key in KEYS if key in record), None)
         if key is None:
             raise ValueError(
@@ -241,44 +254,12 @@ def read_training_labels(name: str) -> LabelMatrix:
             return read_labels(sparse.load_npz(path))
         except ValueError:
             pass  # no sparse matrix: arrays with names, as scores have them
-    label_sets = None
-    if suffix in (".jsonl", ".ndjson"):
-        label_sets = [_line_labels(at, line) for at, line in _records(path) if _is_train(line)]
-    elif suffix in DELIMITERS:
-        label_sets = _table_labels(path)
-    if label_sets is not None:
-        return read_labels(label_sets)
+    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
+    if suffix in (".jsonl", ".ndjson") or "labels" in [cell.strip() for cell in header]:
+        documents = corpora.Documents(path, needed=["labels"], optional=["split"])
+        return read_labels([set(d.labels or ()) for d in documents if d.split != "test"])
     scores = read_scores(path)
     return read_labels(scores.values, names=scores.names)
-
-
-def _is_train(record: dict[str, Any]) -> bool:
-    return record.get("split") != "test"
-
-
-def _line_labels(place: str, record: dict[str, Any]) -> set[str]:
-    labels = record.get("labels")
-    if not isinstance(labels, list) or not all(isinstance(x, str) for x in labels):
-        raise ValueError(
-            f"{place}: a line must be an object with 'labels', a list of texts, got "
-            f"{str(record)[:60]!r}."
-        )
-    return set(labels)
-
-
-def _table_labels(path: Path) -> list[set[str]] | None:
-    """Return the label sets of a table with a column for them; ``None`` where it has none."""
-    rows = _rows(path)
-    _, header = next(rows, ("", []))
-    names = [name.strip() for name in header]
-    if "labels" not in names:
-        return None
-    records = (dict(zip(names, row, strict=True)) for _, row in rows)
-    return [
-        {label.strip() for label in record["labels"].split(";")} - {""}
-        for record in records
-        if _is_train(record)
-    ]
 
 
 def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> LabelMatrix:
@@ -304,31 +285,3 @@ def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> Lab
     kept = labels.columns(columns)
     texts = np.array([str(name) for name in kept.names.tolist()], dtype=object)
     return read_labels(replace(kept, names=texts, classes=texts), names=wanted)
-
-
-def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rows of a table, all as long as the first, after their places."""
-    reader = csv.reader(decoded_lines(path), delimiter=DELIMITERS[path.suffix.lower()])
-    width = None
-    for row in reader:
-        place = f"{path.name}, line {reader.line_num}"
-        width = width or len(row)
-        if row and len(row) != width:
-            raise ValueError(f"{place}: a row must have {width} cells, got {len(row)}.")
-        if row:
-            yield place, row
-
-
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects of JSON lines after their places."""
-    for number, line in enumerate(decoded_lines(path), start=1):
-        if not line.strip():
-            continue
-        place = f"{path.name}, line {number}"
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{place}: no JSON object ({error}).") from None
-        if not isinstance(record, dict):
-            raise ValueError(f"{place}: a line must be an object, got {line.strip()[:60]!r}.")
-        yield place, record

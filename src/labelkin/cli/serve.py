@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from labelkin.cli.options import check_model
+from labelkin.cli import options
 from labelkin.cli.printing import print_message
 
 
@@ -41,7 +41,7 @@ def serve(
     Example:  labelkin serve news.labelkin --port 8000
     """
     for path in models:
-        check_model(path)
+        options.check_model(path)
     from labelkin.service import serve as run_service
     from labelkin.service.journal_file import default_journal
 

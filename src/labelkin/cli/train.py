@@ -7,23 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from labelkin.cli.options import (
-    Content,
-    CorpusName,
-    EvidenceWeight,
-    Labels,
-    NJobs,
-    Quiet,
-    RandomState,
-    Reading,
-    Variant,
-    check_corpus,
-    check_input,
-    check_model_target,
-    check_out,
-    read_evidence_weight,
-    reads_corpus,
-)
+from labelkin.cli import options
 from labelkin.cli.printing import (
     listed,
     print_message,
@@ -38,15 +22,15 @@ from labelkin.registry import names
 METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
 
 
-@reads_corpus
+@options.reads_corpus
 def train(
-    corpus: CorpusName,
+    corpus: options.CorpusName,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
-    reading: Reading,
-    content: Content = "svm",
-    labels: Labels = "logistic",
-    variant: Variant = "soft",
-    evidence_weight: EvidenceWeight = "auto",
+    reading: options.Reading,
+    content: options.Content = "svm",
+    labels: options.Labels = "logistic",
+    variant: options.Variant = "soft",
+    evidence_weight: options.EvidenceWeight = "auto",
     thresholds: Annotated[
         str | None,
         typer.Option(
@@ -70,12 +54,12 @@ def train(
         Path | None,
         typer.Option(help="Also learn from what labelkin serve has saved."),
     ] = None,
-    random_state: RandomState = 0,
-    n_jobs: NJobs = None,
+    random_state: options.RandomState = 0,
+    n_jobs: options.NJobs = None,
     all_documents: Annotated[
         bool, typer.Option("--all", help="Learn from test documents, too.")
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Train a model on a corpus and write it to a file.
 
@@ -87,14 +71,14 @@ def train(
 
     Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro_f1
 
-    Example:  labelkin train news.csv -o news.labelkin --text-column body --content naive_bayes
+    Example:  labelkin train news.csv -o news.labelkin --columns text=body --content naive_bayes
     """
-    check_corpus(corpus)
-    check_input(rules)
-    check_input(journal)
-    check_out(out, corpus)
-    check_model_target(out)
-    weight = read_evidence_weight(evidence_weight)
+    options.check_corpus(corpus)
+    options.check_input(rules)
+    options.check_input(journal)
+    options.check_out(out, corpus)
+    options.check_model_target(out)
+    weight = options.read_evidence_weight(evidence_weight)
     cut = _read_thresholds(thresholds)
     if at_most is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
