@@ -328,7 +328,7 @@ class TestWrongCalls:
 
     def test_stdin_that_cannot_be_read(self, model):
         told = call("predict", model, "-", stdin=b"caf\xe9").refused()
-        assert "0xE9 after line 0" in told
+        assert "stdin, line 1: the text must be utf-8, got 0xE9 at byte 3" in told
         assert "must have documents" in call("predict", model, "-").refused()
 
     def test_what_is_no_model(self, texts, vector_model, tmp_path):

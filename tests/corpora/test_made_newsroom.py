@@ -13,11 +13,18 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from labelkin.corpora import Corpus, load, newsroom, newsroom_truth
-from labelkin.corpora import newsroom_words as words
-from labelkin.corpora.newsroom_desks import BEATS, DESKS, EXCLUSIVE, Desk
-from labelkin.corpora.newsroom_text import KINDS, VOICES
-from labelkin.corpora.newsroom_truth import ODD_LABEL, ODD_STORIES, RARELY_OPEN, make_truth
+from labelkin.corpora.made_newsroom import (
+    KINDS,
+    ODD_LABEL,
+    ODD_STORIES,
+    RARELY_OPEN,
+    Desk,
+    make_truth,
+    newsroom_words,
+)
 
+WORDS = newsroom_words()
+BEATS, DESKS, EXCLUSIVE = WORDS.stories, WORDS.desks, WORDS.exclusive
 TRUTH = newsroom_truth()
 NAMES = TRUTH.names.tolist()
 
@@ -194,16 +201,15 @@ def test_contextual_labels_nearly_always_accompany_their_causes(sampled, context
     assert has(sampled, context)[~caused].mean() < 0.03
 
 
-def phrases(said):
-    return {phrase for listed in said for phrase in listed.split(", ")}
+def phrases(topic):
+    """What a label or a beat writes about; a beat's moves are its own, a label's are its beat's."""
+    said = WORDS.topics[topic]
+    return {*said.actors, *said.things, *(said.moves if topic in BEATS else ())}
 
 
 def own_phrases(label):
     """Phrases of the label that no other label or beat has."""
-    others = [said for other, said in words.LABEL_WORDS.items() if other != label]
-    return phrases(words.LABEL_WORDS[label]).difference(
-        *map(phrases, others), *map(phrases, words.BEAT_WORDS.values())
-    )
+    return phrases(label).difference(*(phrases(t) for t in WORDS.topics if t != label))
 
 
 def mentions(corpus, label):
@@ -263,10 +269,10 @@ def test_every_label_has_words_and_one_beat():
     of_beats = [
         sorted({x for story in stories for x in story.split()}) for stories in BEATS.values()
     ]
-    assert sorted(itertools.chain(*of_beats)) == sorted(words.LABEL_WORDS) == NAMES
-    assert list(words.BEAT_WORDS) == list(BEATS)
+    assert sorted(itertools.chain(*of_beats)) == WORDS.labels == NAMES
+    assert list(WORDS.topics) == [*WORDS.labels, *BEATS]
     assert not set(BEATS) & set(NAMES)
-    assert set(VOICES) <= set(NAMES)
+    assert set(WORDS.voices) <= set(NAMES)
     assert sum(KINDS.values()) == 100
     for desk in DESKS.values():
         assert set(desk.beats) <= set(BEATS)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 
-from labelkin.corpora import FetchError, fetch, find, loading, registry
+from labelkin.corpora import FetchError, fetch, find, known, loading
 from labelkin.corpora import download as downloading
 from labelkin.corpora.download import DownloadError, RemoteFile, download
 
@@ -273,15 +273,15 @@ def tiny_reuters(server, monkeypatch):
     content = packed.getvalue()
     server.files["/copy/reuters21578.tar.gz"] = content
     file = replace(
-        registry.KNOWN["reuters21578"].files[0],
+        known.KNOWN["reuters21578"].files[0],
         size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
     )
-    known = {**registry.KNOWN, "reuters21578": replace(
-        registry.KNOWN["reuters21578"], files=(file,)
+    corpora = {**known.KNOWN, "reuters21578": replace(
+        known.KNOWN["reuters21578"], files=(file,)
     )}  # fmt: skip
-    for module in (registry, loading):
-        monkeypatch.setattr(module, "KNOWN", MappingProxyType(known))
+    for module in (known, loading):
+        monkeypatch.setattr(module, "KNOWN", MappingProxyType(corpora))
     return f"{server.url}/copy/"
 
 
