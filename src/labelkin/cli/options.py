@@ -67,12 +67,19 @@ Encoding = Annotated[
     str | None,
     typer.Option(help="Of the text files; UTF-8 if not named.", callback=_known_encoding),
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="Between the columns of a table; comma in CSV and tab in TSV if not named.",
+        callback=_one_character,
+    ),
+]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=NAME",
-        help="A column that is not called text, labels, id or split: text=abstract; may be given "
-        "again.",
+        help="Of text, labels, id or split: the key or column it is in, as text=abstract; may be "
+        "given again.",
     ),
 ]
 ModelFile = Annotated[
@@ -113,21 +120,21 @@ def read_evidence_weight(text: str) -> float | str:
     return text if text == "auto" else weight
 
 
-def read_columns(texts: list[str]) -> dict[str, str]:
-    """Return what columns are called, by field.
+def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
+    """Return what keys and columns are called, by field; one that is named again has several.
 
     Examples
     --------
-    >>> read_columns(["text=abstract", "labels=tags"])
-    {'text': 'abstract', 'labels': 'tags'}
+    >>> read_columns(["text=title", "text=abstract", "labels=tags"])
+    {'text': ['title', 'abstract'], 'labels': 'tags'}
     """
-    pairs = [text.partition("=") for text in texts]
-    for field, sign, name in pairs:
-        if not (field and sign and name):
-            raise ValueError(
-                f"columns must be FIELD=NAME such as text=abstract, got {field + sign + name!r}."
-            )
-    return {field: name for field, _, name in pairs}
+    names: dict[str, list[str]] = {}
+    for text in texts:
+        field, _, name = text.partition("=")
+        if not (field and name):
+            raise ValueError(f"columns must be FIELD=NAME, as text=abstract, got {text!r}.")
+        names.setdefault(field, []).append(name)
+    return {field: found if found[1:] else found[0] for field, found in names.items()}
 
 
 class Reading(NamedTuple):
@@ -141,13 +148,7 @@ class Reading(NamedTuple):
         str | None,
         typer.Option(help="Between the labels of a document in CSV and TSV; ';' if not named."),
     ] = None
-    delimiter: Annotated[
-        str | None,
-        typer.Option(
-            help="Between the columns; comma in .csv and tab in .tsv if not named.",
-            callback=_one_character,
-        ),
-    ] = None
+    delimiter: Delimiter = None
     encoding: Encoding = None
 
     def corpus(self, name: str) -> Corpus:
@@ -205,9 +206,14 @@ def check_model(path: Path) -> None:
 
 
 def check_corpus(name: str) -> None:
-    """Raise for a path of nothing; a path has a folder or an ending, and names have neither."""
-    if (os.sep in name or Path(name).suffix) and not Path(name).exists():
+    """Raise for what is neither a path nor a name; a path has a folder or an ending."""
+    if Path(name).exists():
+        return
+    if os.sep in name or Path(name).suffix:
         raise FileNotFoundError(f"There is no file or folder {name!r}.")
+    from labelkin.corpora.known import known_corpus
+
+    known_corpus(name)
 
 
 def check_input(path: Path | None) -> None:

@@ -49,6 +49,7 @@ def predict(
         typer.Option(help="Of the documents; by the ending of the file if not named."),
     ] = None,
     columns: options.Columns = None,
+    delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -70,6 +71,21 @@ def predict(
         if not resume:
             options.check_new(out, "--resume goes on with it; else delete it or name another.")
     from labelkin.corpora.documents import ENDINGS, Documents
+
+    name = "stdin" if input == "-" else input
+    documents = iter(
+        Documents(
+            sys.stdin.buffer if input == "-" else input,
+            input_format,
+            columns=options.read_columns(columns or []),
+            delimiter=delimiter,
+            encoding=encoding or "utf-8",
+            name=name if input == "-" else "",
+        )
+    )
+    first = next(documents, None)
+    if first is None:
+        raise ValueError(f"{name} must have documents, and has none.")
     from labelkin.prediction import (
         Output,
         ResumeNote,
@@ -78,18 +94,6 @@ def predict(
         skip_answered,
     )
 
-    documents = iter(
-        Documents(
-            sys.stdin.buffer if input == "-" else input,
-            input_format,
-            columns=options.read_columns(columns or []),
-            encoding=encoding or "utf-8",
-            name="stdin" if input == "-" else "",
-        )
-    )
-    first = next(documents, None)
-    if first is None:
-        raise ValueError(f"{'stdin' if input == '-' else input} must have documents, and has none.")
     fitted = options.load_model(model)
     fitted.check_texts(str(model))
     kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
