@@ -53,12 +53,8 @@ def _part(kind: Kind, about: str) -> Any:
     def completed(incomplete: str) -> list[str]:
         return [name for name in names(kind) if name.startswith(incomplete)]
 
-    return typer.Option(
-        help=about,
-        metavar=f"[{'|'.join(names(kind))}]",
-        callback=checked,
-        autocompletion=completed,
-    )
+    choices = f"[{'|'.join(names(kind))}]"
+    return typer.Option(help=about, metavar=choices, callback=checked, autocompletion=completed)
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
@@ -88,8 +84,7 @@ ModelFile = Annotated[
 CorpusName = Annotated[
     str,
     typer.Argument(
-        metavar="CORPUS",
-        help="A known corpus (labelkin corpus list), or the path of one.",
+        metavar="CORPUS", help="A known corpus (labelkin corpus list), or the path of one."
     ),
 ]
 Content = Annotated[str, _part("content", "The content classifier: judges by the document.")]
@@ -164,8 +159,10 @@ class Reading(NamedTuple):
             unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unused is None:
                 raise
-            rule = "of text files" if unused[1] == "encoding" else "of a table (.csv, .tsv)"
-            raise ValueError(f"{unused[1]} must be {rule}, and {name} has its own.") from None
+            rule = f"must be of a table (.csv, .tsv) with a header, and {name} is none."
+            if unused[1] == "encoding":
+                rule = f"is for text files, and {name} has its own."
+            raise ValueError(f"{unused[1]} {rule}") from None
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
@@ -178,13 +175,11 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
         reading = Reading(**{name: given.pop(name) for name in Reading._fields})
         command(**given, reading=reading)
 
-    before = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own.parameters.values()]
-    options = [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=hints[name])
-        for name in Reading._fields
-    ]
-    kept = [parameter for parameter in before if parameter.name != "reading"]
-    called.__signature__ = own.replace(parameters=[*kept, *options])  # type: ignore[attr-defined]
+    named = Parameter.KEYWORD_ONLY
+    parameters = [p.replace(kind=named) for p in own.parameters.values() if p.name != "reading"]
+    for name in Reading._fields:
+        parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
 
 
