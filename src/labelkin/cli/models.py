@@ -180,7 +180,7 @@ def suggest(
     document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
     fitted = options.load_model(model)
     fitted.check_texts(str(model))
-    if not hasattr(fitted.classifier, "posterior"):
+    if not hasattr(fitted.classifier, "rescorer_"):
         raise ValueError(
             f"{model} must be a LabelDependenceClassifier to react to labels, got a "
             f"{type(fitted.classifier).__name__}. labelkin train makes such files."
