@@ -101,18 +101,20 @@ RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at
 NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
 
 
-def read_evidence_weight(text: str) -> float | str:
+def read_evidence_weight(text: str) -> float | Literal["auto"]:
     """Return an evidence weight: ``"auto"`` or a number of at least 0."""
+    if text == "auto":
+        return "auto"
     try:
         weight = float(text)
     except ValueError:
         weight = -1.0
-    if text != "auto" and not 0 <= weight < float("inf"):
+    if not 0 <= weight < float("inf"):
         raise ValueError(
             f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
             "paper's, 0 the content alone."
         )
-    return text if text == "auto" else weight
+    return weight
 
 
 def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
