@@ -161,11 +161,10 @@ def test_the_help_takes_little_time():
     assert used - before.children_system < 0.3
 
 
-def test_a_model_file_begins_as_the_check_of_the_target_says():
+def test_a_model_file_begins_as_the_check_of_the_target_says(vector_model):
     from labelkin.cli.options import MODEL_START
-    from labelkin.storage.container import MAGIC
 
-    assert MAGIC.startswith(MODEL_START)
+    assert vector_model.read_bytes().startswith(MODEL_START)
 
 
 class TestCompletion:
