@@ -13,10 +13,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from labelkin.experiment import material, parse_experiment, read_results, run_experiment, store
+from labelkin.experiment import (
+    prepared_corpus,
+    parse_experiment,
+    read_results,
+    run_experiment,
+    store,
+)
 
 EXPERIMENT, OUT = parse_experiment(Path(sys.argv[2]).read_text()), Path(sys.argv[3])
-material._BLOCK_DOCUMENTS = 15  # several moments in every run
+prepared_corpus._BLOCK_DOCUMENTS = 15  # several moments in every run
 
 
 def main() -> None:

@@ -10,7 +10,13 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
-from labelkin.experiment import DamagedRun, material, parse_experiment, read_results, run_experiment
+from labelkin.experiment import (
+    DamagedRun,
+    prepared_corpus,
+    parse_experiment,
+    read_results,
+    run_experiment,
+)
 from labelkin.experiment.controls import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
@@ -205,15 +211,15 @@ def outputs(results):
 def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(
     beyond, tmp_path, monkeypatch
 ):
-    load = material.load
+    load = prepared_corpus.load
 
     def shuffled(*place, **options):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return material.replace(corpus, Y=corpus.Y.rows(order))
+        return prepared_corpus.replace(corpus, Y=corpus.Y.rows(order))
 
-    monkeypatch.setattr(material, "load", shuffled)
+    monkeypatch.setattr(prepared_corpus, "load", shuffled)
     other = run_experiment(parse_experiment(BEYOND), tmp_path)
     truth = [results.corpora[0].Y.dense() for results in (beyond, other)]
     assert not np.array_equal(*truth)
@@ -253,7 +259,7 @@ def test_additions_and_decisions_are_made_from_stored_evidence_alone(beyond, tmp
             shutil.rmtree(runs / run.folder.name)
     for place in (tmp_path / "copy" / "newsroom" / "out_of_fold").glob("*+*"):
         shutil.rmtree(place)
-    monkeypatch.setattr(material, "load", None)
+    monkeypatch.setattr(prepared_corpus, "load", None)
     assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)
 
 

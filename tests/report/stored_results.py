@@ -3,7 +3,7 @@
 import numpy as np
 
 from labelkin.experiment import parse_experiment
-from labelkin.experiment.results import RUNS
+from labelkin.experiment.run_folder import RUNS
 from labelkin.experiment.store import new_run, write_arrays, write_record
 from labelkin.experiment.truth import FACTS, TRUTH, Truth, write_facts, write_truth
 from labelkin.label_matrix import read_labels

@@ -16,8 +16,8 @@
 from labelkin.experiment.checked import DamagedRun
 from labelkin.experiment.configuration import parse_experiment, read_experiment
 from labelkin.experiment.plan import Content, CorpusChoice, Experiment, PlannedRun
-from labelkin.experiment.results import CorpusResults, Results, Run, read_results
-from labelkin.experiment.running import run_experiment
+from labelkin.experiment.run_folder import CorpusResults, Results, Run, read_results
+from labelkin.experiment.run import run_experiment
 from labelkin.experiment.systems import (
     CONTENT,
     LABELS,

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.experiment.evidence import LabelLayer, Learnt, content_blocks, learn_content
-from labelkin.experiment.material import Material, prepare
+from labelkin.experiment.train import LabelLayer, Learnt, content_blocks, learn_content
+from labelkin.experiment.prepared_corpus import Material, prepare
 from labelkin.experiment.out_of_fold import OutOfFold
 from labelkin.experiment.plan import CorpusChoice, Experiment, PlannedRun
-from labelkin.experiment.results import RUNS, Run, first_difference
+from labelkin.experiment.run_folder import RUNS, Run, first_difference
 from labelkin.experiment.revealing import reveal
 from labelkin.experiment.stopwatch import Stopwatch
 from labelkin.experiment.store import (

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.experiment.checked import read_array, read_record
-from labelkin.experiment.evidence import Learnt
+from labelkin.experiment.train import Learnt
 from labelkin.experiment.plan import PlannedRun
-from labelkin.experiment.results import refuse_other
+from labelkin.experiment.run_folder import refuse_other
 from labelkin.experiment.store import (
     LOCKS,
     OUT_OF_FOLD,

@@ -18,7 +18,7 @@ from labelkin.beyond.fitting import fit_combination
 from labelkin.beyond.guesses import VARIANTS as FILL_IN
 from labelkin.experiment.controls import CONTROLS
 from labelkin.experiment.features import check_features, make_features
-from labelkin.experiment.material import Material
+from labelkin.experiment.prepared_corpus import Material
 from labelkin.experiment.plan import Content
 from labelkin.experiment.stopwatch import Stopwatch
 from labelkin.experiment.systems import (

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from labelkin.experiment.corpus_work import CorpusWork, Progress
 from labelkin.experiment.plan import Experiment, PlannedRun
-from labelkin.experiment.results import (
+from labelkin.experiment.run_folder import (
     EXPERIMENT,
     Results,
     Run,
