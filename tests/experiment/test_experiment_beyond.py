@@ -12,12 +12,12 @@ from scipy.special import expit
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
 from labelkin.experiment import (
     DamagedRun,
-    prepared_corpus,
     parse_experiment,
+    prepared_corpus,
     read_results,
     run_experiment,
 )
-from labelkin.experiment.controls import fit_calibration, fit_offset
+from labelkin.experiment.train import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers.logistic import prior_scale
@@ -38,7 +38,7 @@ options = { n_documents = 300, seed = 1 }
 [content.NB]
 classifier = "naive_bayes"
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 weights = "tfidf"
 [labels.BLR]
 classifier = "logistic"
@@ -104,7 +104,7 @@ def test_what_is_learnt_from_guesses_is_what_the_rescorer_gives_by_hand(
     np.testing.assert_allclose(run.log_odds(), expected, rtol=1e-9, atol=1e-9)
     combination = rescorer.combination_
     learnt = {"evidence_weight": combination.weight, "first_place": combination.first_place}
-    assert run.learnt == (learnt if "auto" in addition else {})
+    assert run.learned == (learnt if "auto" in addition else {})
     assert run.seconds["learning_cpu"] > 0
 
 
@@ -199,7 +199,7 @@ def test_a_calibrated_content_promises_what_it_keeps_on_average():
 def outputs(results):
     """Return every byte that a model or a decision is made of."""
     runs = [*results.runs, *results.threshold_runs]
-    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learnt) for r in runs}
+    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learned) for r in runs}
     for path in results.folder.rglob("out_of_fold.npy"):
         found[path.parent.name] = (np.load(path), np.load(path), {})
     return {

@@ -18,7 +18,7 @@ from labelkin import (
     SVMLabels,
     corpora,
 )
-from labelkin.experiment import prepared_corpus, parse_experiment, read_results, run_experiment
+from labelkin.experiment import parse_experiment, prepared_corpus, read_results, run_experiment
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
 FIFTEEN = """
@@ -37,7 +37,7 @@ n_neighbors = 9
 weights = "tfidf"
 terms = { criterion = "chi2", combine = "max", k = 150 }
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 free_bias = true
 weights = "ltc"
 [labels.BLR]
@@ -166,7 +166,7 @@ def test_another_seed_gives_other_svms_and_the_same_naive_bayes(fifteen, tmp_pat
 
 def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
     monkeypatch.setattr(prepared_corpus, "_BLOCK_DOCUMENTS", 7)
-    monkeypatch.setattr("labelkin.experiment.train._BLOCK_CELLS", 100)
+    monkeypatch.setattr("labelkin.experiment.run_folder._BLOCK_CELLS", 100)
     told = []
     blocked = run_experiment(
         fifteen.experiment, tmp_path, run_progress=lambda *event: told.append(event)
@@ -308,7 +308,7 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
     ("old", "new", "message"),
     [
         ("n_documents = 90", "n_docs = 90", r"\[corpus.options\] must suit the reader of newsroom"),
-        ('"naive_bayes"', '"platt_svm"\nweights = "standardised"', r"must be given a dense matrix"),
+        ('"naive_bayes"', '"svm"\nweights = "standardised"', r"must be given a dense matrix"),
         ("[content.NB]", "test_share = 0.5\n[content.NB]", r"has a split of 60 and 30"),
     ],
 )
