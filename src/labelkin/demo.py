@@ -93,7 +93,7 @@ def run(corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None) -
         comparison=Comparison(corpus.name, tuple(systems)),
         addition=ADDITION,
         labels=train,
-        bonds=label_graph(additions[ADDITION]).bonds,
+        edges=label_graph(additions[ADDITION]).edges,
         introduction=_INTRODUCTION,
         facts=_facts(corpus, seed),
     )

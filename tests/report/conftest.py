@@ -7,7 +7,7 @@ from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.comparison import Comparison, compare
-from labelkin.report.label_graph import strongest_bonds
+from labelkin.report.label_graph import strongest_edges
 from labelkin.report.page import Report
 
 NAMES = ["<b>&", "a|b", 'say "hi"', "cost in $ and $", "two\nlines", "url(#x) #1a5fb4"]
@@ -45,7 +45,7 @@ def report(toy, comparison):
         comparison,
         "BLR+M2",
         labels,
-        strongest_bonds(additions["BLR+M2"].label_weights_, labels, 6, 6),
+        strongest_edges(additions["BLR+M2"].label_weights_, labels, 6, 6),
         introduction="<u>A</u> & B < C",
         facts={"<i>": "</main>"},
     )

@@ -62,14 +62,14 @@ def test_every_tag_is_closed_in_its_turn_and_every_system_is_there(read, compari
 def test_label_names_are_text_wherever_they_stand(read, report):
     assert not {"b", "i", "u"} & set(read.tags)
     whole = "".join(read.texts)
-    for bond in report.bonds:
-        for name in (bond.first, bond.second):
+    for edge in report.edges:
+        for name in (edge.first, edge.second):
             assert " ".join(name.split()) in " ".join(whole.split())
     assert "<u>A</u> & B < C" in whole and "<i>" in read.texts and "</main>" in read.texts
 
 
 def test_colours_links_and_dollars_in_a_name_stay_as_they_are(report):
-    svg = bond_picture(report.bonds).svg
+    svg = bond_picture(report.edges).svg
     assert ">url(#x) #1a5fb4<" in svg and ">cost in $ and $<" in svg
 
 
@@ -110,11 +110,11 @@ def test_reliability_pictures_name_both_calibration_errors(comparison):
 
 def test_attraction_and_repulsion_differ_by_colour_and_by_line(report):
     lines = re.findall(
-        r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', bond_picture(report.bonds).svg
+        r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', bond_picture(report.edges).svg
     )
     solid = {line for line in lines if "dasharray" not in line}
     dashed = {line for line in lines if "dasharray" in line}
-    assert sum("dasharray" in line for line in lines) == sum(b.strength < 0 for b in report.bonds)
+    assert sum("dasharray" in line for line in lines) == sum(b.strength < 0 for b in report.edges)
     assert solid and all("--better" in line for line in solid)
     assert dashed and all("--worse" in line for line in dashed)
 
@@ -136,4 +136,4 @@ def test_inlining_touches_tags_only():
 def test_without_matplotlib_the_error_tells_what_to_install(report, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "labelkin\[plot\]"'):
-        bond_picture(report.bonds)
+        bond_picture(report.edges)

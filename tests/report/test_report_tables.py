@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.report.comparison import Comparison
-from labelkin.report.label_graph import Bond
+from labelkin.report.label_graph import LabelEdge
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.report.tables import (
     Cell,
@@ -96,11 +96,11 @@ def test_html_escapes_names_heads_notes_and_caption():
 
 
 def test_the_bond_table_holds_weights_and_counts():
-    bonds = [
-        Bond("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
-        Bond("tea", "milk", -1, -2, 7, 3, 0, 1.05),
+    edges = [
+        LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
+        LabelEdge("tea", "milk", -1, -2, 7, 3, 0, 1.05),
     ]
-    table = bond_table(bonds)
+    table = bond_table(edges)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
         ["tea / milk", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from labelkin.explain.label_graph import Bond, strongest_bonds
+from labelkin.explain.label_graph import LabelEdge, strongest_edges
 
-__all__ = ["Bond", "bonded_labels", "lay_out", "strongest_bonds"]
+__all__ = ["LabelEdge", "bonded_labels", "lay_out", "strongest_edges"]
 
 Floats = NDArray[np.float64]
 
@@ -21,18 +21,18 @@ _ATTRACTION, _REPULSION = 1.0, 1.2
 _NO_PATH = 0.7
 
 
-def bonded_labels(bonds: Sequence[Bond]) -> list[Any]:
-    """Return the labels that have a bond, in alphabetical order."""
-    labels = dict.fromkeys(label for bond in bonds for label in (bond.first, bond.second))
+def bonded_labels(edges: Sequence[LabelEdge]) -> list[Any]:
+    """Return the labels that have a edge, in alphabetical order."""
+    labels = dict.fromkeys(label for edge in edges for label in (edge.first, edge.second))
     return sorted(labels, key=str)
 
 
-def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
+def lay_out(edges: Sequence[LabelEdge], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
     """Place the bonded labels so that kin stand together and no two names overlap.
 
     Parameters
     ----------
-    bonds
+    edges
         What holds the labels together.
     half_sizes
         Half the width and half the height of every label's name, ``(n_names, 2)``, in the order of
@@ -46,11 +46,11 @@ def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int 
     -------
     The middle of every name, ``(n_names, 2)``, inside the canvas where the names find room in it.
     """
-    names = bonded_labels(bonds)
+    names = bonded_labels(edges)
     if not names:
         return np.zeros((0, 2))
     start = np.random.default_rng(seed).standard_normal((len(names), 2))
-    places = _relax(start, _distances(bonds, names))
+    places = _relax(start, _distances(edges, names))
     canvas = np.array([aspect, 1.0])
     places = _fill(places, half_sizes, canvas)
     for _ in range(200):
@@ -60,13 +60,13 @@ def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int 
     return places
 
 
-def _distances(bonds: Sequence[Bond], names: Sequence[Any]) -> Floats:
-    """How far apart labels should be: along the shortest path of bonds."""
+def _distances(edges: Sequence[LabelEdge], names: Sequence[Any]) -> Floats:
+    """How far apart labels should be: along the shortest path of edges."""
     place = {name: i for i, name in enumerate(names)}
     lengths = np.full((len(names), len(names)), np.inf)
-    for bond in bonds:
-        length = _ATTRACTION if bond.strength > 0 else _REPULSION
-        lengths[place[bond.first], place[bond.second]] = length
+    for edge in edges:
+        length = _ATTRACTION if edge.strength > 0 else _REPULSION
+        lengths[place[edge.first], place[edge.second]] = length
     distances: Floats = shortest_path(np.where(np.isinf(lengths), 0, lengths), directed=False)
     farthest = distances[np.isfinite(distances)].max(initial=_ATTRACTION)
     return np.where(np.isinf(distances), max(_NO_PATH * farthest, 2 * _REPULSION), distances)

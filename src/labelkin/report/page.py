@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from labelkin.explain.label_graph import Bond
+from labelkin.explain.label_graph import LabelEdge
 from labelkin.label_matrix import LabelMatrix
 from labelkin.report.comparison import Comparison
 from labelkin.report.frame import fact_list, frame, panels, scrolling
@@ -27,7 +27,7 @@ class Report:
         The addition that the figures look at, ``"BLR+M2"``.
     labels
         The training label sets.
-    bonds
+    edges
         The strongest attractions and repulsions between labels.
     introduction
         A paragraph on the corpus and on how to take the numbers.
@@ -38,7 +38,7 @@ class Report:
     comparison: Comparison
     addition: str
     labels: LabelMatrix
-    bonds: Sequence[Bond]
+    edges: Sequence[LabelEdge]
     introduction: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,13 +93,13 @@ def _gains(report: Report) -> str:
 
 
 def _label_graph(report: Report) -> str:
-    picture = bond_picture(report.bonds)
+    picture = bond_picture(report.edges)
     caption = (
         "Solid blue lines: the labels speak for each other. Dashed orange lines: against each "
         "other. The thicker, the more; the number counts the training documents that carry both."
     )
     table = html_table(
-        bond_table(report.bonds), "Weights in log-odds; counts of training documents."
+        bond_table(report.edges), "Weights in log-odds; counts of training documents."
     )
     return "\n".join(
         [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.label_graph import Bond, short_name
+from labelkin.explain.label_graph import LabelEdge, short_name
 from labelkin.label_matrix import LabelMatrix
 from labelkin.report.comparison import Comparison, System
 from labelkin.report.label_graph import bonded_labels, lay_out
@@ -68,16 +68,16 @@ def reliability_pictures(comparison: Comparison, addition: str, key: str = "") -
     return [_reliability_picture(comparison[s.content], s, key) for s in systems]
 
 
-def bond_picture(bonds: Sequence[Bond], seed: int = 0) -> Picture:
-    """Draw the labels and the bonds between them, each with the documents that carry both."""
+def bond_picture(edges: Sequence[LabelEdge], seed: int = 0) -> Picture:
+    """Draw the labels and the edges between them, each with the documents that carry both."""
     alt = (
-        f"Graph of {len(bonded_labels(bonds))} labels with {sum(b.strength > 0 for b in bonds)} "
-        f"attractions (solid lines) and {sum(b.strength < 0 for b in bonds)} repulsions (dashed "
+        f"Graph of {len(bonded_labels(edges))} labels with {sum(b.strength > 0 for b in edges)} "
+        f"attractions (solid lines) and {sum(b.strength < 0 for b in edges)} repulsions (dashed "
         "lines), the same as in the table below it."
     )
     with drawing(_GRAPH) as (figure, axes):
-        _draw_bonds(axes, bonds, seed)
-        return finish(figure, "bonds", "The label graph", alt)
+        _draw_bonds(axes, edges, seed)
+        return finish(figure, "edges", "The label graph", alt)
 
 
 def _gain_picture(system: System, gain: Floats, labels: _Labels) -> Picture:
@@ -165,31 +165,31 @@ def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: 
     axes.plot(*points, style, color=COLOURS[tone], label=label, markersize=3.5, fillstyle=fill)
 
 
-def _draw_bonds(axes: Axes, bonds: Sequence[Bond], seed: int) -> None:
+def _draw_bonds(axes: Axes, edges: Sequence[LabelEdge], seed: int) -> None:
     width, height = _GRAPH
-    names = bonded_labels(bonds)
+    names = bonded_labels(edges)
     lengths = [len(short_name(str(name))) for name in names]
     points = np.array([[5.0 * length + 30, 42.0] for length in lengths]).reshape(-1, 2)
-    places = lay_out(bonds, points / 2 / 72 / height, width / height, seed)
+    places = lay_out(edges, points / 2 / 72 / height, width / height, seed)
     at = dict(zip(names, places, strict=True))
     axes.set_axis_off()
     axes.set_position((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, width / height), ylim=(0, 1))
-    for bond in bonds:
-        _draw_bond(axes, bond, at[bond.first], at[bond.second])
+    for edge in edges:
+        _draw_bond(axes, edge, at[edge.first], at[edge.second])
     box = {"boxstyle": "round,pad=0.3", "fc": COLOURS["paper"], "ec": COLOURS["muted"], "lw": 0.8}
     for name, (x, y) in at.items():
         axes.text(x, y, short_name(str(name)), ha="center", va="center", bbox=box, zorder=3)
 
 
-def _draw_bond(axes: Axes, bond: Bond, start: Floats, end: Floats) -> None:
+def _draw_bond(axes: Axes, edge: LabelEdge, start: Floats, end: Floats) -> None:
     """Attractions and repulsions differ by colour and by line; the number is of documents."""
-    attracts = bond.strength > 0
+    attracts = edge.strength > 0
     colour = COLOURS["better" if attracts else "worse"]
-    width = 0.6 + 0.3 * min(abs(bond.strength), 6)
+    width = 0.6 + 0.3 * min(abs(edge.strength), 6)
     style: Any = "-" if attracts else (0, (4, 2.5))
     axes.plot(*np.array([start, end]).T, color=colour, linewidth=width, linestyle=style, zorder=1)
     box = {"boxstyle": "round,pad=0.1", "fc": COLOURS["paper"], "ec": "none"}
     x, y = start + (end - start) * (0.5 if attracts else 0.42)  # two that cross would meet at ½
-    count = f"{bond.n_both:.10g}"
+    count = f"{edge.n_both:.10g}"
     axes.text(x, y, count, color=colour, ha="center", va="center", size=7, bbox=box, zorder=2)

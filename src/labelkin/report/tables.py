@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
-from labelkin.explain.label_graph import Bond
+from labelkin.explain.label_graph import LabelEdge
 from labelkin.report.comparison import Comparison, System
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.significance import SignTest
@@ -89,8 +89,8 @@ def comparison_table(comparison: Comparison) -> Table:
     return Table(tuple(header), groups)
 
 
-def bond_table(bonds: Sequence[Bond]) -> Table:
-    """Return a row per bond between two labels: attractions in one group, repulsions in another."""
+def bond_table(edges: Sequence[LabelEdge]) -> Table:
+    """Return a row per edge between two labels: attractions in one group, repulsions in another."""
     header = (
         ("", "labels"),
         ("mean", "weight"),
@@ -101,7 +101,7 @@ def bond_table(bonds: Sequence[Bond]) -> Table:
         ("with", "both"),
         ("expected", "by chance"),
     )
-    sides = [[b for b in bonds if b.strength > 0], [b for b in bonds if b.strength <= 0]]
+    sides = [[b for b in edges if b.strength > 0], [b for b in edges if b.strength <= 0]]
     return Table(header, tuple(tuple(map(_bond_row, side)) for side in sides if side))
 
 
@@ -197,15 +197,15 @@ def _best(comparison: Comparison, metric: str) -> float:
     return max(scores) if metric.endswith("f1") else min(scores)
 
 
-def _bond_row(bond: Bond) -> tuple[Cell, ...]:
-    weights = (bond.strength, bond.to_second, bond.to_first)
-    counts = (bond.n_first, bond.n_second, bond.n_both)
-    joint = "+" if bond.strength > 0 else "/"
+def _bond_row(edge: LabelEdge) -> tuple[Cell, ...]:
+    weights = (edge.strength, edge.to_second, edge.to_first)
+    counts = (edge.n_first, edge.n_second, edge.n_both)
+    joint = "+" if edge.strength > 0 else "/"
     return (
-        Cell(f"{bond.first} {joint} {bond.second}"),
+        Cell(f"{edge.first} {joint} {edge.second}"),
         *(Cell(signed_text(weight)) for weight in weights),
         *(Cell(f"{count:.10g}") for count in counts),
-        Cell(f"{bond.n_expected:.1f}"),
+        Cell(f"{edge.n_expected:.1f}"),
     )
 
 
