@@ -19,8 +19,8 @@ from labelkin.experiment import (
 )
 from labelkin.experiment.train import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.logistic import prior_scale
 from labelkin.text import TermWeights, WordCounts
 from labelkin.thresholds import GlobalCut, LabelLimits, PCut, as_rule
 

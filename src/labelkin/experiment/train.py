@@ -19,16 +19,18 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 
 from labelkin import registry
-from labelkin.beyond.guesses import fit_calibrated_labels
+from labelkin.beyond.calibration import fit_calibration as calibrate
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
 from labelkin.experiment.plan import AUTO, Addition, Classifier, Content, Control, Thresholds
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.metrics import evaluate
-from labelkin.solvers.logistic import fit_logistic_layer, prior_scale
+from labelkin.odds import constant_labels
+from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
 
 Matrix = NDArray[np.float64]
@@ -129,7 +131,7 @@ def train_addition(
         rescorer.fit(labels, scores=content)
     learned = {}
     if addition.weight == AUTO:
-        first_place = rescorer.combination_.first_place
+        first_place = getattr(rescorer.combination_, "first_place", 1.0)  # too little to learn
         learned = {"evidence_weight": rescorer.evidence_weight_, "first_place": first_place}
     return Trained(rescorer.rescore, watch.seconds("learning_"), unseen, learned)
 
@@ -261,7 +263,6 @@ class Repaired(NamedTuple):
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Repaired:
     """Fit what is to be added to each label, under the same prior as the learned correction."""
-    positive, known = labels.counts()
     layer = fit_logistic_layer(
         np.empty((labels.shape[0], 0)),
         labels.positive,
@@ -271,13 +272,13 @@ def fit_offset(content: Matrix, labels: LabelMatrix) -> Repaired:
         offset=content,
         own_column_zero=False,
     )
-    is_constant = (positive == 0) | (positive == known)
-    return Repaired(np.ones(labels.shape[1]), np.where(is_constant, 0.0, layer.bias))
+    shift = np.where(constant_labels(*labels.counts()), 0.0, layer.bias)
+    return Repaired(np.ones(labels.shape[1]), shift)
 
 
 def fit_calibration(content: Matrix, labels: LabelMatrix) -> Repaired:
     """Fit slope and shift of each label, as predicted labels are calibrated."""
-    fitted = fit_calibrated_labels(content, labels)
+    fitted = calibrate(content, labels, monotone=False)
     return Repaired(fitted.slope, fitted.shift)
 
 
