@@ -10,11 +10,17 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
-from labelkin.experiment import DamagedRun, material, parse_experiment, read_results, run_experiment
-from labelkin.experiment.controls import fit_calibration, fit_offset
+from labelkin.experiment import (
+    DamagedRun,
+    parse_experiment,
+    prepared_corpus,
+    read_results,
+    run_experiment,
+)
+from labelkin.experiment.train import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.logistic import prior_scale
 from labelkin.text import TermWeights, WordCounts
 from labelkin.thresholds import GlobalCut, LabelLimits, PCut, as_rule
 
@@ -32,7 +38,7 @@ options = { n_documents = 300, seed = 1 }
 [content.NB]
 classifier = "naive_bayes"
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 weights = "tfidf"
 [labels.BLR]
 classifier = "logistic"
@@ -98,7 +104,7 @@ def test_what_is_learnt_from_guesses_is_what_the_rescorer_gives_by_hand(
     np.testing.assert_allclose(run.log_odds(), expected, rtol=1e-9, atol=1e-9)
     combination = rescorer.combination_
     learnt = {"evidence_weight": combination.weight, "first_place": combination.first_place}
-    assert run.learnt == (learnt if "auto" in addition else {})
+    assert run.learned == (learnt if "auto" in addition else {})
     assert run.seconds["learning_cpu"] > 0
 
 
@@ -193,7 +199,7 @@ def test_a_calibrated_content_promises_what_it_keeps_on_average():
 def outputs(results):
     """Return every byte that a model or a decision is made of."""
     runs = [*results.runs, *results.threshold_runs]
-    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learnt) for r in runs}
+    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learned) for r in runs}
     for path in results.folder.rglob("out_of_fold.npy"):
         found[path.parent.name] = (np.load(path), np.load(path), {})
     return {
@@ -205,15 +211,15 @@ def outputs(results):
 def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(
     beyond, tmp_path, monkeypatch
 ):
-    load = material.load
+    load = prepared_corpus.load
 
     def shuffled(*place, **options):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return material.replace(corpus, Y=corpus.Y.rows(order))
+        return prepared_corpus.replace(corpus, Y=corpus.Y.rows(order))
 
-    monkeypatch.setattr(material, "load", shuffled)
+    monkeypatch.setattr(prepared_corpus, "load", shuffled)
     other = run_experiment(parse_experiment(BEYOND), tmp_path)
     truth = [results.corpora[0].Y.dense() for results in (beyond, other)]
     assert not np.array_equal(*truth)
@@ -253,7 +259,7 @@ def test_additions_and_decisions_are_made_from_stored_evidence_alone(beyond, tmp
             shutil.rmtree(runs / run.folder.name)
     for place in (tmp_path / "copy" / "newsroom" / "out_of_fold").glob("*+*"):
         shutil.rmtree(place)
-    monkeypatch.setattr(material, "load", None)
+    monkeypatch.setattr(prepared_corpus, "load", None)
     assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)
 
 

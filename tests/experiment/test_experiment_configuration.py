@@ -280,7 +280,7 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
         (
             '"naive_bayes"',
             '"naive_bayse"',
-            r"\[content.NB\]: classifier must be one of 'naive_bayes', .*'platt_svm', got",
+            r"\[content.NB\]: classifier must be one of 'svm', .*'gaussian_naive_bayes', got",
         ),
         ('"logistic"', '"logit"', r"\[labels.BLR\]: classifier must be one of 'logistic', 'svm'"),
         (

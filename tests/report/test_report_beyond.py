@@ -28,7 +28,7 @@ evidence_weights = [1, "auto"]
 controls = ["offset", "calibration"]
 corpus = { name = "newsroom", options = { n_documents = 240 } }
 content.NB = { classifier = "naive_bayes" }
-content.SVM = { classifier = "platt_svm", weights = "tfidf" }
+content.SVM = { classifier = "svm", weights = "tfidf" }
 labels.BLR = { classifier = "logistic" }
 thresholds.FBR = { rule = "scut_fbr" }
 thresholds.Gap = { rule = "mcut" }

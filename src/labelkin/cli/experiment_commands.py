@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from labelkin.cli.printing import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
-from labelkin.experiment.corpus_work import Progress as Tell
+from labelkin.experiment.run import Progress as Tell
 from labelkin.report.beyond import write_beyond
 from labelkin.report.reproduction import write_reproduction
 from labelkin.report.results import report_results

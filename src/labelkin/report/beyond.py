@@ -145,8 +145,8 @@ def _revealed_parts(cells: Sequence[BeyondCell], told: set[str]) -> Iterator[str
 def _tell_revealed(cells: Sequence[BeyondCell]) -> str:
     """Count where telling labels helps."""
     changes = [
-        (one["told"][metric] - one[other][metric]) * sign
-        for other in ("alone", "guessed")
+        (one["known"][metric] - one[other][metric]) * sign
+        for other in ("alone", "predicted")
         for cell in cells
         for seed in cell.systems[cell.learnt].known_labels
         for one in seed

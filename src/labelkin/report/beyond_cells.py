@@ -167,7 +167,7 @@ def _trial(Y: Any, runs: Sequence[Run]) -> Trial:
     return Trial(
         tuple(_scores(Y, run) for run in runs),
         float(np.mean([run.seconds.get("learning_cpu", np.nan) for run in runs])),
-        tuple(run.learnt for run in runs),
+        tuple(run.learned for run in runs),
         tuple(run.known_labels for run in runs),
     )
 

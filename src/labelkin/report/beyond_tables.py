@@ -141,15 +141,17 @@ def revealed_table(cells: Sequence[BeyondCell]) -> Table:
         for told in zip(*cell.systems[cell.learnt].known_labels, strict=True):
             mean = {
                 (system, metric): float(np.mean([one[system][metric] for one in told]))
-                for system in ("alone", "guessed", "told")
+                for system in ("alone", "predicted", "known")
                 for metric in ("micro_f1", "one_error")
             }
             shown = [
-                " → ".join(f"{mean[system, metric]:.4f}" for system in ("alone", "guessed", "told"))
+                " → ".join(
+                    f"{mean[system, metric]:.4f}" for system in ("alone", "predicted", "known")
+                )
                 for metric in ("micro_f1", "one_error")
             ]
             sizes = [f"{told[0][size]:,}" for size in ("documents", "with_more")]
-            facts = [cell.name, str(told[0]["revealed"]), *sizes]
+            facts = [cell.name, str(told[0]["n_known"]), *sizes]
             rows.append(tuple(map(Cell, [*facts, *shown])))
     heads = ["cell", "labels told", "documents", "with more", "micro F1 of the rest"]
     heads.append("one-error of those with more")

@@ -1,4 +1,4 @@
-"""A corpus made ready for runs: which documents and labels are used, as vectors."""
+"""A corpus made ready for runs: which documents and labels are used, and what classifiers see."""
 
 from __future__ import annotations
 
@@ -11,22 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
 
 from labelkin.corpora import KNOWN, Corpus, load
-from labelkin.experiment.plan import CorpusChoice
+from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.label_matrix import LabelMatrix
 from labelkin.splits import stratified_split
-from labelkin.text import WordCounts
+from labelkin.text import TermSelection, TermWeights, WordCounts
 
 Rows = NDArray[np.int64]
 
-#: Documents × labels, and documents, that are judged at a time: 2²¹ numbers are 16 MB.
+#: The weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the corpus' own
+#: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them.
+WEIGHTS = ("counts", "tfidf", "ltc", "presence", "as_is", "standardised", "standardised_unit")
+#: What must be counts: a term that is there twice as often.
+_OF_COUNTS = ("counts", "tfidf", "ltc")
+#: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
 _BLOCK_CELLS = 2**21
 _BLOCK_DOCUMENTS = 2**14
 
 
 @dataclass(frozen=True)
-class Material:
+class PreparedCorpus:
     """What all runs on one corpus share.
 
     Attributes
@@ -41,9 +48,10 @@ class Material:
         The test documents' own names, ``(n_test,)``, where they have any.
     facts
         What the corpus is, in plain values: source, licence, numbers, checksums of what went in.
-    X, test
-        Documents × features, and which of them are the test documents, ``(n_test,)``. They are
-        taken out a block at a time: a copy of all would double what a large corpus needs.
+    X, test, terms
+        Documents × features, which of them are the test documents, ``(n_test,)``, and which
+        features of ``X`` are used; ``None``: all. They are taken out a block at a time: a copy of
+        all would double what a large corpus needs.
     """
 
     X_train: Any
@@ -54,16 +62,18 @@ class Material:
     facts: Mapping[str, Any]
     X: Any
     test: Rows
+    terms: Rows | None = None
 
     def test_blocks(self) -> Iterator[Any]:
         """Yield the test documents, some at a time, in order."""
         size = max(1, _BLOCK_CELLS // self.Y_test.shape[1])
-        yield from (self.X[rows] for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)))
+        for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)):
+            yield self.X[rows] if self.terms is None else self.X[rows][:, self.terms]
 
 
 def prepare(
     choice: CorpusChoice, words: Mapping[str, Any], path: str | os.PathLike[str] | None = None
-) -> Material:
+) -> PreparedCorpus:
     """Load a corpus, choose its documents and labels, and count words where it is texts.
 
     Parameters
@@ -76,26 +86,68 @@ def prepare(
     path
         Where the corpus is; ``None``: where the experiment says.
     """
-    corpus = _choose(load_corpus(choice, path), choice)
+    corpus = _choose(_load(choice, path), choice)
     X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
     kind = str(corpus.features)
     if kind == "text":
         counter = WordCounts(**words)
         X_train, kind = counter.fit_transform(X_train), "counts"
         X, test = counter.transform(X[test]), np.arange(len(test))
-    return Material(
+    terms = _frequent_terms(X_train, choice) if choice.min_documents > 1 else None
+    if terms is not None:
+        X_train = X_train[:, terms]
+    return PreparedCorpus(
         X_train=X_train,
         kind=kind,
         Y_train=corpus.Y.rows(corpus.train),
         Y_test=corpus.Y.rows(corpus.test),
         ids=None if corpus.ids is None else corpus.ids[corpus.test],
-        facts={**_describe(corpus), "n_features": X_train.shape[1]},
+        facts={
+            "name": corpus.name,
+            "source": corpus.source,
+            "licence": corpus.licence,
+            "features": corpus.features,
+            "n_train": len(corpus.train),
+            "n_test": len(corpus.test),
+            "n_labels": corpus.Y.shape[1],
+            "sha256": _checksums(corpus),
+            "n_features": X_train.shape[1],
+        },
         X=X,
         test=test,
+        terms=terms,
     )
 
 
-def load_corpus(choice: CorpusChoice, path: str | os.PathLike[str] | None = None) -> Corpus:
+def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
+    """Learn from the training documents what a content classifier sees: terms, then weights.
+
+    Returns what transforms other documents, and the training documents as it sees them.
+    """
+    where = f"[content.{content.name}]: weights = {content.weights!r}"
+    if content.weights in _OF_COUNTS and corpus.kind in ("weights", "numbers"):
+        raise ValueError(
+            f"{where} must be given counts, and {corpus.facts['name']} holds {corpus.kind}. "
+            "Use 'as_is' or 'presence', or 'standardised' for numbers on different scales."
+        )
+    if content.weights.startswith("standardised") and sparse.issparse(corpus.X_train):
+        raise ValueError(
+            f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
+            "Use 'as_is' or 'tfidf'."
+        )
+    others: dict[str, Any] = {
+        "presence": Binarizer(),
+        "as_is": "passthrough",
+        "standardised": StandardScaler(),
+        "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
+    }
+    weights = others.get(content.weights) or TermWeights(content.weights)
+    terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
+    features = Pipeline([("terms", terms), ("weights", weights)])
+    return features, features.fit_transform(corpus.X_train, corpus.Y_train)
+
+
+def _load(choice: CorpusChoice, path: str | os.PathLike[str] | None) -> Corpus:
     """Load a known corpus by name, any other from its path."""
     place = choice.path if path is None else path
     try:
@@ -115,22 +167,20 @@ def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
     corpus = _split(corpus, choice)
     if choice.labels == "in_both":
-        in_both = (_label_counts(corpus, corpus.train) > 0) & (
-            _label_counts(corpus, corpus.test) > 0
-        )
-        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero(in_both)))
-    corpus = replace(
-        corpus,
-        train=_rows(corpus, corpus.train, choice.train),
-        test=_rows(corpus, corpus.test, choice.test),
+        train, test = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((train > 0) & (test > 0))))
+    is_labelled = np.diff(corpus.Y.positive.indptr) > 0
+    train, test = (
+        rows[is_labelled[rows]] if which == "labelled" else rows
+        for rows, which in ((corpus.train, choice.train), (corpus.test, choice.test))
     )
-    if not len(corpus.train) or not len(corpus.test) or not corpus.Y.shape[1]:
+    if not len(train) or not len(test) or not corpus.Y.shape[1]:
         raise ValueError(
             f"{corpus.name} must have training documents, test documents and labels, got "
-            f"{len(corpus.train)}, {len(corpus.test)} and {corpus.Y.shape[1]}. "
+            f"{len(train)}, {len(test)} and {corpus.Y.shape[1]}. "
             "Look at documents and labels in [corpus]."
         )
-    return corpus
+    return replace(corpus, train=train, test=test)
 
 
 def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
@@ -151,32 +201,20 @@ def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     return replace(corpus, train=corpus.train[train], test=corpus.train[test])
 
 
-def _label_counts(corpus: Corpus, rows: Rows) -> NDArray[np.float64]:
-    """Return in how many of the documents each label is, ``(n_labels,)``."""
-    return corpus.Y.rows(rows).counts()[0]
-
-
-def _rows(corpus: Corpus, rows: Rows, which: str) -> Rows:
-    if which == "all":
-        return rows
-    return rows[np.diff(corpus.Y.positive.indptr)[rows] > 0]
+def _frequent_terms(X_train: Any, choice: CorpusChoice) -> Rows:
+    """Return the columns that enough training documents have."""
+    n_having = np.asarray((X_train != 0).sum(axis=0)).ravel()
+    terms = np.flatnonzero(n_having >= choice.min_documents)
+    if not len(terms):
+        raise ValueError(
+            f"[corpus]: min_documents = {choice.min_documents} must leave terms, and leaves none: "
+            f"the most common of {choice.name} is in {n_having.max(initial=0)} training documents."
+        )
+    return terms
 
 
 def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
     yield from (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-def _describe(corpus: Corpus) -> dict[str, Any]:
-    return {
-        "name": corpus.name,
-        "source": corpus.source,
-        "licence": corpus.licence,
-        "features": corpus.features,
-        "n_train": len(corpus.train),
-        "n_test": len(corpus.test),
-        "n_labels": corpus.Y.shape[1],
-        "sha256": _checksums(corpus),
-    }
 
 
 def _checksums(corpus: Corpus) -> dict[str, str]:
