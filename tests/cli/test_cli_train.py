@@ -185,8 +185,7 @@ def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content
 
 
 def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
-    from labelkin.service.journal import Journal
-    from labelkin.service.journal_file import Entry, read_journal
+    from labelkin.service.journal import Entry, Journal, read_journal
 
     journal = Journal(tmp_path / "j.sqlite")
     entries = [Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))]

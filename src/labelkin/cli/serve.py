@@ -43,7 +43,7 @@ def serve(
     for path in models:
         options.check_model(path)
     from labelkin.service import serve as run_service
-    from labelkin.service.journal_file import default_journal
+    from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         print_message(address)
@@ -58,5 +58,5 @@ def serve(
         insecure=insecure,
         journal=journal,
         hosts=allow_host or (),
-        tell=announce,
+        announce=announce,
     )

@@ -33,10 +33,10 @@ def test_it_is_alive_and_ready(client):
 def test_it_is_not_ready_and_saves_nothing_when_the_journal_cannot_be_written(
     news_file, tmp_path, monkeypatch
 ):
-    def refuse(database, entries):
+    def fail(database, entries):
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
-    monkeypatch.setattr(journal_module, "insert", refuse)
+    monkeypatch.setattr(journal_module, "insert", fail)
     with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
         for answer in (
             client.get("/ready"),
@@ -114,14 +114,14 @@ def test_termination_finishes_what_was_taken(news_file, tmp_path):
     assert not journal.with_name("journal.sqlite-wal").exists()  # closed in order
 
 
-def test_a_port_in_use_is_told(news_file, tmp_path):
+def test_a_port_in_use_is_named(news_file, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {port}"):
             serve([news_file], port=port, journal=tmp_path / "journal.sqlite")
 
 
-def test_the_address_is_told(news_file, tmp_path):
+def test_the_address_is_announced(news_file, tmp_path):
     with server_process(news_file, tmp_path / "journal.sqlite") as server:
         assert httpx.get(f"{server.address}health").json() == {"status": "alive"}
 
@@ -131,14 +131,14 @@ def test_no_model_is_nothing_to_serve():
         create_app([])
 
 
-def test_a_model_that_takes_no_texts_is_refused(newsroom, tmp_path):
+def test_a_model_that_takes_no_texts_is_an_error(newsroom, tmp_path):
     rescorer = LabelRescorer().fit([["a", "b"], ["a"], ["b"]])
     path = storage.save(rescorer, tmp_path / "rescorer.labelkin")
     with pytest.raises(ValueError, match=r"pipeline from texts .* got LabelRescorer"):
         create_app([path])
 
 
-def test_names_that_are_the_same_as_texts_are_refused(tmp_path):
+def test_names_that_are_the_same_as_texts_are_an_error(tmp_path):
     labels = [{1, "1"}, {1}, {"1"}] * 4
     model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(NaiveBayes()))
     path = storage.save(model.fit(["one", "two", "three"] * 4, labels), tmp_path / "m.labelkin")
@@ -166,10 +166,10 @@ def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
         answer = client.post("/api/models/near/suggest", json=request).json()
         assert answer["n_words"] is None
         label = answer["suggestions"][0]["label"]
-        told = client.post("/api/models/near/explain", json={**request, "label": label}).json()
-        assert told["terms"] is None
-        assert told["neighbours"][0]["document"] == 0
-        assert told["neighbours"][0]["similarity"] == pytest.approx(1)
-        assert told["content_constant"] == pytest.approx(told["parts"]["content"], abs=1e-9)
+        reasons = client.post("/api/models/near/explain", json={**request, "label": label}).json()
+        assert reasons["terms"] is None
+        assert reasons["neighbours"][0]["document"] == 0
+        assert reasons["neighbours"][0]["similarity"] == pytest.approx(1)
+        assert reasons["content_constant"] == pytest.approx(reasons["parts"]["content"], abs=1e-9)
         related = client.get("/api/models/near/related", params={"label": label})
         assert related.status_code == 200

@@ -11,8 +11,8 @@ NEWS, RULED = "/api/models/news", "/api/models/ruled"
 KNOWN = [
     {},
     {"accepted": ["grain"]},
-    {"accepted": ["telecoms", "domestic"], "refused": ["software"]},
-    {"refused": ["wheat", "gas"]},
+    {"accepted": ["telecoms", "domestic"], "rejected": ["software"]},
+    {"rejected": ["wheat", "gas"]},
 ]
 
 
@@ -79,7 +79,7 @@ def test_what_follows_by_a_rule_is_known_because_of_it(client):
         ("wheat", "accepted", None),
         ("grain", "accepted", "rule"),
         ("tennis", "accepted", None),
-        ("football", "refused", "rule"),
+        ("football", "rejected", "rule"),
     }
 
 
@@ -95,19 +95,20 @@ def test_an_explanation_adds_up_in_every_part(client, newsroom, path, known):
     request = {"text": text, **known}
     suggested = client.post(f"{path}/suggest", json={**request, "limit": 8}).json()["suggestions"]
     for item in suggested:
-        told = client.post(f"{path}/explain", json={**request, "label": item["label"]}).json()
-        assert told["log_odds"] == pytest.approx(item["log_odds"], abs=1e-9)
+        reasons = client.post(f"{path}/explain", json={**request, "label": item["label"]}).json()
+        assert reasons["log_odds"] == pytest.approx(item["log_odds"], abs=1e-9)
         for part, value in item["parts"].items():
-            assert told["parts"][part] == pytest.approx(value, abs=1e-9)
-        labels = sum(share["share"] for share in told["labels"])
-        assert labels + told["labels_rest"] + told["constant"] == pytest.approx(
-            told["parts"]["labels"], abs=1e-9
+            assert reasons["parts"][part] == pytest.approx(value, abs=1e-9)
+        labels = sum(one["log_odds"] for one in reasons["labels"])
+        assert labels + reasons["labels_rest"] + reasons["constant"] == pytest.approx(
+            sum(reasons["parts"].get(f"{kind} labels", 0) for kind in ("predicted", "known")),
+            abs=1e-9,
         )
-        terms = sum(share["share"] for share in told["terms"])
-        assert terms + told["terms_rest"] + told["content_constant"] == pytest.approx(
-            told["parts"]["content"], abs=1e-9
+        terms = sum(one["log_odds"] for one in reasons["terms"])
+        assert terms + reasons["terms_rest"] + reasons["content_constant"] == pytest.approx(
+            reasons["parts"]["content"], abs=1e-9
         )
-        assert len(told["labels"]) <= 30
+        assert len(reasons["labels"]) <= 30
 
 
 def test_an_explanation_names_the_words_as_they_are_written(client):
@@ -116,7 +117,7 @@ def test_an_explanation_names_the_words_as_they_are_written(client):
     assert {"Wheat", "WHEAT"} in [set(term["words"]) for term in terms]
 
 
-def test_a_known_label_is_explained_as_if_it_were_open(client):
+def test_a_known_label_is_reasons_as_if_it_were_open(client):
     request = {"text": "Wheat.", "label": "wheat"}
     answers = [
         client.post(f"{NEWS}/explain", json={**request, "accepted": accepted}).json()
@@ -132,32 +133,32 @@ def test_a_label_that_follows_by_a_rule_has_no_explanation(client):
     assert "follows by a rule" in answer.json()["detail"]
 
 
-def test_removing_a_word_changes_the_content_by_its_share(client):
-    """The oracle: log-odds of two texts, no shares involved."""
+def test_removing_a_word_changes_the_content_by_its_contribution(client):
+    """The oracle: log-odds of two texts, no contributions involved."""
     with_word = {"text": "good corn in the rain", "label": "corn"}
     without = {"text": "good in the rain", "label": "corn"}
-    told = client.post(f"{RULED}/explain", json=with_word).json()
-    share = next(term["share"] for term in told["terms"] if term["term"] == "corn")
+    reasons = client.post(f"{RULED}/explain", json=with_word).json()
+    added = next(term["log_odds"] for term in reasons["terms"] if term["term"] == "corn")
     less = client.post(f"{RULED}/explain", json=without).json()
-    assert told["parts"]["content"] - less["parts"]["content"] == pytest.approx(share, abs=1e-9)
+    assert reasons["parts"]["content"] - less["parts"]["content"] == pytest.approx(added, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("statements", "detail"),
+    ("known", "detail"),
     [
         ({"accepted": ["nonsense", "more"]}, "got 'more', 'nonsense'"),
-        ({"accepted": ["gas"], "refused": ["gas"]}, "'gas' as both"),
+        ({"accepted": ["gas"], "rejected": ["gas"]}, "'gas' as both"),
         ({"accepted": ["x" * 1001]}, "got one of 1001"),
-        ({"refused": ["gas"] * 1001}, "may be refused, got 1001"),
+        ({"rejected": ["gas"] * 1001}, "may be rejected, got 1001"),
     ],
 )
-def test_statements_that_make_no_sense_are_refused(client, statements, detail):
-    answer = client.post(f"{NEWS}/suggest", json={"text": "Gas.", **statements})
+def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):
+    answer = client.post(f"{NEWS}/suggest", json={"text": "Gas.", **known})
     assert answer.status_code == 422
     assert detail in answer.json()["detail"]
 
 
-def test_statements_that_break_a_rule_are_refused(client):
+def test_known_labels_that_break_a_rule_are_a_problem(client):
     request = {"text": "Sport.", "accepted": ["football", "tennis"]}
     answer = client.post(f"{RULED}/suggest", json=request)
     assert answer.status_code == 422
@@ -179,7 +180,7 @@ def test_statements_that_break_a_rule_are_refused(client):
         b"[" * 100_000,
     ],
 )
-def test_what_does_not_fit_is_told(client, body):
+def test_what_does_not_fit_is_a_problem(client, body):
     answer = client.post(
         f"{NEWS}/suggest", content=body, headers={"Content-Type": "application/json"}
     )
@@ -231,17 +232,17 @@ def test_labels_carry_their_counts(client, newsroom):
 def test_related_labels_are_the_models_weights(client, news_model):
     answer = client.get(f"{RULED}/related", params={"label": "wheat", "limit": 5}).json()
     assert len(answer["related"]) == 5
-    said = [abs(item["from"]) for item in answer["related"]]
+    said = [abs(item["to_second"]) for item in answer["related"]]
     assert said == sorted(said, reverse=True)
-    assert answer["related"][0]["label"] == "grain"
+    assert answer["related"][0]["first"] == "grain"
     first = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 1}).json()["related"][0]
     classifier = news_model[-1]
-    k, j = names_to_columns([first["label"], "gas"], classifier.label_names_)
-    assert first["strength"] == pytest.approx((first["to"] + first["from"]) / 2)
-    assert np.sign(first["from"]) == np.sign(classifier.label_weights_[k, j])
+    k, j = names_to_columns([first["first"], "gas"], classifier.label_names_)
+    assert first["strength"] == pytest.approx((first["to_first"] + first["to_second"]) / 2)
+    assert np.sign(first["to_second"]) == np.sign(classifier.label_weights_[k, j])
 
 
-def test_the_map_shows_the_strongest_bonds_inside_the_frame(client):
+def test_the_map_shows_the_strongest_edges_inside_the_frame(client):
     answer = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
     signs = [edge["strength"] > 0 for edge in answer["edges"]]
     assert signs == [True] * 12 + [False] * 6
@@ -253,6 +254,6 @@ def test_the_map_shows_the_strongest_bonds_inside_the_frame(client):
     assert again == answer
 
 
-def test_a_map_without_bonds_is_empty(client):
+def test_a_map_without_edges_is_empty(client):
     answer = client.get(f"{NEWS}/graph", params={"attractions": 0, "repulsions": 0})
     assert answer.json() == {"nodes": [], "edges": []}

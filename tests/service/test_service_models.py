@@ -1,4 +1,6 @@
-"""What is saved is learnt from at once, and again after a restart; the model's file stays."""
+"""What is saved is learned from at once, and again after a restart; the model's file stays."""
+
+import threading
 
 import numpy as np
 import pytest
@@ -7,16 +9,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, storage
-from labelkin.service import learning, read_journal
-from labelkin.service.journal_file import Entry
-from labelkin.service.models import ServedModel
-from labelkin.service.telemetry import Telemetry
+from labelkin.service import read_journal
+from labelkin.service.health import Telemetry
+from labelkin.service.journal import Entry
+from labelkin.service.models import Learner, ServedModel
 from labelkin.text import WordCounts
 
 pytestmark = pytest.mark.xdist_group("service")
 NEWS = "/api/models/news"
 SAVED = [
-    {"text": "First.", "accepted": ["tennis", "gas"], "refused": ["wheat"]},
+    {"text": "First.", "accepted": ["tennis", "gas"], "rejected": ["wheat"]},
     {"text": "Second.", "accepted": ["tennis", "gas", "brand-new"]},
     {"text": "Third.", "accepted": []},
 ]
@@ -36,7 +38,7 @@ def journal(tmp_path):
     return tmp_path / "journal.sqlite"
 
 
-def test_saved_documents_are_learnt_within_a_second_and_replayed(news_file, journal):
+def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, journal):
     file = news_file.read_bytes()
     with serving(news_file, journal=journal) as client:
         before = suggested(client)
@@ -79,7 +81,7 @@ def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journa
     expected = dict(zip(names, together.sum(axis=0), strict=True))
     assert {item["label"]: item["documents"] for item in counts} == expected
     fitted = type(news_model[-1].rescorer_.labels_)().fit(together)
-    said = {item["label"]: item["from"] for item in related["related"]}
+    said = {item["first"]: item["to_second"] for item in related["related"]}
     gas = names.index("gas")
     for name, value in said.items():
         assert value == pytest.approx(fitted.weights_[names.index(name), gas], abs=1e-5)
@@ -114,10 +116,10 @@ def test_each_model_has_its_journal_beside_it(news_model, tmp_path):
     assert read_journal(tmp_path / "b" / "news.journal.sqlite").documents == ["First."]
 
 
-def test_documents_that_come_together_are_learnt_together(news_file, monkeypatch):
+def test_documents_that_come_together_are_learned_together(news_file, monkeypatch):
     model, batches = ServedModel("news", news_file), []
     monkeypatch.setattr(model, "learn", batches.append)
-    learner = learning.Learner(model, Telemetry())
+    learner = Learner(model, Telemetry())
     for i in range(500):
         learner.hear([Entry("news", str(i), ("gas",))])
     wait_until(lambda: sum(map(len, batches)) == 500)
@@ -126,13 +128,13 @@ def test_documents_that_come_together_are_learnt_together(news_file, monkeypatch
     assert len(batches) < 50
 
 
-def test_labels_that_follow_by_a_rule_are_learnt_too(ruled_file):
+def test_labels_that_follow_by_a_rule_are_learned_too(ruled_file):
     model = ServedModel("ruled", ruled_file)
     before = model.snapshot.rescorer.label_sets_.positives()
     model.learn([Entry("ruled", "", ("wheat",)), Entry("ruled", "", ("football", "tennis"))])
     more = model.snapshot.rescorer.label_sets_.positives() - before
     gained = {model.names[j] for j in np.flatnonzero(more)}
-    assert gained == {"wheat", "grain", "football", "tennis"}  # what a person states stands
+    assert gained == {"wheat", "grain", "football", "tennis"}  # what a person accepts stands
 
 
 def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkeypatch, caplog):
@@ -143,7 +145,7 @@ def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkey
         raise RuntimeError("no such luck")
 
     monkeypatch.setattr(model, "learn", fail)
-    learner = learning.Learner(model, telemetry)
+    learner = Learner(model, telemetry)
     learner.hear([Entry("news", "", ("gas",))])
     wait_until(lambda: "no such luck" in caplog.text)
     monkeypatch.undo()
@@ -155,9 +157,9 @@ def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkey
 
 
 def test_closing_ends_the_thread(news_file):
-    learner = learning.Learner(ServedModel("news", news_file), Telemetry())
+    learner = Learner(ServedModel("news", news_file), Telemetry())
     learner.close()
-    assert not learner._thread.is_alive()
+    assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
 
 
 def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_path):
@@ -171,8 +173,8 @@ def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_p
         answer = suggested(client)
         for item in answer["suggestions"]:
             assert sum(item["parts"].values()) == pytest.approx(item["log_odds"], abs=1e-9)
-        told = client.post(f"{NEWS}/explain", json={"text": "Tennis.", "label": "tennis"}).json()
-        assert told["labels"] == []
+        reasons = client.post(f"{NEWS}/explain", json={"text": "Tennis.", "label": "tennis"}).json()
+        assert reasons["labels"] == []
         assert client.post(f"{NEWS}/documents", json=SAVED[0]).status_code == 201
         assert client.get(f"{NEWS}/related", params={"label": "gas"}).status_code == 409
         assert client.get(f"{NEWS}/graph").status_code == 409
