@@ -6,8 +6,9 @@ from scipy.special import logit
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
 from labelkin import LabelRescorer, LearnedWeight
-from labelkin.beyond.criteria import Truth, does_clear_harm, loss_in_standard_errors
+from labelkin.beyond.criteria import does_clear_harm, loss_in_standard_errors
 from labelkin.label_matrix import read_labels
+from labelkin.metrics.judged import Truth
 
 rng = np.random.default_rng(0)
 Y = (rng.random((600, 5)) < 0.3).astype(int)

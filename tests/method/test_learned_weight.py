@@ -11,13 +11,14 @@ from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
 from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
-from labelkin.beyond.criteria import CRITERIA, Truth
+from labelkin.beyond.criteria import CRITERIA
 from labelkin.beyond.first_place import choose_first_place, keep_first
 from labelkin.beyond.learned_weight import _correction
 from labelkin.beyond.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.metrics.judged import Truth
 
 
 def coupled_world(seed, n=1500, noise=1.0, copies=False):

@@ -5,8 +5,9 @@ import pytest
 from sklearn import metrics as sk
 
 from labelkin import metrics
-from labelkin.metrics.decision_counts import count_decisions
-from labelkin.metrics.reading import judge
+from labelkin.label_matrix import read_labels
+from labelkin.metrics.decisions import count_decisions
+from labelkin.metrics.judged import Truth
 
 PAIRS = {
     "precision": (metrics.precision, metrics.precision_per_label, sk.precision_score),
@@ -125,6 +126,6 @@ def test_without_documents_or_labels_every_score_is_nan():
 def test_names_outside_the_choices_are_refused():
     with pytest.raises(ValueError, match=r"average must be one of .*'macro'.*got 'samples'"):
         metrics.f1([[1]], [[1]], average="samples")
-    counts = judge([[1, 0]], decisions=[[1, 0]]).add_up(count_decisions)
+    counts = count_decisions(Truth.of(read_labels([[1, 0]])), np.array([[True, False]]))
     with pytest.raises(ValueError, match=r"metric must be one of .*'f1'.*got 'f2'"):
         counts.per_label("f2")

@@ -170,7 +170,9 @@ def test_k_and_propensity_are_checked():
         metrics.evaluate(Y, log_odds, ks=(3, 3))
     with pytest.raises(ValueError, match=r"one number per label, shape \(2,\), got shape \(3,\)"):
         metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 1, 1])
-    with pytest.raises(ValueError, match=r"above 0 and at most 1, got 0\.0 at 1 \(1 such values\)"):
+    with pytest.raises(
+        ValueError, match=r"above 0 and at most 1, got 0\.0 at label 1 \(1 such labels\)"
+    ):
         metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 0])
 
 

@@ -5,17 +5,43 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
-from labelkin.metrics import evaluate, hamming_loss, one_error
+from labelkin.metrics import brier_score, evaluate, hamming_loss, one_error
 
 Y = np.array([[1, 0, 1], [0, 1, 0]])
 LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
 
 
-def test_log_odds_that_look_like_probabilities_draw_a_warning():
-    with pytest.warns(UserWarning, match=r"lie between 0\.3 and 0\.9: if they are probabilities"):
-        evaluate([[1, 0]], [[0.9, 0.3]])
+@pytest.mark.parametrize("metric", [evaluate, one_error, brier_score])
+def test_log_odds_that_look_like_probabilities_are_an_error_that_names_the_way_out(metric):
+    look = r"all lie in \[0, 1\], got 0\.3 to 0\.9: .*evaluate\(Y, probabilities=.*log_odds_of"
+    with pytest.raises(ValueError, match=look):
+        metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, 0.5]])
+    metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, -0.5]])
+    metric([[1, 0]], [[0.9, 0.3]])  # so few may be chance, as in a stream of small blocks
+
+
+def test_probabilities_are_judged_as_their_log_odds_are():
+    probabilities = expit(LOG_ODDS)
+    expected = evaluate(Y, LOG_ODDS).scores()
+    frame = pd.DataFrame(probabilities, columns=list("abc"))[["c", "a", "b"]]
+    named = pd.DataFrame(Y, columns=list("abc"))
+    assert evaluate(Y, probabilities=probabilities).scores() == pytest.approx(expected)
+    assert evaluate(named, probabilities=frame).scores() == pytest.approx(expected)
+    certain = evaluate(Y, probabilities=sparse.csr_array(Y))
+    assert (certain["log_loss"], certain["subset_loss"]) == (0, 0)
+    assert evaluate(Y, probabilities=1 - Y)["log_loss"] == np.inf
+
+
+def test_probabilities_are_checked():
+    with pytest.raises(ValueError, match=r"probabilities in \[0, 1\], got 2\.0 at document 0, l"):
+        evaluate(Y, probabilities=LOG_ODDS)
+    with pytest.raises(ValueError, match=r"probabilities must have .*got shape \(2, 2\) and Y of"):
+        evaluate(Y, probabilities=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="log_odds or probabilities, got both"):
+        evaluate(Y, LOG_ODDS, probabilities=expit(LOG_ODDS))
 
 
 def test_shapes_that_do_not_fit_are_refused_with_both():
@@ -36,11 +62,11 @@ def test_shapes_that_do_not_fit_are_refused_with_both():
 
 
 def test_log_odds_must_be_dense_numbers():
-    with pytest.raises(ValueError, match=r"log_odds must be numbers, got nan at \(1, 0\) \(1 such"):
-        one_error(Y, np.where(LOG_ODDS == -2, np.nan, LOG_ODDS))
     with pytest.raises(
-        TypeError, match=r"real numbers, got dtype bool\. Yes/no answers go in as d"
+        ValueError, match=r"log_odds must be numbers, got NaN at document 1, label 0 \(1 "
     ):
+        one_error(Y, np.where(LOG_ODDS == -2, np.nan, LOG_ODDS))
+    with pytest.raises(TypeError, match=r"real numbers, got dtype bool\. Yes/no answers are decis"):
         one_error(Y, LOG_ODDS > 0)
     with pytest.raises(TypeError, match=r"log_odds must be a dense array, got a sparse one"):
         one_error(Y, sparse.csr_array(LOG_ODDS))
@@ -61,7 +87,9 @@ def test_weights_are_checked():
     with pytest.raises(ValueError, match=r"per document, shape \(2,\), got shape \(3,\)"):
         hamming_loss(Y, Y, sample_weight=[1, 1, 1])
     for bad in (-1.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match=rf"finite and not negative, got {bad} at 1 \(1 such"):
+        with pytest.raises(
+            ValueError, match=rf"finite and not negative, got {bad} at document 1 \(1 such"
+        ):
             hamming_loss(Y, Y, sample_weight=[1, bad])
 
 
@@ -101,7 +129,7 @@ def test_frames_are_arranged_by_name():
     foreign = pd.DataFrame(LOG_ODDS, columns=["a", "b", "d"])
     with pytest.raises(ValueError, match="got 'd'"):
         evaluate(pd.DataFrame(Y, columns=names), foreign)
-    with pytest.raises(ValueError, match=r"one column per label, got columns \['a', 'b', 'b'\]"):
+    with pytest.raises(ValueError, match=r"columns must be distinct labels, got 'b' twice"):
         evaluate(pd.DataFrame(Y, columns=names), pd.DataFrame(LOG_ODDS, columns=["a", "b", "b"]))
 
 

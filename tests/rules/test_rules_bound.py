@@ -10,7 +10,7 @@ from scipy.special import expit
 from small_worlds import NAMES, broader_and_self, keeps, possible_rules, worlds
 
 from labelkin.rules import Rules
-from labelkin.rules.conditioning import at_most_one
+from labelkin.rules.bound import at_most_one
 
 P = len(NAMES)
 PETS = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])

@@ -7,9 +7,9 @@ decisions.
 """
 
 from labelkin.rules.bound import BoundRules
+from labelkin.rules.files import read_relations
 from labelkin.rules.proposals import ProposedRule, rules_from
 from labelkin.rules.record import Rules
-from labelkin.rules.relations import read_relations
 from labelkin.rules.skos import Vocabulary, read_skos
 
 __all__ = [

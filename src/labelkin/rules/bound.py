@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.rules.clashes import clash_in
-from labelkin.rules.conditioning import at_most_one
-from labelkin.rules.greedy_decisions import documents_that_break, enter_in_order
-from labelkin.rules.groups import without_contained
-from labelkin.rules.implication_levels import Columns, Level, closure, levels, raise_along
+from labelkin.rules.hierarchy import (
+    Graph,
+    broader_labels,
+    chain,
+    exclusion,
+    path,
+    reachable,
+    without_contained,
+)
 from labelkin.rules.matrices import read_decided, read_known, read_log_odds
 
 
@@ -207,3 +211,301 @@ class BoundRules:
         """
         numbered = sparse.csr_array(self._member * np.arange(1, len(self.names) + 1)[:, np.newaxis])
         return sparse.csr_array(self._reach.astype(np.int64) @ numbered)
+
+
+_LOWEST = float(np.finfo(np.float64).min)
+
+
+def at_most_one(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Condition independent labels on "at most one of them", exactly.
+
+    Of the worlds with at most one label, those with label j weigh e^z_j, the empty one 1, and the
+    others e^z_k; so label j has the log-odds z_j − log(1 + Σ_{k≠j} e^z_k).
+
+    Parameters
+    ----------
+    log_odds
+        ``(n_documents, n_labels)``, at most one +inf per document: it makes the others −inf. No
+        finite value becomes infinite beside finite ones.
+
+    Examples
+    --------
+    Two labels of probability ½ leave three equally likely worlds:
+
+    >>> bool(np.allclose(at_most_one(np.zeros((1, 2))), np.log(1 / 2)))
+    True
+    """
+    others = _log_one_plus_others(log_odds)
+    with np.errstate(over="ignore"):
+        conditioned = log_odds - others
+    finite = np.isfinite(log_odds) & np.isfinite(others)
+    return np.where(finite, np.maximum(conditioned, _LOWEST), conditioned)
+
+
+def _log_one_plus_others(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """log(1 + Σ_{k≠j} e^z_k): what is left of j and what is right of it, nothing subtracted."""
+    n = len(log_odds)
+    left = np.hstack([np.zeros((n, 1)), log_odds[:, :-1]])
+    right = np.hstack([np.full((n, 1), -np.inf), log_odds[:, :0:-1]])
+    below = np.logaddexp.accumulate(left, axis=1)
+    above = np.logaddexp.accumulate(right, axis=1)[:, ::-1]
+    return np.asarray(np.logaddexp(below, above))
+
+
+_CELLS = 1 << 23
+Decisions = NDArray[np.bool_]
+
+
+def documents_that_break(
+    decided: Decisions, implied: sparse.csr_array, member: sparse.csr_array
+) -> NDArray[np.int64]:
+    """Return the documents whose decisions break a rule.
+
+    Parameters
+    ----------
+    decided
+        ``(n_documents, n_labels)``.
+    implied
+        Marks the direct broader labels of each label, ``(n_labels, n_labels)``.
+    member
+        Marks the labels of each exclusive group, ``(n_labels, n_groups)``.
+    """
+    stored = sparse.csr_array(decided, dtype=np.int64)
+    wanted = sparse.coo_array(stored @ implied)
+    lacking = wanted.row[~decided[wanted.row, wanted.col]]
+    seats = sparse.coo_array(stored @ member)
+    return np.unique(np.concatenate([lacking, seats.row[seats.data > 1]]))
+
+
+def enter_in_order(
+    log_odds: NDArray[np.float64],
+    decided: Decisions,
+    reach: sparse.csr_array,
+    seats: sparse.csr_array,
+) -> Decisions:
+    """Return decisions without broken rules; each document by itself.
+
+    Parameters
+    ----------
+    log_odds, decided
+        ``(n_documents, n_labels)``; the highest enter first, of equal ones the lowest column. A
+        label that is −inf, or that implies one, does not enter.
+    reach
+        Marks each label's broader labels and itself, ``(n_labels, n_labels)``.
+    seats
+        1 + the column that takes the seat of a group when a label enters,
+        ``(n_labels, n_groups)``.
+    """
+    block = max(1, _CELLS // (sum(seats.shape) + 1))
+    parts = [
+        _enter(log_odds[start : start + block], decided[start : start + block], reach, seats)
+        for start in range(0, len(decided), block)
+    ]
+    return np.concatenate(parts) if parts else decided.copy()
+
+
+def _enter(
+    log_odds: NDArray[np.float64],
+    decided: Decisions,
+    reach: sparse.csr_array,
+    seats: sparse.csr_array,
+) -> Decisions:
+    count = decided.sum(axis=1)
+    ranked = _ranked(log_odds, decided, count)
+    inside = np.zeros_like(decided)
+    seated = np.zeros((len(decided), seats.shape[1]), dtype=np.int64)
+    for rank in range(ranked.shape[1]):
+        document = np.flatnonzero(count > rank)
+        label = ranked[document, rank]
+        outside = ~inside[document, label]
+        document, label = document[outside], label[outside]
+        company, taken = reach[label], seats[label]
+        blocked = _meets_refused(log_odds, document, company)
+        blocked |= _meets_seated(seated, document, taken)
+        _mark(inside, document, company, ~blocked)
+        _mark(seated, document, taken, ~blocked)
+    return inside
+
+
+def _ranked(
+    log_odds: NDArray[np.float64], decided: Decisions, count: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return each document's decided columns by descending log-odds, then anything."""
+    row, column = np.nonzero(decided)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    # Narrower than all labels: most documents have few.
+    columns = np.zeros((len(decided), count.max(initial=0)), dtype=np.int64)
+    falling = np.full(columns.shape, np.inf)
+    columns[row, place] = column
+    falling[row, place] = -log_odds[row, column]
+    return np.take_along_axis(columns, np.argsort(falling, axis=1, kind="stable"), axis=1)
+
+
+def _meets_refused(
+    log_odds: NDArray[np.float64], document: NDArray[np.int64], company: sparse.csr_array
+) -> Decisions:
+    refused = log_odds[_repeat(document, company), company.indices] == -np.inf
+    return _any_in_row(refused, company)
+
+
+def _meets_seated(
+    seated: NDArray[np.int64], document: NDArray[np.int64], taken: sparse.csr_array
+) -> Decisions:
+    sits = seated[_repeat(document, taken), taken.indices]
+    return _any_in_row((sits != 0) & (sits != taken.data), taken)
+
+
+def _mark(
+    table: NDArray[np.generic], document: NDArray[np.int64], rows: sparse.csr_array, keep: Decisions
+) -> None:
+    """Write the stored values of the rows to keep into the rows of their documents."""
+    kept = _repeat(keep, rows)
+    table[_repeat(document, rows)[kept], rows.indices[kept]] = rows.data[kept]
+
+
+def _repeat(values: NDArray[np.generic], rows: sparse.csr_array) -> NDArray[np.generic]:
+    """Return the value of each row, once per stored cell."""
+    return np.repeat(values, np.diff(rows.indptr))
+
+
+def _any_in_row(marks: Decisions, rows: sparse.csr_array) -> Decisions:
+    place = _repeat(np.arange(rows.shape[0]), rows)
+    return np.bincount(place[marks], minlength=rows.shape[0]) > 0
+
+
+Columns = NDArray[np.int64]
+
+
+class Level(NamedTuple):
+    """Arrows whose targets are at one height; those of one target follow each other.
+
+    Attributes
+    ----------
+    sources
+        Column each arrow comes from.
+    starts
+        Where the arrows of each target begin.
+    targets
+        Column of each target, once.
+    """
+
+    sources: Columns
+    starts: Columns
+    targets: Columns
+
+
+def levels(sources: Columns, targets: Columns, n_labels: int) -> tuple[Level, ...]:
+    """Sort arrows into levels such that every source is finished before it is used.
+
+    Examples
+    --------
+    >>> steps = levels(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> [step.targets.tolist() for step in steps]
+    [[1], [2]]
+    """
+    height = _heights(sources, targets, n_labels)[targets]
+    order = np.lexsort((sources, targets, height))
+    cuts = np.flatnonzero(np.diff(height[order])) + 1
+    return tuple(
+        _level(sources[part], targets[part]) for part in np.split(order, cuts) if len(part)
+    )
+
+
+def raise_along(values: NDArray[Any], arrows: Sequence[Level]) -> None:
+    """Give each target the largest value of itself and its sources; in place, along axis 1."""
+    for sources, starts, targets in arrows:
+        highest = np.maximum.reduceat(values[:, sources], starts, axis=1)
+        values[:, targets] = np.maximum(values[:, targets], highest)
+
+
+def closure(narrower: Columns, broader: Columns, n_labels: int) -> sparse.csr_array:
+    """Return a sparse matrix that marks each label's broader labels near and far, and itself.
+
+    Examples
+    --------
+    >>> closure(np.array([0, 1]), np.array([1, 2]), 3).toarray().astype(int)
+    array([[1, 1, 1],
+           [0, 1, 1],
+           [0, 0, 1]])
+    """
+    every = np.arange(n_labels)
+    cells = np.concatenate([every, narrower]), np.concatenate([every, broader])
+    reach = sparse.csr_array((np.ones(len(cells[0]), dtype=bool), cells), (n_labels, n_labels))
+    while True:
+        # Each product doubles the length of the chains that are followed.
+        further = sparse.csr_array(reach @ reach)
+        if further.nnz == reach.nnz:
+            reach.sort_indices()
+            return reach
+        reach = further
+
+
+def _heights(sources: Columns, targets: Columns, n_labels: int) -> Columns:
+    """Length of the longest chain of arrows that ends at each label."""
+    height = np.zeros(n_labels, dtype=np.int64)
+    while True:
+        higher = height.copy()
+        np.maximum.at(higher, targets, height[sources] + 1)
+        if np.array_equal(higher, height):
+            return height
+        height = higher
+
+
+def _level(sources: Columns, targets: Columns) -> Level:
+    distinct, starts = np.unique(targets, return_index=True)
+    return Level(sources, starts, distinct)
+
+
+Clash = tuple[int, int, str]
+
+
+def clash_in(
+    facts: NDArray[np.float64],
+    names: Sequence[Hashable],
+    groups: Sequence[Sequence[int]],
+    implies: Sequence[tuple[int, int]],
+) -> str:
+    """Return the two statements of a document that clash and the rule, for a message.
+
+    Parameters
+    ----------
+    facts
+        1 accepted, 0 refused, NaN open, ``(n_labels,)``; they break a rule.
+    names, groups, implies
+        As in :class:`labelkin.rules.BoundRules`.
+
+    Examples
+    --------
+    >>> clash_in(np.array([1, 1]), ["cat", "dog"], [(0, 1)], [])
+    "'cat' accepted and 'dog' accepted, while 'cat' and 'dog' exclude each other"
+    """
+    graph = {
+        names[narrower]: [names[int(column)] for column in broader]  # type: ignore[call-overload]
+        for narrower, broader in broader_labels(implies).items()
+    }
+    accepted = [names[j] for j in np.flatnonzero(facts == 1).tolist()]
+    refused = {names[j] for j in np.flatnonzero(facts == 0).tolist()}
+    reached = {label: set(reachable(label, graph)) for label in accepted}
+    for label in accepted:
+        for broader in reached[label] & refused:
+            why = chain(path(label, broader, graph))
+            return f"{label!r} accepted and {broader!r} refused, while {why}"
+    return _two_in_a_group([[names[j] for j in group] for group in groups], reached, graph)
+
+
+def _two_in_a_group(
+    groups: Sequence[Sequence[Hashable]], reached: dict[Hashable, set[Hashable]], graph: Graph
+) -> str:
+    for group in groups:
+        ways = [
+            (label, member)
+            for member in group
+            for label in [next((x for x in reached if member in reached[x]), None)]
+            if label is not None
+        ]
+        if len(ways) > 1:
+            break
+    (one, first), (other, second) = ways[:2]
+    chains = [chain(path(*way, graph)) for way in ways[:2] if way[0] != way[1]]
+    why = ", ".join([*chains, exclusion(first, second)])
+    return f"{one!r} accepted and {other!r} accepted, while {why}"

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import name_array, refuse_repeated, some_of
 from labelkin.rules.bound import BoundRules
-from labelkin.rules.groups import groups_of, projected
-from labelkin.rules.hierarchy import broader_labels, nearest, refuse_impossible
+from labelkin.rules.hierarchy import (
+    broader_labels,
+    groups_of,
+    nearest,
+    projected,
+    refuse_impossible,
+)
 from labelkin.rules.proposals import ProposedRule
 
 _SHORT = 6

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from labelkin.label_matrix.record import some_of
 from labelkin.rules.files import bytes_of, saying_where
-from labelkin.rules.groups import groups_of
+from labelkin.rules.hierarchy import groups_of
 from labelkin.rules.record import Rules
 
 FORMATS = {
