@@ -82,9 +82,9 @@ def test_a_corpus_of_ones_own_is_described(tmp_path):
 
 def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
     told = call("corpus", "info", "reuters21578").refused()
-    assert "name its folder by --path" in told
-    assert "in place of the corpus" in call("train", "reuters21578", "-o", "m").refused()
-    assert "no --path, got" in call("corpus", "info", "newsroom", "--path", "x").refused()
+    assert "pass its folder as path=" in told
+    assert "pass its folder as path=" in call("train", "reuters21578", "-o", "m").refused()
+    assert "no path, got" in call("corpus", "info", "newsroom", "--path", "x").refused()
     assert "--documents" in call("demo", "--documents", 1).refused()
     assert "labelkin corpus fetch reuters21578" in told
     assert "Known corpora: 'newsroom'" in call("corpus", "info", "reuter").refused()

@@ -4,9 +4,8 @@ import gzip
 
 import pytest
 
-from labelkin.corpora import load
-from labelkin.corpora.annif import (
-    iter_annif_tsv,
+from labelkin.corpora import Documents, load
+from labelkin.corpora.text_corpora import (
     read_annif_csv,
     read_annif_folder,
     read_annif_tsv,
@@ -47,7 +46,7 @@ def test_a_second_file_is_the_test_part(write):
 
 
 def test_short_texts_are_read_in_blocks(write):
-    blocks = list(iter_annif_tsv(write(short_tsv=SHORT) / "short.tsv", block=2))
+    blocks = list(Documents(write(short_tsv=SHORT) / "short.tsv").blocks(2))
     assert [[d.text for d in block] for block in blocks] == [
         ["Tea with sugar", "Just tea"],
         ["Water"],
@@ -134,7 +133,7 @@ def test_a_wrong_subject_file_is_named(write):
 
 
 def test_an_empty_folder_is_no_corpus(tmp_path):
-    with pytest.raises(ValueError, match="a corpus must have documents, got none"):
+    with pytest.raises(ValueError, match=r"must have documents, \.txt files, and has none"):
         read_annif_folder(tmp_path)
 
 

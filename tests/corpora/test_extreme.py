@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.extreme import iter_extreme, read_extreme
+from labelkin.corpora.sparse_text import iter_extreme, read_extreme
 
 
 @pytest.fixture

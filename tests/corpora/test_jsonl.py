@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.corpora import load
-from labelkin.corpora.jsonl import iter_jsonl, read_jsonl
+from labelkin.corpora import Documents, load
+from labelkin.corpora.text_corpora import read_jsonl
 from labelkin.label_matrix import read_labels
 
 # NumPy cuts off zeros at the end of names.
@@ -77,7 +77,7 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory, documents, raw, block):
     corpus = read_jsonl(path)
     assert corpus.documents.tolist() == [text for text, _ in documents]
     assert [set(labels) for labels in corpus.Y.label_sets()] == [set(ls) for _, ls in documents]
-    blocks = list(iter_jsonl(path, block=block))
+    blocks = list(Documents(path).blocks(block))
     assert all(len(some) == block for some in blocks[:-1])
     assert [document.text for some in blocks for document in some] == corpus.documents.tolist()
 
@@ -88,7 +88,7 @@ def test_a_large_file_is_read_in_little_memory(tmp_path):
     path.write_text(line * 2500)
     assert path.stat().st_size > 25e6
     tracemalloc.start()
-    assert sum(len(block) for block in iter_jsonl(path, block=50)) == 2500
+    assert sum(len(block) for block in Documents(path).blocks(50)) == 2500
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 10e6
@@ -102,7 +102,7 @@ def test_a_large_file_is_read_in_little_memory(tmp_path):
         ({"id": "c", "body": "x"}, r"line 2: .* got no 'text', 'labels' among .*'id', 'body'"),
         ({**TEA, "id": None}, r"line 2: id must be text or a whole number, got None"),
         ({**TEA, "id": True}, r"line 2: id must be text or a whole number, got True"),
-        ({**TEA, "text": ["x"]}, r"line 2: text must be text, got \['x'\]"),
+        ({**TEA, "text": ["x"]}, r"line 2: 'text' must be the document's text, got \['x'\]"),
         ({**TEA, "labels": "tea"}, r"line 2: labels must be a list of texts .* got 'tea'"),
         ({**TEA, "labels": ["tea", ""]}, r"line 2: labels must be a list of texts that are not em"),
         ({**TEA, "labels": [3]}, r"line 2: labels must be a list of texts .* got \[3\]"),
@@ -166,4 +166,4 @@ def test_load_recognises_the_format_by_its_name(write):
 
 def test_blocks_have_a_document_at_least(write):
     with pytest.raises(ValueError, match="block must be at least 1, got 0"):
-        next(iter_jsonl(write(TEA), block=0))
+        next(Documents(write(TEA)).blocks(0))

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from labelkin.corpora.libsvm import iter_libsvm, read_libsvm
 from labelkin.corpora.rcv1 import (
     Rcv1Topics,
     iter_rcv1_tokens,
@@ -29,6 +28,7 @@ from labelkin.corpora.rcv1 import (
     read_rcv1_taxonomy,
     read_rcv1_topics,
 )
+from labelkin.corpora.sparse_text import iter_libsvm, read_libsvm
 from labelkin.label_matrix import read_labels
 
 FOLDER = DATA / "rcv1"
@@ -227,7 +227,7 @@ def test_a_compressed_file_cut_off_is_named_with_its_line(tmp_path):
     blocks = iter_rcv1_vectors([tmp_path / "v.gz"], topics, block=100)
     n_read = 0
     with pytest.raises(
-        ValueError, match=r"v.gz, line \d+: the file must unpack .* cut off\?"
+        ValueError, match=r"v.gz, line \d+: a gzip file must unpack .* cut off\?"
     ) as bad:
         for block in blocks:
             n_read += len(block.ids)
@@ -325,7 +325,7 @@ def test_as_many_documents_as_rcv1_has_go_by_in_little_memory(tmp_path, long_pro
     answer = subprocess.run(
         [sys.executable, "-c", READ_ALL, str(path), str(n_documents)],
         cwd=here.parent.parent,
-        env={**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parent.parent}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
         capture_output=True,
         text=True,
         check=True,

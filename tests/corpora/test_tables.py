@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.corpora import load
-from labelkin.corpora.tables import iter_table, read_table
+from labelkin.corpora import Documents, load
+from labelkin.corpora.text_corpora import read_table
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_text_may_be_longer_than_csv_allows_and_the_limit_stays(write):
 
 def test_blocks_hold_the_same_documents(write):
     path = write("text,labels\n" + "".join(f"{i},tea\n" for i in range(10)))
-    blocks = list(iter_table(path, block=4))
+    blocks = list(Documents(path).blocks(4))
     assert [len(block) for block in blocks] == [4, 4, 2]
     assert [d.text for block in blocks for d in block] == [str(i) for i in range(10)]
     assert blocks[1][0].place == "news.csv, line 6"
@@ -140,7 +140,9 @@ def test_wrong_parameters_are_named(write):
 def test_a_byte_of_another_encoding_is_located(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("text,labels\ncafé,tea\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"latin\.csv: .* utf-8, got 0xE9 at byte 15 .*encoding="):
+    with pytest.raises(
+        ValueError, match=r"latin\.csv, line 2: .* utf-8, got 0xE9 at byte 15 .*encoding="
+    ):
         read_table(path)
     assert load(path, encoding="latin-1").documents.tolist() == ["café"]
 

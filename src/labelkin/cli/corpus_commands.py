@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from labelkin.cli.interrupts import resumable
-from labelkin.cli.options import (
-    Delimiter,
-    Encoding,
-    IdColumn,
-    LabelsColumn,
-    LabelSeparator,
-    Quiet,
-    TextColumn,
-    load_corpus,
-)
-from labelkin.cli.talk import listed, print_table
+from labelkin.cli.options import CorpusName, Quiet, Reading, reads_corpus
+from labelkin.cli.printing import listed, print_table, resumable
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -49,30 +39,13 @@ def list_corpora() -> None:
 
 
 @app.command()
-def info(
-    name: Annotated[str, typer.Argument(help="A known corpus, or the path of one.")],
-    path: Annotated[Path | None, typer.Option(help="Where a known corpus is.")] = None,
-    text_column: TextColumn = None,
-    labels_column: LabelsColumn = None,
-    id_column: IdColumn = None,
-    label_separator: LabelSeparator = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-) -> None:
-    """Read a corpus and tell its sizes, source and licence.
+@reads_corpus
+def info(name: CorpusName, reading: Reading) -> None:
+    """Read a corpus and print its sizes, source and licence.
 
     Example:  labelkin corpus info newsroom
     """
-    corpus = load_corpus(
-        name,
-        path,
-        text_column=text_column,
-        labels_column=labels_column,
-        id_column=id_column,
-        label_separator=label_separator,
-        delimiter=delimiter,
-        encoding=encoding,
-    )
+    corpus = reading.corpus(name)
     for title, value in describe(corpus):
         typer.echo(f"{title:<12} {value}")
 

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from labelkin.cli.interrupts import resumable
+from labelkin.cli.printing import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
 from labelkin.experiment.run import Progress as Tell
 from labelkin.report.beyond import write_beyond

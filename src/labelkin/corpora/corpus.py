@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix
 
@@ -51,3 +52,23 @@ class Corpus:
     features: Features = "text"
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
+
+
+def kind_of_features(X: Any) -> Features:
+    """Return the narrowest kind that fits all values of a dense or sparse ``X``.
+
+    0 and 1 only: ``"binary"``; whole and not negative: ``"counts"``; not negative: ``"weights"``;
+    else ``"numbers"``. NaN, where a value is unknown, fits all.
+
+    Examples
+    --------
+    >>> kind_of_features(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    'counts'
+    """
+    values = X.data if sparse.issparse(X) else np.ravel(X)
+    values = values[~np.isnan(values)]
+    if (values < 0).any():
+        return "numbers"
+    if (values != np.floor(values)).any():
+        return "weights"
+    return "counts" if (values > 1).any() else "binary"

@@ -1,24 +1,127 @@
-"""One file from the network: resumed where it broke off, checked, and named only when whole.
-
-The bytes go to ``NAME.part``, with a note in ``NAME.part.json`` of where they come from. A later
-attempt asks for the rest, on the condition that the file has not changed since. When all is there
-and has been checked, ``NAME.part`` becomes ``NAME``: a file called ``NAME`` is complete.
-"""
+"""Fetch a known corpus from its official home, or say what to do by hand."""
 
 from __future__ import annotations
 
 import hashlib
 import http.client
 import json
+import os
 import re
 import socket
+import tarfile
+import tempfile
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from labelkin.corpora.known import KnownCorpus, RemoteFile, known_corpus
+
+
+class FetchError(OSError):
+    """A corpus could not be fetched; the message says what to do by hand."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """Where the files of a corpus are, and what is left to do.
+
+    Attributes
+    ----------
+    folder
+        Where :func:`labelkin.corpora.load` finds the corpus.
+    files
+        What was fetched, or was there already.
+    by_hand
+        What is left to do by hand; empty: the corpus can be loaded.
+    """
+
+    folder: Path
+    files: tuple[Path, ...]
+    by_hand: str
+
+
+def fetch(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    base_url: str | None = None,
+) -> Fetched:
+    """Download a known corpus from its official home.
+
+    A download that broke off goes on where it ended, in the same call a few times, then in the next
+    one. Files that are there are kept. Where a source that can be cited gives size and checksum,
+    they are checked.
+
+    Parameters
+    ----------
+    name
+        A known corpus.
+    folder
+        Where its files go; ``None``: where :func:`labelkin.corpora.load` looks first.
+    progress
+        Called with a file's name, its bytes so far and its bytes in all (``None``: not known).
+    base_url
+        A copy of the files in one place, to use instead of the official home.
+
+    Raises
+    ------
+    FetchError
+        There is no official home to fetch from, or it gave no whole file. The message says what to
+        do by hand.
+    """
+    corpus = known_corpus(name)
+    target = corpus.places()[0] if folder is None else Path(folder)
+    if not corpus.files:
+        raise FetchError(
+            f"{name} cannot be fetched: no address of a file of it is known. "
+            f"{instructions(corpus, target)}"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    files = []
+    for file in corpus.files:
+        urls = None if base_url is None else [f"{base_url.rstrip('/')}/{file.name}"]
+        try:
+            files.append(download(file, target, urls=urls, progress=progress))
+        except DownloadError as error:
+            raise FetchError(
+                f"{file.name} of {name} could not be fetched: {error}. Fetching again goes on from "
+                f"there. {instructions(corpus, target)}"
+            ) from None
+    if corpus.unpack:
+        for path in files:
+            _unpack(path, target)
+    return Fetched(target, tuple(files), corpus.by_hand)
+
+
+def instructions(corpus: KnownCorpus, folder: Path) -> str:
+    """Say how to get a corpus into a folder by hand."""
+    steps = [f"Download {' or '.join(file.urls)} as {folder / file.name}." for file in corpus.files]
+    if corpus.unpack:
+        steps += [f"Run tar -xzf {folder / file.name} -C {folder}." for file in corpus.files]
+    return " ".join(["By hand:", *steps, corpus.by_hand]).strip()
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpack the files at the top of an archive, each of them whole or not at all."""
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work,
+            tarfile.open(archive) as content,
+        ):
+            content.extraction_filter = getattr(tarfile, "data_filter", None)
+            content.extractall(work)
+            for path in sorted(Path(work).iterdir()):
+                path.replace(folder / path.name)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise FetchError(
+            f"{archive} cannot be unpacked ({error}). Delete it and fetch again."
+        ) from None
+
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the attempts at one address: one attempt more than pauses."""
@@ -38,29 +141,6 @@ Progress = Callable[[str, int, int | None], None]
 
 class DownloadError(OSError):
     """A file could not be had whole; what is there of it waits in ``NAME.part``."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RemoteFile:
-    """A file and what is known of it.
-
-    Attributes
-    ----------
-    name
-        What it is called here.
-    urls
-        Where it is, the official home first; the others are tried in order.
-    size, sha256
-        Of the complete file, where a source gives them, …
-    vouched_by
-        … and that source.
-    """
-
-    name: str
-    urls: tuple[str, ...]
-    size: int | None = None
-    sha256: str | None = None
-    vouched_by: str = ""
 
 
 def download(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -13,21 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.rcv1_documents import (
-    N_TERMS,
-    Rcv1Block,
-    iter_rcv1_tokens,
-    iter_rcv1_vectors,
-)
-from labelkin.corpora.rcv1_topics import (
-    Rcv1Topics,
-    lyrl2004_split,
-    read_rcv1_taxonomy,
-    read_rcv1_topics,
-)
-from labelkin.corpora.sparse_rows import iter_rows
-from labelkin.corpora.text_files import bad_line, find_file
-from labelkin.label_matrix import read_labels
+from labelkin.corpora.lines import bad_line, decoded_lines, find_file, line_blocks
+from labelkin.corpora.sparse_text import Rows, iter_rows, split_at_space
+from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
 
 __all__ = [
     "Rcv1Block",
@@ -186,3 +176,239 @@ def _split_sample(
     seen = {terms[i] for i in train}
     test = [i for i in np.flatnonzero(subsets >= 4) if terms[i] not in seen]
     return train, np.array(test, dtype=np.int64)
+
+
+#: First and last document of the training part; all later ones are for testing.
+FIRST_TRAIN, LAST_TRAIN = 2286, 26150
+
+
+@dataclass(frozen=True)
+class Rcv1Topics:
+    """The topics of documents, found by the documents' numbers.
+
+    Attributes
+    ----------
+    ids
+        The documents, ascending, ``(n_documents,)``.
+    Y
+        Their topics, ``(n_documents, n_labels)``.
+    """
+
+    ids: NDArray[np.int64]
+    Y: LabelMatrix
+
+    def positions(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows of some documents; −1 where there is none."""
+        place = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        return np.where(self.ids[place] == ids, place, -1)
+
+    def keep(self, names: Sequence[str]) -> Rcv1Topics:
+        """Return the same documents with some topics only, in this order."""
+        return replace(self, Y=self.Y.columns(names_to_columns(names, self.Y.names)))
+
+
+def read_rcv1_topics(path: str | PathLike[str]) -> Rcv1Topics:
+    """Read ``rcv1-v2.topics.qrels``, maybe compressed: a line ``TOPIC DOCID 1`` per assignment.
+
+    Topics are in alphabetical order.
+    """
+    path = Path(path)
+    code: dict[bytes, int] = {}
+    topics, documents = [], []
+    for numbers, lines in line_blocks(path, 100_000):
+        words = b"\n".join(lines).split()
+        _check_qrels(path, numbers, lines, words)
+        codes = [code.setdefault(topic, len(code)) for topic in words[::3]]
+        topics.append(np.array(codes, dtype=np.int32))
+        documents.append(np.array(list(map(int, words[1::3])), dtype=np.int64))
+    if not code:
+        raise ValueError(f"{path.name}: there must be lines such as 'GCAT 2286 1', got none.")
+    names = sorted(code)
+    column = np.argsort(np.argsort([*code]))[np.concatenate(topics)]
+    ids, row = np.unique(np.concatenate(documents), return_inverse=True)
+    shape = (len(ids), len(names))
+    stored = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape)
+    # A line given twice is still one assignment.
+    positive = (sparse.csr_array(stored) > 0).astype(np.float64)
+    return Rcv1Topics(ids, read_labels(positive, names=[name.decode() for name in names]))
+
+
+def read_rcv1_taxonomy(path: str | PathLike[str]) -> dict[str, str]:
+    """Return the parent of every topic; the four at the top have the parent ``"Root"``.
+
+    Both forms of the file are read: a line per parent, ``CCAT C11 C12 …`` (``rcv1.taxonomy``), and
+    a line per child, ``parent: CCAT child: C11 …`` (``rcv1.topics.hier.orig``).
+    """
+    path = Path(path)
+    parents: dict[str, str] = {}
+    for number, line in enumerate(decoded_lines(path), start=1):
+        parent, children = _read_branch(path, number, line)
+        for child in children:
+            if child in parents:
+                raise bad_line(
+                    path,
+                    number,
+                    f"a topic must have one parent, got {parent!r} and {parents[child]!r} for "
+                    f"{child!r}.",
+                )
+            parents[child] = parent
+    if not parents:
+        raise ValueError(f"{path.name}: there must be lines such as 'Root CCAT ECAT', got none.")
+    return parents
+
+
+def lyrl2004_split(ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of the training (2286 to 26150) and of the test documents.
+
+    Examples
+    --------
+    >>> lyrl2004_split(np.array([2286, 26150, 26151]))
+    (array([0, 1]), array([2]))
+    """
+    is_train = (ids >= FIRST_TRAIN) & (ids <= LAST_TRAIN)
+    return np.flatnonzero(is_train), np.flatnonzero(~is_train)
+
+
+_ASSIGNMENT = re.compile(rb"\s*\S+\s+[0-9]+\s+1\s*")
+_CHILD = re.compile(r"parent:\s*(\S+)\s+child:\s*(\S+)")
+
+
+def _check_qrels(
+    path: Path, numbers: Sequence[int], lines: Sequence[bytes], words: Sequence[bytes]
+) -> None:
+    if (
+        len(words) == 3 * len(lines)
+        and set(words[2::3]) == {b"1"}
+        and all(map(bytes.isdigit, words[1::3]))
+    ):
+        return
+    for number, line in zip(numbers, lines, strict=True):
+        if not _ASSIGNMENT.fullmatch(line):
+            raise bad_line(
+                path,
+                number,
+                f"a line must be TOPIC DOCID 1, got {line[:60].decode(errors='replace')!r}. "
+                "Is the file cut off?",
+            )
+
+
+def _read_branch(path: Path, number: int, line: str) -> tuple[str, list[str]]:
+    if "child:" in line:
+        found = _CHILD.search(line)
+        if found:
+            return found[1], [] if found[1] == "None" else [found[2]]
+    parent, *children = line.split() or [""]
+    if (not children and parent) or "child:" in line:
+        raise bad_line(
+            path, number, f"a line must name a parent and a child, got {line.rstrip()[:60]!r}."
+        )
+    return parent, children
+
+
+#: How many terms the vectors have.
+N_TERMS = 47_236
+
+
+@dataclass(frozen=True)
+class Rcv1Block:
+    """Some documents: their numbers, vectors and topics, a row each."""
+
+    ids: NDArray[np.int64]
+    X: sparse.csr_array
+    Y: LabelMatrix
+
+
+def iter_rcv1_vectors(
+    paths: Sequence[str | PathLike[str]],
+    topics: Rcv1Topics,
+    *,
+    n_terms: int = N_TERMS,
+    block: int = 10_000,
+) -> Iterator[Rcv1Block]:
+    """Yield the documents of vector files (``DOCID  TERM:WEIGHT …``), a block at a time.
+
+    Never more than one block is in memory, however long the files are.
+
+    Parameters
+    ----------
+    paths
+        Such as ``lyrl2004_vectors_test_pt0.dat`` to ``…_pt3.dat``, maybe compressed, read in this
+        order.
+    topics
+        What :func:`read_rcv1_topics` returns. A document without topics there is an error, and so
+        is one that comes twice.
+    n_terms
+        Number of columns; term 1 is column 0.
+    block
+        Documents per block; the last one of a file may be smaller.
+    """
+    seen = np.zeros(len(topics.ids), dtype=bool)
+    for path in map(Path, paths):
+        for rows in iter_rows(path, split_at_space, n_features=n_terms, block=block):
+            ids = _read_ids(path, rows)
+            place = topics.positions(ids)
+            _check_new(path, rows.lines, ids, place, seen)
+            seen[place] = True
+            yield Rcv1Block(ids, rows.X, topics.Y.rows(place))
+
+
+def iter_rcv1_tokens(paths: Sequence[str | PathLike[str]]) -> Iterator[tuple[int, str]]:
+    """Yield number and text of the documents in token files (``.I 2286``, ``.W``, tokens).
+
+    The tokens are stems without stop words, with a space between.
+    """
+    for path in map(Path, paths):
+        for start, lines in _entries(path):
+            yield _read_entry(path, start, lines)
+
+
+def _read_ids(path: Path, rows: Rows) -> NDArray[np.int64]:
+    for number, head in zip(rows.lines, rows.heads, strict=True):
+        if not head.isdigit():
+            raise bad_line(
+                path,
+                number,
+                "a line must begin with the number of a document, got "
+                f"{head[:40].decode(errors='replace')!r}.",
+            )
+    return np.array(list(map(int, rows.heads)), dtype=np.int64)
+
+
+def _check_new(
+    path: Path,
+    lines: Sequence[int],
+    ids: NDArray[np.int64],
+    place: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    """Refuse documents without topics, and those that came before, in this block or an earlier."""
+    for i in np.flatnonzero(place < 0)[:1]:
+        raise bad_line(path, lines[i], f"document {ids[i]} must have topics, and has none.")
+    is_first = np.zeros(len(ids), dtype=bool)
+    is_first[np.unique(ids, return_index=True)[1]] = True
+    for i in np.flatnonzero(~is_first | seen[place])[:1]:
+        raise bad_line(path, lines[i], f"documents must be unique, got {ids[i]} again.")
+
+
+def _entries(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines that belong to a document, without blank ones, and where they begin."""
+    start, entry = 0, list[str]()
+    for number, line in enumerate(decoded_lines(path, "latin-1"), start=1):
+        if line.startswith(".I") and entry:
+            yield start, entry
+            entry = []
+        if line.strip():
+            start = start if entry else number
+            entry.append(line.strip())
+    if entry:
+        yield start, entry
+
+
+def _read_entry(path: Path, start: int, lines: Sequence[str]) -> tuple[int, str]:
+    begin = re.fullmatch(r"\.I\s+([0-9]+)", lines[0])
+    if not begin:
+        raise bad_line(path, start, f"a document must begin with .I NUMBER, got {lines[0][:60]!r}.")
+    if lines[1:2] != [".W"]:
+        got = repr(lines[1][:60]) if len(lines) > 1 else "nothing. Is the file cut off?"
+        raise bad_line(path, start, f"document {begin[1]} must go on with .W, got {got}")
+    return int(begin[1]), " ".join(lines[2:])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import html
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Literal
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.reuters_sgml import Story, iter_stories
+from labelkin.corpora.lines import bad_line
 from labelkin.label_matrix import read_labels
 
 Split = Literal["modapte", "modlewis", "modhayes"]
@@ -116,3 +119,163 @@ _PARTS: dict[str, Callable[[Mapping[str, str]], str | None]] = {
     "modlewis": _modlewis,
     "modhayes": _modhayes,
 }
+
+
+#: The attributes of a ``REUTERS`` tag and the values that the README gives them.
+ATTRIBUTES = {
+    "TOPICS": "YES|NO|BYPASS",
+    "LEWISSPLIT": "TRAIN|TEST|NOT-USED",
+    "CGISPLIT": "TRAINING-SET|PUBLISHED-TESTSET",
+    "NEWID": "[0-9]+",
+}
+
+
+@dataclass(frozen=True)
+class Story:
+    """One document, without mark-up.
+
+    Attributes
+    ----------
+    newid
+        Its number in the distribution, 1 to 21578.
+    title, body
+        The text; an unstructured story (``TYPE="UNPROC"``) is all body. The date line, the author
+        and the placeholder of stories without a body ("Blah blah blah") are in neither.
+    topics
+        The names of its topics.
+    attributes
+        What the ``REUTERS`` tag says: ``{"LEWISSPLIT": "TRAIN", …}``.
+    """
+
+    newid: int
+    title: str
+    body: str
+    topics: frozenset[str]
+    attributes: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """Title and body."""
+        return f"{self.title}\n{self.body}".strip()
+
+
+def iter_stories(paths: Sequence[Path]) -> Iterator[Story]:
+    """Yield every story of some SGML files in their order, used by a split or not."""
+    seen: set[int] = set()
+    for path in paths:
+        file = _File(path, path.read_text(encoding="latin-1"))
+        for start, tag, content in _elements(file):
+            story = _read_story(file, start, tag, content)
+            if story.newid in seen:
+                raise file.error(start, f"NEWID must be unique, got {story.newid} again.")
+            seen.add(story.newid)
+            yield story
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file and its text."""
+
+    path: Path
+    text: str
+
+    def error(self, position: int, message: str) -> ValueError:
+        """Return the error at a position; only then are the lines before it counted."""
+        return bad_line(self.path, self.text.count("\n", 0, position) + 1, message)
+
+
+_MARK = re.compile(r"<(/?)REUTERS\b([^>]*)>")
+_ATTRIBUTE = re.compile(r'(\w+)="(.*?)"')
+_ELEMENT = {
+    name: re.compile(rf"<{name}\b([^>]*)>(.*?)</{name}>", re.DOTALL)
+    for name in ("TOPICS", "TEXT", "TITLE", "BODY")
+}
+_TOPIC = re.compile(r"<D>(.*?)</D>")
+_TAG = re.compile(r"<[^>]+>")
+
+
+def _elements(file: _File) -> Iterator[tuple[int, str, str]]:
+    """Yield position, attributes and content of the ``REUTERS`` elements; all else is an error."""
+    end = _after_doctype(file)
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(file.text):
+        if mark[1] and opened:
+            yield opened.start(), opened[2], file.text[opened.end() : mark.start()]
+            opened, end = None, mark.end()
+        elif mark[1]:
+            raise file.error(mark.start(), "</REUTERS> must end a document, and none has begun.")
+        elif opened:
+            raise _not_ended(file, mark.start(), "another <REUTERS …>")
+        else:
+            _check_blank(file, end, mark.start())
+            opened = mark
+    if opened:
+        raise _not_ended(file, len(file.text), "the end of the file")
+    _check_blank(file, end, len(file.text))
+
+
+def _after_doctype(file: _File) -> int:
+    if not file.text.startswith("<!DOCTYPE lewis"):
+        first = file.text.partition("\n")[0]
+        raise file.error(
+            0,
+            'the file must begin with <!DOCTYPE lewis SYSTEM "lewis.dtd">, got '
+            f"{first[:60]!r}. Is it a file of Reuters-21578?",
+        )
+    return file.text.find(">") + 1
+
+
+def _not_ended(file: _File, position: int, found: str) -> ValueError:
+    return file.error(
+        position, f"a document must end with </REUTERS>, got {found}. Is the file cut off?"
+    )
+
+
+def _check_blank(file: _File, start: int, end: int) -> None:
+    between = file.text[start:end].strip()
+    if between:
+        raise file.error(
+            file.text.index(between[0], start),
+            f"a document must begin with <REUTERS …>, got {between[:60]!r}.",
+        )
+
+
+def _read_story(file: _File, start: int, tag: str, content: str) -> Story:
+    attributes = dict(_ATTRIBUTE.findall(tag))
+    for name, allowed in ATTRIBUTES.items():
+        if not re.fullmatch(allowed, attributes.get(name, "")):
+            raise file.error(
+                start,
+                f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}.",
+            )
+    _, topics = _only(file, start, "TOPICS", content)
+    kind, text = _only(file, start, "TEXT", content)
+    unstructured = "UNPROC" in kind
+    return Story(
+        newid=int(attributes["NEWID"]),
+        title="" if unstructured else _plain(_inner(file, start, "TITLE", text)),
+        body=_plain(text if unstructured else _inner(file, start, "BODY", text)),
+        topics=frozenset(_TOPIC.findall(topics)),
+        attributes=attributes,
+    )
+
+
+def _inner(file: _File, start: int, name: str, text: str) -> str:
+    """Return the content of an element that not every story has."""
+    return _only(file, start, name, text)[1] if f"<{name}" in text else ""
+
+
+def _only(file: _File, start: int, name: str, content: str) -> tuple[str, str]:
+    """Return attributes and content of an element."""
+    found: list[tuple[str, str]] = _ELEMENT[name].findall(content)
+    if len(found) != 1:
+        raise file.error(
+            start,
+            f"the document that begins here must have one <{name}>…</{name}>, got {len(found)}.",
+        )
+    return found[0]
+
+
+def _plain(text: str) -> str:
+    """Text without tags, entities resolved; control characters such as ``&#3;`` vanish."""
+    return html.unescape(_TAG.sub(" ", text)).strip()

@@ -50,7 +50,7 @@ class FittedModel:
         return bool(getattr(getattr(self.classifier, "thresholds_", None), "needs_batch", False))
 
     def check_texts(self, name: str) -> None:
-        """Refuse texts for a model that takes vectors."""
+        """Raise where the model takes vectors, not texts."""
         if not self.takes_texts:
             raise ValueError(
                 f"{name} must take texts, and takes vectors: it was trained on a corpus of them. "
@@ -79,7 +79,7 @@ class FittedModel:
 
 
 def fitted_model(model: Any, name: str = "The model") -> FittedModel:
-    """Take a model apart; whatever gives no log-odds of label sets is refused.
+    """Take a model apart; whatever gives no log-odds of label sets is an error.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
         )
     if classifier.target_kind_ != "multilabel":
         raise ValueError(
-            f"{name} must have learnt label sets, and has learnt one class per document. Train it "
-            "on label sets."
+            f"{name} must have learned label sets, and has learned one class per document. Train "
+            "it on label sets."
         )
     return FittedModel(model, steps, classifier)
