@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from labelkin.explain.layout import strongest_bonds
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.comparison import Comparison, compare
-from labelkin.report.label_graph import strongest_bonds
 from labelkin.report.page import Report
 
 NAMES = ["<b>&", "a|b", 'say "hi"', "cost in $ and $", "two\nlines", "url(#x) #1a5fb4"]

@@ -7,7 +7,7 @@ import pytest
 
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.report.comparison import Comparison, compare
-from labelkin.report.reading import gains_per_label, read_comparison
+from labelkin.report.sentences import gains_per_label, read_comparison
 
 
 def with_signs(comparison, micro, macro):

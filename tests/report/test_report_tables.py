@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelkin.explain.layout import Bond
 from labelkin.report.comparison import Comparison
-from labelkin.report.label_graph import Bond
 from labelkin.report.number_text import p_value_text, score_text, signed_text
 from labelkin.report.tables import (
     Cell,

@@ -14,7 +14,7 @@ def frame(title: str, sections: Iterable[str]) -> str:
 
     ``title`` is text; ``sections`` are HTML and stay as they are.
     """
-    style = files("labelkin.report").joinpath("page.css").read_text(encoding="utf-8")
+    style = files("labelkin.report").joinpath("templates/page.css").read_text(encoding="utf-8")
     return "\n".join(
         [
             "<!doctype html>",

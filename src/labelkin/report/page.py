@@ -11,7 +11,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.report.comparison import Comparison
 from labelkin.report.frame import fact_list, frame, panels, scrolling
 from labelkin.report.plots import bond_picture, gain_pictures, reliability_pictures
-from labelkin.report.reading import read_comparison
+from labelkin.report.sentences import read_comparison
 from labelkin.report.tables import LEGEND, bond_table, comparison_table, html_table
 
 

@@ -14,7 +14,7 @@ from labelkin.report.paper import paper_corpus
 from labelkin.report.paper_plots import score_pictures
 from labelkin.report.paper_tables import PaperTable
 from labelkin.report.plots import gain_pictures, reliability_pictures
-from labelkin.report.reading import read_comparison
+from labelkin.report.sentences import read_comparison
 from labelkin.report.tables import html_table
 
 #: The addition that the pictures look at, where it is there.

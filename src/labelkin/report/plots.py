@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.explain.label_graph import Bond, short_name
+from labelkin.explain.layout import bonded_labels, lay_out
 from labelkin.label_matrix import LabelMatrix
 from labelkin.report.comparison import Comparison, System
-from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.report.number_text import score_text
-from labelkin.report.reading import gains_per_label
+from labelkin.report.sentences import gains_per_label
 from labelkin.report.svg import COLOURS, Picture, drawing, finish
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
+from labelkin.explain.layout import bonded_labels, lay_out
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.report.label_graph import bonded_labels, lay_out
 from labelkin.service import messages
 from labelkin.service.models import ServedModel, Snapshot
 from labelkin.service.problems import ProblemError

@@ -4,14 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from docs.make.beyond import beyond_page, write_beyond
+from docs.make.beyond_tables import threshold_table
+from docs.make.cells import Difference, read_cells
+from docs.make.gains import count_gains, gain
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
-from labelkin.cli.experiment_commands import report
 from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.report.beyond import beyond_page, write_beyond
-from labelkin.report.beyond_cells import Difference, read_cells
-from labelkin.report.beyond_gains import count_gains, gain
-from labelkin.report.beyond_tables import threshold_table
 from labelkin.report.scores import METRICS
 from labelkin.significance import (
     Bootstrap,
@@ -183,10 +182,3 @@ def test_folders_without_a_learnt_weight_are_refused(tmp_path):
     run_experiment(parse_experiment(text), tmp_path / "plain")
     with pytest.raises(ValueError, match=r"needs runs with a learnt weight.*evidence_weights ="):
         write_beyond([tmp_path / "plain"], tmp_path / "beyond.md")
-
-
-def test_the_command_writes_the_page_beside_the_tables(results, tmp_path, capsys):
-    report([results.folder], tmp_path / "tables", beyond=tmp_path / "beyond.md")
-    assert (tmp_path / "beyond.md").read_text().startswith("# Beyond the paper")
-    assert f"NB+{LEARNT}" in (tmp_path / "tables" / "tables.md").read_text()
-    assert str(tmp_path / "beyond.md") in capsys.readouterr().err

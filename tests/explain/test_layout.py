@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.explain.label_graph import Bond
-from labelkin.report.label_graph import bonded_labels, lay_out
+from labelkin.explain.layout import bonded_labels, lay_out
 from labelkin.report.plots import bond_picture
 
 

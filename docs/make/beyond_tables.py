@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from docs.make.cells import CALIBRATION, BeyondCell, Trial
+from docs.make.gains import count_gains, gain, gains_over
 
-from labelkin.report.beyond_cells import CALIBRATION, BeyondCell, Trial
-from labelkin.report.beyond_gains import count_gains, gain, gains_over
 from labelkin.report.number_text import score_text, signed_text
 from labelkin.report.scores import METRICS
 from labelkin.report.tables import Cell, Table

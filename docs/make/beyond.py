@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from labelkin.report.beyond_cells import BeyondCell, read_cells
-from labelkin.report.beyond_gains import count_gains, gains_over
-from labelkin.report.beyond_tables import (
+from docs.make.beyond_tables import (
     HEADS,
     calibration_table,
     control_table,
@@ -20,6 +18,9 @@ from labelkin.report.beyond_tables import (
     threshold_cell_table,
     threshold_table,
 )
+from docs.make.cells import BeyondCell, read_cells
+from docs.make.gains import count_gains, gains_over
+
 from labelkin.report.files import write_text
 from labelkin.report.number_text import score_text, signed_text
 from labelkin.report.paper import paper_corpus

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from stored_results import experiment_text, store_results
-
-from labelkin.report.agreement import compare_signs
-from labelkin.report.outcome import read_outcomes
-from labelkin.report.paper import TITLES, paper_standings
-from labelkin.report.reproduction import (
+from docs.make.agreement import compare_signs
+from docs.make.reproduction import (
     Notes,
     read_notes,
     reproduction_page,
     write_reproduction,
 )
+from stored_results import experiment_text, store_results
+
+from labelkin.report.outcome import read_outcomes
+from labelkin.report.paper import TITLES, paper_standings
 
 Y = np.eye(6, dtype=int)
 

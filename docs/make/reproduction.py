@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from docs.make.agreement import Agreement, compare_signs
+
 from labelkin.experiment.toml_table import parse_toml
-from labelkin.report.agreement import Agreement, compare_signs
 from labelkin.report.documents import markdown_facts, markdown_sections, paper_tables
 from labelkin.report.files import write_text
 from labelkin.report.number_text import signed_text

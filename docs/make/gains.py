@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from docs.make.cells import BeyondCell, is_gain
 
-from labelkin.report.beyond_cells import BeyondCell, is_gain
 from labelkin.report.scores import METRICS
 
 
