@@ -11,9 +11,9 @@ from docs.make.reproduction import (
     reproduction_page,
     write_reproduction,
 )
+from labelkin.report.outcome import read_outcomes
 from stored_results import experiment_text, store_results
 
-from labelkin.report.outcome import read_outcomes
 from labelkin.report.paper import TITLES, paper_standings
 
 Y = np.eye(6, dtype=int)

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.explain.label_graph import Bond
-from labelkin.explain.layout import bonded_labels, lay_out
-from labelkin.report.plots import bond_picture
+from labelkin.explain.layout import edge_labels, lay_out
+from labelkin.report.plots import edge_picture
 
 
 def bond(first, second, strength=1.0):
@@ -22,7 +22,7 @@ pairs = st.lists(
 @settings(max_examples=40, deadline=None)
 def test_names_have_their_own_places_on_the_canvas(drawn, seed):
     bonds = [bond(f"n{k}", f"n{j}", 1.0 if kin else -1.0) for k, j, kin in drawn if k != j]
-    names = bonded_labels(bonds)
+    names = edge_labels(bonds)
     half = np.tile([0.08, 0.03], (len(names), 1))
     places = lay_out(bonds, half, 1.3, seed)
     assert places.shape == (len(names), 2)
@@ -51,6 +51,6 @@ def test_no_bonds_need_no_places():
 
 def test_labels_may_be_anything_that_can_be_written():
     bonds = [bond(3, 20), bond(20, "tea"), bond("tea", 1, -1.0), bond("3", 3)]
-    assert bonded_labels(bonds) == [1, 20, 3, "3", "tea"]
+    assert edge_labels(bonds) == [1, 20, 3, "3", "tea"]
     assert lay_out(bonds, np.full((5, 2), 0.02), 1.3).shape == (5, 2)
-    assert "5 labels with 3 attractions" in bond_picture(bonds).alt
+    assert "5 labels with 3 attractions" in edge_picture(bonds).alt

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from labelkin.cli.interrupts import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
 from labelkin.experiment.corpus_work import Progress as Tell
-from labelkin.report.results import report_results
+from labelkin.report.documents import report_results
 
 app = typer.Typer(help="Experiments: the paper's tables by one command.", no_args_is_help=True)
 

@@ -1,17 +1,13 @@
-"""Where to draw labels that attract or repel each other."""
+"""Where to draw the labels of a label graph: kin together, no two names on each other."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
-
-from labelkin.explain.label_graph import Bond, strongest_bonds
-
-__all__ = ["Bond", "bonded_labels", "lay_out", "strongest_bonds"]
 
 Floats = NDArray[np.float64]
 
@@ -21,22 +17,38 @@ _ATTRACTION, _REPULSION = 1.0, 1.2
 _NO_PATH = 0.7
 
 
-def bonded_labels(bonds: Sequence[Bond]) -> list[Any]:
-    """Return the labels that have a bond, in alphabetical order."""
-    labels = dict.fromkeys(label for bond in bonds for label in (bond.first, bond.second))
+class Edge(Protocol):
+    """What holds two labels together, or apart: :class:`labelkin.explain.label_graph.Bond`."""
+
+    @property
+    def first(self) -> Any:
+        """One label."""
+
+    @property
+    def second(self) -> Any:
+        """The other."""
+
+    @property
+    def strength(self) -> float:
+        """Above 0 the labels attract each other."""
+
+
+def edge_labels(edges: Sequence[Edge]) -> list[Any]:
+    """Return the labels that have an edge, in alphabetical order."""
+    labels = dict.fromkeys(label for edge in edges for label in (edge.first, edge.second))
     return sorted(labels, key=str)
 
 
-def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
-    """Place the bonded labels so that kin stand together and no two names overlap.
+def lay_out(edges: Sequence[Edge], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
+    """Place the labels so that kin stand together and no two names overlap.
 
     Parameters
     ----------
-    bonds
+    edges
         What holds the labels together.
     half_sizes
         Half the width and half the height of every label's name, ``(n_names, 2)``, in the order of
-        :func:`bonded_labels`, in units of the canvas: its height is 1, its width ``aspect``.
+        :func:`edge_labels`, in units of the canvas: its height is 1, its width ``aspect``.
     aspect
         Width of the canvas over its height.
     seed
@@ -46,11 +58,11 @@ def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int 
     -------
     The middle of every name, ``(n_names, 2)``, inside the canvas where the names find room in it.
     """
-    names = bonded_labels(bonds)
+    names = edge_labels(edges)
     if not names:
         return np.zeros((0, 2))
     start = np.random.default_rng(seed).standard_normal((len(names), 2))
-    places = _relax(start, _distances(bonds, names))
+    places = _relax(start, _distances(edges, names))
     canvas = np.array([aspect, 1.0])
     places = _fill(places, half_sizes, canvas)
     for _ in range(200):
@@ -60,13 +72,13 @@ def lay_out(bonds: Sequence[Bond], half_sizes: Floats, aspect: float, seed: int 
     return places
 
 
-def _distances(bonds: Sequence[Bond], names: Sequence[Any]) -> Floats:
-    """How far apart labels should be: along the shortest path of bonds."""
+def _distances(edges: Sequence[Edge], names: Sequence[Any]) -> Floats:
+    """How far apart labels should be: along the shortest path of edges."""
     place = {name: i for i, name in enumerate(names)}
     lengths = np.full((len(names), len(names)), np.inf)
-    for bond in bonds:
-        length = _ATTRACTION if bond.strength > 0 else _REPULSION
-        lengths[place[bond.first], place[bond.second]] = length
+    for edge in edges:
+        length = _ATTRACTION if edge.strength > 0 else _REPULSION
+        lengths[place[edge.first], place[edge.second]] = length
     distances: Floats = shortest_path(np.where(np.isinf(lengths), 0, lengths), directed=False)
     farthest = distances[np.isfinite(distances)].max(initial=_ATTRACTION)
     return np.where(np.isinf(distances), max(_NO_PATH * farthest, 2 * _REPULSION), distances)
@@ -97,7 +109,7 @@ def _fill(places: Floats, half_sizes: Floats, canvas: Floats) -> Floats:
 
 
 def _push_apart(places: Floats, half_sizes: Floats) -> bool:
-    """Move overlapping names apart, along the side where less is needed; tell whether any did."""
+    """Move overlapping names apart, along the side where less is needed; return whether any did."""
     moved = False
     for i in range(len(places)):
         for j in range(i):

@@ -1,4 +1,4 @@
-"""Records → a few plain sentences; every number in them is counted, none is typed."""
+"""The record of scores → a few plain sentences; every number in them is counted, none is typed."""
 
 from __future__ import annotations
 
@@ -7,115 +7,112 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.report.comparison import Comparison, System
-from labelkin.report.number_text import score_text, signed_text
-
-_F1 = {"micro_f1": "Micro F1", "macro_f1": "Macro F1"}
-_LOSSES = {
-    "hamming_loss": "Hamming loss",
-    "subset_loss": "subset 0/1 loss",
-    "one_error": "one-error",
-}
+from labelkin.report.results import Outcome, System
+from labelkin.report.scores import F1_METRICS, LOSSES, WORDS, Score, count_leads
+from labelkin.report.tables import score_text, signed_text
 
 
-def read_comparison(
-    comparison: Comparison, addition: str, label_counts: NDArray[np.float64]
-) -> list[str]:
-    """Say in sentences what the comparison shows, what it does not, and where the gains are.
+def describe(outcome: Outcome, addition: str | None = None) -> list[str]:
+    """Say in sentences what the first seed shows, what it does not, and where the gains are.
 
     Parameters
     ----------
-    comparison
-        The compared systems.
-    addition
-        The addition that is looked at label by label, ``"BLR+M2"``.
-    label_counts
-        Training documents with each label, ``(n_labels,)``.
+    outcome
+        What came out; systems whose content classifier alone is not there are left out.
+    addition : str, default None
+        The addition that is looked at label by label, ``"BLR+M2"``; ``None``: the one that plots
+        look at.
+
+    Returns
+    -------
+    The sentences; none where nothing was added to anything.
     """
+    addition = outcome.addition if addition is None else addition
+    pairs = outcome.pairs(addition) if addition else []
+    if not pairs or outcome.labels is None:
+        return []
+    contents = {alone.content for alone, _ in outcome.pairs()}
+    rows = [r for r in outcome.by_seed if r.seed == outcome.seeds[0] and r.content in contents]
+    rows = [row for row in rows if not row.rule]
+    proposals = [row for row in rows if row.addition]
     return [
-        *(_count_f1(comparison, metric) for metric in _F1),
-        _name_best(comparison),
-        _count_losses(comparison),
-        _split_gains(comparison, addition, label_counts),
-        _tell_calibration(comparison, addition),
+        _lead_with(addition, proposals),
+        *(_count_f1([row for row in proposals if row.metric == metric]) for metric in F1_METRICS),
+        _name_best(rows),
+        _count_losses(proposals),
+        _split_gains(addition, pairs, outcome.labels.counts()[0]),
+        _compare_calibration(addition, pairs),
     ]
 
 
-def gains_per_label(comparison: Comparison, system: System) -> NDArray[np.float64]:
-    """Return the F1 of every label less the baseline's, ``(n_labels,)``."""
-    baseline = comparison[system.content].evaluation.per_label()["f1"]
-    difference: NDArray[np.float64] = system.evaluation.per_label()["f1"] - baseline
-    return difference
+def gains_per_label(alone: System, added: System) -> NDArray[np.float64]:
+    """Return the F1 of every label less the content classifier's, ``(n_labels,)``."""
+    before, after = (system.evaluation.per_label()["f1"] for system in (alone, added))
+    return np.asarray(after - before, dtype=np.float64)
 
 
-def _count_f1(comparison: Comparison, metric: str) -> str:
-    proposals = comparison.proposals
-    higher = [s for s in proposals if _difference(comparison, s, metric) > 0]
-    tests = [s.micro if metric == "micro_f1" else s.macro for s in proposals]
-    better = sum(test is not None and test.sign in "≪<" for test in tests)
-    worse = sum(test is not None and test.sign in "≫>" for test in tests)
+def _lead_with(addition: str, proposals: Sequence[Score]) -> str:
+    parts = []
+    for metric in F1_METRICS:
+        rows = [row for row in proposals if (row.addition, row.metric) == (addition, metric)]
+        changes = [
+            f"{row.content} {score_text(row.baseline)} → {score_text(row.value)} ({row.sign})"
+            for row in rows
+        ]
+        parts.append(f"{WORDS[metric]} {_join(changes)}")
+    return f"{addition} against the content classifier alone: {'; '.join(parts)}."
+
+
+def _count_f1(proposals: Sequence[Score]) -> str:
+    counts, total = count_leads(proposals), len(proposals)
+    metric = WORDS[proposals[0].metric]
     return (
-        f"{_F1[metric]}: {len(higher)} of {_count(len(proposals), 'proposal')} "
-        f"{'scores' if len(higher) == 1 else 'score'} higher than the content classifier alone; "
-        f"{better} significantly better, {worse} significantly worse (P < 0.05)."
+        f"{metric[0].upper()}{metric[1:]}: {counts.better} of {total} "
+        f"{'proposal' if total == 1 else 'proposals'} {'scores' if counts.better == 1 else 'score'}"
+        f" higher than the content classifier alone; {counts.significantly_better} significantly "
+        f"better, {counts.significantly_worse} significantly worse (P < 0.05)."
     )
 
 
-def _name_best(comparison: Comparison) -> str:
+def _name_best(rows: Sequence[Score]) -> str:
     parts = []
-    for metric, words in _F1.items():
-        best = max(comparison.systems, key=lambda s: s.scores[metric])
-        score = score_text(best.scores[metric])
-        place = _place(comparison, best, metric)
-        parts.append(f"{words[0].lower()}{words[1:]} {score} ({place})")
+    for metric in F1_METRICS:
+        best = max((row for row in rows if row.metric == metric), key=lambda row: row.value)
+        place = f"{best.system} alone"
+        if best.addition:
+            place = f"{best.system}, {signed_text(best.change)} % on {best.content} alone"
+        parts.append(f"{WORDS[metric]} {score_text(best.value)} ({place})")
     return f"Best scores: {' and '.join(parts)}."
 
 
-def _place(comparison: Comparison, system: System, metric: str) -> str:
-    if not system.addition:
-        return f"{system.name} alone"
-    gain = comparison.gain(system, metric)
-    return f"{system.name}, {signed_text(gain)} % on {system.content} alone"
-
-
-def _count_losses(comparison: Comparison) -> str:
-    total = len(comparison.proposals)
+def _count_losses(proposals: Sequence[Score]) -> str:
     parts = []
-    for metric, words in _LOSSES.items():
-        lower = sum(_difference(comparison, s, metric) < 0 for s in comparison.proposals)
-        parts.append(f"{words} in {lower}")
-    return f"Of the same {total}, fewer errors by {_join(parts)}."
+    for metric in LOSSES:
+        rows = [row for row in proposals if row.metric == metric]
+        parts.append(f"{WORDS[metric]} in {count_leads(rows).better}")
+    return f"Of the same {len(rows)}, fewer errors by {_join(parts)}."
 
 
-def _split_gains(comparison: Comparison, addition: str, label_counts: NDArray[np.float64]) -> str:
-    systems = [s for s in comparison.proposals if s.addition == addition]
-    mean_gain = np.mean([gains_per_label(comparison, s) for s in systems], axis=0)
+def _split_gains(
+    addition: str, pairs: Sequence[tuple[System, System]], label_counts: NDArray[np.float64]
+) -> str:
+    mean_gain = np.mean([gains_per_label(*pair) for pair in pairs], axis=0)
     order = np.argsort(label_counts, kind="stable")
     half = (len(order) + 1) // 2  # a label in the middle belongs to both halves
     rare, frequent = (float(mean_gain[part].mean()) for part in (order[:half], order[-half:]))
-    contents = _join([s.content for s in systems])
     return (
         f"With {addition}, F1 changes by {signed_text(rare, 4)} on average over the rarer half of "
         f"the labels and by {signed_text(frequent, 4)} over the more frequent half (mean over "
-        f"{contents})."
+        f"{_join([alone.content for alone, _ in pairs])})."
     )
 
 
-def _tell_calibration(comparison: Comparison, addition: str) -> str:
+def _compare_calibration(addition: str, pairs: Sequence[tuple[System, System]]) -> str:
     parts = []
-    for system in (s for s in comparison.proposals if s.addition == addition):
-        before = comparison[system.content].scores["expected_calibration_error"]
-        after = system.scores["expected_calibration_error"]
-        parts.append(f"{system.content} {score_text(before)} → {score_text(after)}")
+    for pair in pairs:
+        before, after = (system.scores["expected_calibration_error"] for system in pair)
+        parts.append(f"{pair[0].content} {score_text(before)} → {score_text(after)}")
     return f"Calibration error before and after {addition} (lower is better): {_join(parts)}."
-
-
-def _difference(comparison: Comparison, system: System, metric: str) -> float:
-    return system.scores[metric] - comparison[system.content].scores[metric]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _join(parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
-from labelkin.explain.layout import bonded_labels, lay_out
+from labelkin.explain.layout import edge_labels, lay_out
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
 from labelkin.service.models import ServedModel, Snapshot
@@ -72,7 +72,7 @@ def _draw(
     model: ServedModel, snapshot: Snapshot, attractions: int, repulsions: int
 ) -> messages.LabelMap:
     bonds = _graph(snapshot, attractions, repulsions).bonds
-    names = bonded_labels(bonds)
+    names = edge_labels(bonds)
     widths = [min(len(str(name)), _LONGEST) * _LETTER_WIDTH / 2 for name in names]
     half_sizes = np.array([(width, _LINE_HEIGHT / 2) for width in widths]).reshape(-1, 2)
     places = np.clip(lay_out(bonds, half_sizes, _ASPECT) / [_ASPECT, 1.0], 0.0, 1.0)
