@@ -1,218 +1,259 @@
-"""Records of what goes beyond the paper → tables."""
+"""Cells → the tables of docs/beyond.md: scores first, then gains, intervals, controls, rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from docs.make.cells import CALIBRATION, BeyondCell, Trial
-from docs.make.gains import count_gains, gain, gains_over
+from docs.make.cells import (
+    KNOWN_SYSTEMS,
+    N_KNOWN,
+    LearnedCell,
+    count_gains,
+    gain,
+    gains_over,
+    learned_gains,
+)
 
-from labelkin.report.number_text import score_text, signed_text
-from labelkin.report.scores import METRICS
-from labelkin.report.tables import Cell, Table
+from labelkin.report.scores import F1_METRICS, METRICS, WORDS
+from labelkin.report.tables import Cell, Table, score_text, signed_text
 
-HEADS = {
-    "micro_f1": "micro F1",
-    "macro_f1": "macro F1",
-    "hamming_loss": "Hamming loss",
-    "subset_loss": "subset 0/1 loss",
-    "one_error": "one-error",
-    "expected_calibration_error": "ECE",
-    "brier_score": "Brier score",
-}
+CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}
 #: What a threshold rule changes: who comes first does not depend on the cut.
-DECIDED = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss")
-#: What a table calls the cut at one number.
-FIXED = "0.5"
+DECIDED = tuple(metric for metric in METRICS if metric != "one_error")
+#: The rule that stands beside the cut at ½ in the first tables.
+TUNED = "GlobalCut"
 _DECIMALS = {"hamming_loss": 5, "expected_calibration_error": 5, "brier_score": 5}
 
 
-def gain_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return content alone → learnt weight with the gain, a row per cell, and their sum below."""
+def corpus_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return what the corpora are, in numbers."""
+    rows = []
+    for outcome in dict.fromkeys(cell.outcome for cell in cells):
+        train, test = outcome.labels, outcome.truth
+        if train is None or test is None:
+            continue
+        n_positive = train.counts()[0]
+        numbers = [
+            f"{train.shape[0]:,}",
+            f"{test.shape[0]:,}",
+            f"{train.shape[1]:,}",
+            f"{n_positive.sum() / max(train.shape[0], 1):.2f}",
+            f"{int((n_positive < 10).sum()):,}",
+        ]
+        rows.append([Cell(outcome.corpus), *map(Cell, numbers)])
+    heads = ["corpus", "training documents", "test documents", "labels", "labels per document"]
+    return _table([*heads, "labels with fewer than 10 training documents"], rows)
+
+
+def system_means(cells: Sequence[LearnedCell]) -> dict[str, dict[str, float]]:
+    """Return the mean scores over the cells, of content and learned weight at ½ and tuned."""
+    means = {}
+    for name, addition, rule in _shown(cells):
+        metrics = DECIDED if rule else METRICS
+        means[name] = {
+            m: float(np.mean([cell.value(m, _of(cell, addition), rule) for cell in cells]))
+            for m in metrics
+        }
+    return means
+
+
+def mean_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return the mean scores over the cells, a row per system; the best are marked."""
+    means = system_means(cells)
+    best = {
+        m: (max if m in F1_METRICS else min)(scores[m] for scores in means.values() if m in scores)
+        for m in METRICS
+    }
     rows = [
-        (
-            Cell(cell.name),
-            *(_change(cell.systems[""], cell.systems[cell.learnt], m) for m in METRICS),
-        )
-        for cell in cells
+        [
+            Cell(name),
+            *(
+                Cell(_score(m, scores[m]), best=scores[m] == best[m]) if m in scores else Cell("")
+                for m in METRICS
+            ),
+        ]
+        for name, scores in means.items()
     ]
-    verdicts = {m: count_gains(_learnt_gains(cells, [m])) for m in METRICS}
-    counts = (Cell("better / equal / worse"), *(Cell(str(verdicts[m])) for m in METRICS))
-    means = (Cell("mean gain %"), *(Cell(signed_text(verdicts[m].mean, 1)) for m in METRICS))
-    return _table(["cell", *(HEADS[m] for m in METRICS)], rows, [counts, means])
+    return _table(["mean over the cells", *(WORDS[m] for m in METRICS)], rows)
 
 
-def interval_table(cells: Sequence[BeyondCell]) -> Table:
+def score_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return micro and macro F1 of content and learned weight, at ½ and tuned, a row per cell."""
+    shown = _shown(cells)
+    rows = []
+    for cell in cells:
+        texts = [Cell(cell.name)]
+        for metric in F1_METRICS:
+            values = [cell.value(metric, _of(cell, addition), rule) for _, addition, rule in shown]
+            texts += [Cell(_score(metric, v), best=v == max(values)) for v in values]
+        rows.append(texts)
+    return _table(
+        ["cell", *(f"{WORDS[m]}: {name}" for m in F1_METRICS for name, *_ in shown)], rows
+    )
+
+
+def gain_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return content alone → learned weight with the gain, a row per cell, and their sum below."""
+    rows = []
+    for cell in cells:
+        changes = [
+            Cell(
+                _arrow(m, cell.value(m), cell.value(m, cell.learned)),
+                beside=(f"{signed_text(learned_gains([cell], [m])[0], 1)} %",),
+            )
+            for m in METRICS
+        ]
+        rows.append([Cell(cell.name), *changes])
+    verdicts = {m: count_gains(learned_gains(cells, [m])) for m in METRICS}
+    counts = [Cell("better / equal / worse"), *(Cell(str(verdicts[m])) for m in METRICS)]
+    means = [Cell("mean gain %"), *(Cell(signed_text(verdicts[m].mean, 1)) for m in METRICS)]
+    return _table(["cell", *(WORDS[m] for m in METRICS)], rows, [counts, means])
+
+
+def interval_table(cells: Sequence[LearnedCell]) -> Table:
     """Return the differences with their intervals, and the signs of both sign tests."""
     rows = []
     for cell in cells:
-        signs = [cell.differences[m].sign for m in ("micro_f1", "macro_f1")]
-        rows.append((Cell(cell.name), *map(Cell, signs), *(_interval(cell, m) for m in METRICS)))
-    counts = [
-        (
-            Cell(f"intervals wholly {side}"),
-            Cell(""),
-            Cell(""),
-            *(_count(cells, m, side) for m in METRICS),
-        )
-        for side in ("better", "worse")
-    ]
-    return _table(["cell", "s", "S", *(HEADS[m] for m in METRICS)], rows, counts)
+        signs = [cell.differences[m].sign for m in F1_METRICS]
+        rows.append([Cell(cell.name), *map(Cell, signs), *(_interval(cell, m) for m in METRICS)])
+    counts = []
+    for side in ("better", "worse"):
+        verdicts = {m: [cell.differences[m].verdict for cell in cells] for m in METRICS}
+        numbers = [str(verdicts[m].count(side)) for m in METRICS]
+        counts.append([Cell(f"intervals wholly {side}"), Cell(""), Cell(""), *map(Cell, numbers)])
+    return _table(["cell", "s", "S", *(WORDS[m] for m in METRICS)], rows, counts)
 
 
-def control_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return what all additions and controls gain over content alone, and learnt over controls."""
-    learnt = cells[0].learnt
-    every = dict.fromkeys(name for cell in cells for name in cell.systems if name)
+def control_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return what all additions and controls gain over content alone, and learned over controls."""
+    learned = cells[0].learned
+    every = dict.fromkeys(a for cell in cells for a, rule in cell.systems if a and not rule)
     rows = [_verdict_row(name, cells, name, "") for name in every]
     against = [
-        _verdict_row(f"{learnt}, against {name}", cells, learnt, name)
+        _verdict_row(f"{learned}, against {name}", cells, learned, name)
         for name in every
         if "+" not in name
     ]
     heads = ["addition", "better / equal / worse", "mean gain %", "worst %"]
-    return _table([*heads, *(f"{HEADS[m]} %" for m in METRICS)], rows, against)
+    return _table([*heads, *(f"{WORDS[m]} %" for m in METRICS)], rows, against)
 
 
-def threshold_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return every rule on content alone → on the learnt weight, means over the cells."""
+def threshold_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return every rule on content alone → on the learned weight, means over the cells."""
     rows = []
-    for rule in [FIXED, *_rules(cells)]:
-        pairs = [_decided(cell, rule) for cell in cells]
-        verdict = count_gains(gain(m, a[m], b[m]) for a, b in pairs for m in DECIDED)
-        means = [
-            _arrow(m, *(float(np.mean([p[i][m] for p in pairs])) for i in (0, 1))) for m in DECIDED
-        ]
-        rows.append((Cell(rule), *map(Cell, means), Cell(str(verdict))))
-    return _table(["rule", *(HEADS[m] for m in DECIDED), "better / equal / worse"], rows)
+    for rule in ["", *dict.fromkeys(rule for cell in cells for rule in cell.rules)]:
+        pairs = {
+            m: [(cell.value(m, "", rule), cell.value(m, cell.learned, rule)) for cell in cells]
+            for m in DECIDED
+        }
+        verdict = count_gains(gain(m, *pair) for m in DECIDED for pair in pairs[m])
+        means = [Cell(_arrow(m, *np.mean(pairs[m], axis=0).tolist())) for m in DECIDED]
+        rows.append([Cell(rule or "0.5"), *means, Cell(str(verdict))])
+    return _table(["rule", *(WORDS[m] for m in DECIDED), "better / equal / worse"], rows)
 
 
-def threshold_cell_table(cell: BeyondCell) -> Table:
-    """Return every rule on content alone → on the learnt weight, in one cell."""
-    rows = [
-        (Cell(rule), *(Cell(_arrow(m, *(one[m] for one in _decided(cell, rule)))) for m in DECIDED))
-        for rule in [FIXED, *_rules([cell])]
-    ]
-    return _table(["rule", *(HEADS[m] for m in DECIDED)], rows)
+def threshold_cell_table(cell: LearnedCell) -> Table:
+    """Return every rule on content alone → on the learned weight, in one cell."""
+    rows = []
+    for rule in ["", *cell.rules]:
+        pairs = {m: (cell.value(m, "", rule), cell.value(m, cell.learned, rule)) for m in DECIDED}
+        rows.append([Cell(rule or "0.5"), *(Cell(_arrow(m, *pairs[m])) for m in DECIDED)])
+    return _table(["rule", *(WORDS[m] for m in DECIDED)], rows)
 
 
-def calibration_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return calibration error and Brier score: alone, learnt, and the content calibrated."""
-    shown: Mapping[str, Callable[[BeyondCell], str]] = {
-        "alone": lambda cell: "",
-        "learnt": lambda cell: cell.learnt,
-        "calibrated content": lambda cell: "calibration",
-    }
-    rows = [
-        (
-            Cell(cell.name),
-            *(
-                Cell(_score(m, cell.systems[name(cell)][m]) if name(cell) in cell.systems else "–")
-                for m in CALIBRATION
-                for name in shown.values()
-            ),
-        )
-        for cell in cells
-    ]
-    return _table(["cell", *(f"{HEADS[m]}, {name}" for m in CALIBRATION for name in shown)], rows)
-
-
-def cost_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return learnt weights, and what learning costs beside the content's own fit."""
+def calibration_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return calibration error and Brier score: alone, learned, and the content calibrated."""
     rows = []
     for cell in cells:
-        fit, learning = cell.systems[""].seconds, cell.systems[cell.learnt].seconds
-        rules = sum(cell.decided[cell.learnt, rule].seconds for rule in _rules([cell]))
-        learnt = cell.systems[cell.learnt].learnt
-        shown = [_values(learnt, key) for key in ("evidence_weight", "first_place")]
+        shown = ["", cell.learned, "calibration"]
+        texts = [
+            _score(m, cell.value(m, addition)) if cell.has(addition) else "–"
+            for m in CALIBRATION
+            for addition in shown
+        ]
+        rows.append([Cell(cell.name), *map(Cell, texts)])
+    names = ("alone", "learned", "calibrated content")
+    return _table(["cell", *(f"{m}, {name}" for m in CALIBRATION.values() for name in names)], rows)
+
+
+def cost_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return learned weights, and what learning costs beside the content's own fit."""
+    rows = []
+    for cell in cells:
+        fit, learning = cell.seconds(), cell.seconds(cell.learned)
+        rules = sum(cell.seconds(cell.learned, rule) for rule in cell.rules)
+        learned = [
+            ", ".join(f"{value:g}" for value in cell.learned_values(key))
+            for key in ("evidence_weight", "first_place")
+        ]
         ratio = f"{learning / fit:.2f}" if fit else "–"
-        share = f"{100 * rules / fit:.1f}" if fit else "–"
-        numbers = [f"{fit:.2f}", f"{learning:.2f}", ratio, f"{rules:.3f}", share]
-        rows.append(tuple(map(Cell, [cell.name, *shown, *numbers])))
+        percent = f"{100 * rules / fit:.1f}" if fit else "–"
+        numbers = [f"{fit:.2f}", f"{learning:.2f}", ratio, f"{rules:.3f}", percent]
+        rows.append([Cell(text) for text in (cell.name, *learned, *numbers)])
     heads = ["cell", "evidence weight", "first place", "content fit s", "learning s", "ratio"]
     return _table([*heads, "all rules s", "% of content fit"], rows)
 
 
-def revealed_table(cells: Sequence[BeyondCell]) -> Table:
-    """Return what known labels are worth: a row for each cell and number of labels told."""
+def known_table(cells: Sequence[LearnedCell]) -> Table:
+    """Return what known labels are worth: a row for each cell and number of known labels."""
     rows = []
     for cell in cells:
-        for told in zip(*cell.systems[cell.learnt].known_labels, strict=True):
-            mean = {
-                (system, metric): float(np.mean([one[system][metric] for one in told]))
-                for system in ("alone", "guessed", "told")
-                for metric in ("micro_f1", "one_error")
-            }
+        for records in zip(*cell.known_labels, strict=True):
             shown = [
-                " → ".join(f"{mean[system, metric]:.4f}" for system in ("alone", "guessed", "told"))
+                " → ".join(
+                    f"{np.mean([record[system][metric] for record in records]):.4f}"
+                    for system in KNOWN_SYSTEMS
+                )
                 for metric in ("micro_f1", "one_error")
             ]
-            sizes = [f"{told[0][size]:,}" for size in ("documents", "with_more")]
-            facts = [cell.name, str(told[0]["revealed"]), *sizes]
-            rows.append(tuple(map(Cell, [*facts, *shown])))
-    heads = ["cell", "labels told", "documents", "with more", "micro F1 of the rest"]
-    heads.append("one-error of those with more")
-    return _table(heads, rows)
+            sizes = [f"{records[0][size]:,}" for size in ("documents", "with_more")]
+            texts = [cell.name, str(records[0][N_KNOWN]), *sizes, *shown]
+            rows.append([Cell(text) for text in texts])
+    heads = ["cell", "known labels", "documents", "with more", "micro F1 of the rest"]
+    return _table([*heads, "one-error of those with more"], rows)
 
 
-def seed_table(cell: BeyondCell, metrics: Sequence[str]) -> Table:
-    """Return content alone → learnt weight seed by seed, and the means."""
-    alone, learnt = cell.systems[""], cell.systems[cell.learnt]
+def seed_table(cell: LearnedCell) -> Table:
+    """Return content alone → learned weight seed by seed, and the means."""
+    pairs = zip(cell.systems["", ""], cell.systems[cell.learned, ""], strict=True)
     rows = [
-        (Cell(f"seed {seed}"), *(Cell(_arrow(m, a[m], b[m])) for m in metrics))
-        for seed, a, b in zip(cell.seeds, alone.by_seed, learnt.by_seed, strict=True)
+        [
+            Cell(f"seed {alone.seed}"),
+            *(Cell(_arrow(m, alone.scores[m], learned.scores[m])) for m in METRICS),
+        ]
+        for alone, learned in pairs
     ]
-    mean = (Cell("mean"), *(Cell(_arrow(m, alone[m], learnt[m])) for m in metrics))
-    return _table(["seed", *(HEADS[m] for m in metrics)], rows, [mean])
+    means = [Cell(_arrow(m, cell.value(m), cell.value(m, cell.learned))) for m in METRICS]
+    return _table(["seed", *(WORDS[m] for m in METRICS)], rows, [[Cell("mean"), *means]])
 
 
-def _learnt_gains(cells: Sequence[BeyondCell], metrics: Sequence[str]) -> list[float]:
-    return [value for cell in cells for value in gains_over([cell], cell.learnt, "", metrics)]
+def _shown(cells: Sequence[LearnedCell]) -> list[tuple[str, bool, str]]:
+    """Return name, whether with the learned weight, and rule of what the first tables compare."""
+    shown = [("content, ½", False, ""), ("learned, ½", True, "")]
+    if all(cell.has("", TUNED) and cell.has(cell.learned, TUNED) for cell in cells):
+        shown.insert(1, (f"content, {TUNED}", False, TUNED))
+        shown.append((f"learned, {TUNED}", True, TUNED))
+    return shown
 
 
-def _verdict_row(
-    title: str, cells: Sequence[BeyondCell], after: str, before: str
-) -> tuple[Cell, ...]:
+def _of(cell: LearnedCell, learned: bool) -> str:
+    return cell.learned if learned else ""
+
+
+def _verdict_row(title: str, cells: Sequence[LearnedCell], after: str, before: str) -> list[Cell]:
     verdict = count_gains(gains_over(cells, after, before))
     each = [count_gains(gains_over(cells, after, before, [m])).mean for m in METRICS]
     numbers = [verdict.mean, verdict.worst, *each]
-    return (Cell(title), Cell(str(verdict)), *(Cell(signed_text(v, 1)) for v in numbers))
+    return [Cell(title), Cell(str(verdict)), *(Cell(signed_text(v, 1)) for v in numbers)]
 
 
-def _rules(cells: Sequence[BeyondCell]) -> list[str]:
-    return list(dict.fromkeys(rule for cell in cells for _, rule in cell.decided))
-
-
-def _decided(cell: BeyondCell, rule: str) -> tuple[Trial, Trial]:
-    """Return what a rule decides on the content alone and on the learnt weight."""
-    if rule == FIXED:
-        return cell.systems[""], cell.systems[cell.learnt]
-    return cell.decided["", rule], cell.decided[cell.learnt, rule]
-
-
-def _change(alone: Trial, learnt: Trial, metric: str) -> Cell:
-    change = gain(metric, alone[metric], learnt[metric])
-    return Cell(
-        _arrow(metric, alone[metric], learnt[metric]), beside=(f"{signed_text(change, 1)} %",)
-    )
-
-
-def _interval(cell: BeyondCell, metric: str) -> Cell:
+def _interval(cell: LearnedCell, metric: str) -> Cell:
     found = cell.differences[metric]
     decimals = _DECIMALS.get(metric, 4)
     low, high = (signed_text(v, decimals) for v in (found.bootstrap.low, found.bootstrap.high))
     mark = {"better": " •", "worse": " ◦", "": ""}[found.verdict]
     return Cell(f"{signed_text(found.bootstrap.difference, decimals)} ({low} … {high}){mark}")
-
-
-def _count(cells: Sequence[BeyondCell], metric: str, side: str) -> Cell:
-    return Cell(str(sum(cell.differences[metric].verdict == side for cell in cells)))
-
-
-def _values(learnt: Sequence[Mapping[str, float]], key: str) -> str:
-    """Return what the seeds have learnt, each value once."""
-    return ", ".join(f"{value:g}" for value in sorted({round(one[key], 6) for one in learnt}))
 
 
 def _arrow(metric: str, before: float, after: float) -> str:
@@ -224,9 +265,6 @@ def _score(metric: str, value: float) -> str:
 
 
 def _table(
-    heads: Sequence[str],
-    rows: Sequence[tuple[Cell, ...]],
-    below: Sequence[tuple[Cell, ...]] = (),
+    heads: Sequence[str], rows: Sequence[Sequence[Cell]], below: Sequence[Sequence[Cell]] = ()
 ) -> Table:
-    groups = (tuple(rows), tuple(below)) if below else (tuple(rows),)
-    return Table(tuple(("", head) for head in heads), groups)
+    return Table([("", head) for head in heads], [rows, below] if below else [rows])

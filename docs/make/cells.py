@@ -1,6 +1,6 @@
-"""Result folders → records of what goes beyond the paper, a record per corpus and content.
+"""Result folders → cells: one content classifier on one corpus, alone and with the learned weight.
 
-Scores are means over the seeds. The difference that the learnt evidence weight makes is tested on
+Scores are means over the seeds. The difference that the learned evidence weight makes is tested on
 the same documents: sign tests seed by seed, and a paired bootstrap of the mean over the seeds.
 """
 
@@ -9,67 +9,29 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.experiment import CorpusResults, Run, read_results
-from labelkin.metrics import evaluate
-from labelkin.report.outcome import weakest_sign
-from labelkin.report.scores import METRICS
-from labelkin.significance import (
-    SUMMED_METRICS,
-    Bootstrap,
-    SummedMetric,
-    macro_sign_test,
-    micro_sign_test,
-    paired_bootstrap,
-)
+from labelkin.report.results import Outcome, System, read_outcomes
+from labelkin.report.scores import LEARNED, LOSSES, METRICS, Score
+from labelkin.significance import SUMMED_METRICS, Bootstrap, SummedMetric, paired_bootstrap
 
-#: How the name of an addition ends whose evidence weight is learnt.
-LEARNT = " w=auto"
-CALIBRATION = ("expected_calibration_error", "brier_score")
-_DECIDED = tuple(metric for metric in METRICS if metric != "one_error")
-_SIGN_TESTS = {"micro_f1": micro_sign_test, "macro_f1": macro_sign_test}
-_NAMES = ("alone", "learnt")
+#: What stored runs record of known labels: the number of them, and the systems compared.
+N_KNOWN, KNOWN_SYSTEMS = "revealed", ("alone", "guessed", "told")
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """One system of a cell.
-
-    Attributes
-    ----------
-    by_seed
-        Its scores by metric, seed by seed.
-    seconds
-        Of the processor, to learn from training documents; the mean over the seeds.
-    learnt
-        What it learnt, seed by seed: ``"evidence_weight"``, ``"first_place"``.
-    known_labels
-        What known labels are worth to it, seed by seed.
-    """
-
-    by_seed: tuple[Mapping[str, float], ...]
-    seconds: float
-    learnt: tuple[Mapping[str, float], ...]
-    known_labels: tuple[Sequence[Mapping[str, Any]], ...]
-
-    def __getitem__(self, metric: str) -> float:
-        """Return the mean score over the seeds."""
-        return float(np.mean([scores[metric] for scores in self.by_seed]))
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Difference:
-    """What the learnt weight changes in one metric.
+    """What the learned weight changes in one metric.
 
     Attributes
     ----------
     bootstrap
-        Of the mean over the seeds, learnt less alone.
+        Of the mean over the seeds, learned less alone.
     sign
         Of the s-test (micro F1) or the S-test (macro F1): the one that holds for every seed.
     """
@@ -83,129 +45,203 @@ class Difference:
         low, high = self.bootstrap.low, self.bootstrap.high
         if low <= 0 <= high:
             return ""
-        return "better" if (low > 0) == is_gain(self.bootstrap.metric) else "worse"
+        return "better" if (low > 0) == (self.bootstrap.metric not in LOSSES) else "worse"
 
 
 @dataclass(frozen=True, eq=False)
-class BeyondCell:
+class LearnedCell:
     """One content classifier on one corpus.
 
     Attributes
     ----------
-    corpus, content, seeds
-        Which they are.
-    learnt
-        The name of the addition whose evidence weight is learnt.
-    systems
-        By name of the addition, ``""`` for the content alone.
-    decided
-        By name of the addition and of the threshold rule.
-    differences
-        By metric, what the learnt weight changes.
+    outcome
+        What came out on the corpus.
+    content
+        The content classifier.
+    learned
+        The name of the addition whose evidence weight is learned.
     """
 
-    corpus: str
+    outcome: Outcome
     content: str
-    seeds: tuple[int, ...]
-    learnt: str
-    systems: Mapping[str, Trial]
-    decided: Mapping[tuple[str, str], Trial]
-    differences: Mapping[str, Difference]
+    learned: str
+
+    @property
+    def corpus(self) -> str:
+        """The name of the corpus."""
+        return self.outcome.corpus
 
     @property
     def name(self) -> str:
         """``"reuters21578 SVM"``."""
         return f"{self.corpus} {self.content}"
 
+    def value(self, metric: str, addition: str = "", rule: str = "") -> float:
+        """Return a score, the mean over the seeds; ``addition=""`` is the content alone."""
+        return self._scores[addition, rule, metric].value
 
-def read_cells(folders: Iterable[str | os.PathLike[str]]) -> list[BeyondCell]:
-    """Read finished result folders; content classifiers without a learnt weight are left out."""
+    def has(self, addition: str, rule: str = "") -> bool:
+        """Return whether there are runs of an addition, decided by a rule."""
+        return (addition, rule) in self.systems
+
+    @property
+    def rules(self) -> list[str]:
+        """The names of the threshold rules."""
+        return list(dict.fromkeys(rule for _, rule in self.systems if rule))
+
+    @cached_property
+    def systems(self) -> dict[tuple[str, str], list[System]]:
+        """By addition and rule the systems, seed by seed."""
+        found: dict[tuple[str, str], list[System]] = {}
+        for system in self.outcome.systems:
+            if system.content == self.content:
+                found.setdefault((system.addition, system.rule), []).append(system)
+        return found
+
+    @cached_property
+    def differences(self) -> dict[str, Difference]:
+        """By metric what the learned weight changes."""
+        before, after = self.systems["", ""], self.systems[self.learned, ""]
+        signs = {metric: self._scores[self.learned, "", metric].sign for metric in METRICS}
+        return {
+            metric: Difference(_bootstrap(self.outcome.truth, before, after, metric), signs[metric])
+            for metric in METRICS
+        }
+
+    def seconds(self, addition: str = "", rule: str = "") -> float:
+        """Return the processor's seconds to learn from training documents, mean over the seeds."""
+        runs = [system.run for system in self.systems[addition, rule] if system.run]
+        return float(np.mean([run.seconds.get("learning_cpu", np.nan) for run in runs]))
+
+    def learned_values(self, key: str) -> list[float]:
+        """Return what the seeds have learned, ``"evidence_weight"`` say, each value once."""
+        runs = [system.run for system in self.systems[self.learned, ""] if system.run]
+        return sorted({round(run.learnt[key], 6) for run in runs})
+
+    @property
+    def known_labels(self) -> list[Sequence[Mapping[str, Any]]]:
+        """What known labels are worth to the learned weight, seed by seed; older runs have none."""
+        runs = [system.run for system in self.systems[self.learned, ""] if system.run]
+        return [run.known_labels for run in runs]
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, str, str], Score]:
+        scores = [score for score in self.outcome.scores if score.content == self.content]
+        return {(score.addition, score.rule, score.metric): score for score in scores}
+
+
+def read_cells(folders: Iterable[str | os.PathLike[str]]) -> list[LearnedCell]:
+    """Read finished result folders; content classifiers without a learned weight are left out."""
     return [
         cell
         for folder in folders
-        for corpus in read_results(folder).corpora
-        for cell in _corpus_cells(corpus)
+        for outcome in read_outcomes(folder, partial=False, rules=True)
+        for cell in outcome_cells(outcome)
     ]
 
 
-def is_gain(metric: str) -> bool:
-    """Tell metrics that are to be raised from losses."""
-    return SUMMED_METRICS[metric].greater_is_better
+def outcome_cells(outcome: Outcome) -> Iterator[LearnedCell]:
+    """Yield the cells of one corpus."""
+    learned: dict[str, str] = {}
+    for score in outcome.scores:
+        if score.addition.endswith(LEARNED):
+            learned.setdefault(score.content, score.addition)
+    for content, addition in learned.items():
+        yield LearnedCell(outcome, content, addition)
 
 
-def _corpus_cells(corpus: CorpusResults) -> Iterator[BeyondCell]:
-    for content in dict.fromkeys(run.content for run in corpus.runs):
-        runs = [run for run in corpus.runs if run.content == content]
-        learnt = [run.addition for run in runs if run.addition.endswith(LEARNT)]
-        if learnt:
-            rules = [run for run in corpus.threshold_runs if run.content == content]
-            yield _cell(corpus, runs, rules, learnt[0])
+# Gains: how much of the remaining loss is removed, and how often something is better
 
 
-def _cell(
-    corpus: CorpusResults, runs: Sequence[Run], rules: Sequence[Run], learnt: str
-) -> BeyondCell:
-    alone = [run for run in runs if not run.addition]
-    added = [run for run in runs if run.addition == learnt]
-    systems = dict.fromkeys(run.addition for run in runs)
-    decided = dict.fromkeys((run.addition, run.thresholds) for run in rules)
-    return BeyondCell(
-        corpus.name,
-        alone[0].content,
-        tuple(run.seed for run in alone),
-        learnt,
-        {name: _trial(corpus.Y, [r for r in runs if r.addition == name]) for name in systems},
-        {
-            key: _trial(corpus.Y, [r for r in rules if (r.addition, r.thresholds) == key])
-            for key in decided
-        },
-        {metric: _difference(corpus.Y, alone, added, metric) for metric in METRICS},
+def gain(metric: str, before: float, after: float) -> float:
+    """Return by how many per cent of the remaining loss a score is better.
+
+    The remaining loss of an F1 is 1 − F1. 0 for equal scores, minus infinity for a loss where none
+    remained.
+
+    Examples
+    --------
+    >>> round(gain("micro_f1", 0.8, 0.9), 9), round(gain("one_error", 0.2, 0.3), 9)
+    (50.0, -50.0)
+    """
+    left, now = (before, after) if metric in LOSSES else (1 - before, 1 - after)
+    if abs(left - now) <= 1e-12:
+        return 0.0
+    return 100 * (left - now) / left if left else -np.inf
+
+
+def gains_over(
+    cells: Sequence[LearnedCell], after: str, before: str = "", metrics: Sequence[str] = METRICS
+) -> list[float]:
+    """Return the gains of one system over another, cell by cell and metric by metric.
+
+    Systems are named by their additions; cells that lack one of the two are left out.
+    """
+    return [
+        gain(metric, cell.value(metric, before), cell.value(metric, after))
+        for cell in cells
+        if cell.has(before) and cell.has(after)
+        for metric in metrics
+    ]
+
+
+def learned_gains(cells: Sequence[LearnedCell], metrics: Sequence[str] = METRICS) -> list[float]:
+    """Return the gains of the learned weight over the content alone."""
+    return [value for cell in cells for value in gains_over([cell], cell.learned, "", metrics)]
+
+
+class Verdict(NamedTuple):
+    """How often something is better, equal and worse, and its gains in per cent."""
+
+    better: int
+    equal: int
+    worse: int
+    mean: float
+    worst: float
+
+    def __str__(self) -> str:
+        """``"44 / 1 / 0"``."""
+        return f"{self.better} / {self.equal} / {self.worse}"
+
+
+def count_gains(gains: Iterable[float]) -> Verdict:
+    """Count gains; the mean leaves out those that are not finite.
+
+    Examples
+    --------
+    >>> print(count_gains([5.0, 0.0, -1.0]))
+    1 / 1 / 1
+    """
+    values = np.array(list(gains))
+    finite = values[np.isfinite(values)]
+    return Verdict(
+        better=int((values > 0).sum()),
+        equal=int((values == 0).sum()),
+        worse=int((values < 0).sum()),
+        mean=float(finite.mean()) if len(finite) else np.nan,
+        worst=float(values.min(initial=np.inf)),
     )
 
 
-def _trial(Y: Any, runs: Sequence[Run]) -> Trial:
-    return Trial(
-        tuple(_scores(Y, run) for run in runs),
-        float(np.mean([run.seconds.get("learning_cpu", np.nan) for run in runs])),
-        tuple(run.learnt for run in runs),
-        tuple(run.known_labels for run in runs),
-    )
-
-
-def _scores(Y: Any, run: Run) -> dict[str, float]:
-    decisions = sparse.csr_array(run.decisions())
-    if run.thresholds:  # what does not depend on the rule is known from the run it decides on
-        scores = evaluate(Y, None, decisions).scores()
-        return {metric: scores[metric] for metric in _DECIDED}
-    scores = evaluate(Y, run.log_odds(), decisions).scores()
-    return {metric: scores[metric] for metric in (*METRICS, *CALIBRATION)}
-
-
-def _difference(Y: Any, alone: Sequence[Run], learnt: Sequence[Run], metric: str) -> Difference:
-    before, after = _outputs(alone, metric), _outputs(learnt, metric)
-    bootstrap = paired_bootstrap(
-        Y, before, after, _mean_over_seeds(SUMMED_METRICS[metric]), random_state=0, names=_NAMES
-    )
-    if metric not in _SIGN_TESTS:
-        return Difference(bootstrap)
-    test = _SIGN_TESTS[metric]
-    pairs = zip(before, after, strict=True)
-    signs = [test(Y, *pair, names=_NAMES).sign for pair in pairs]
-    return Difference(bootstrap, weakest_sign(signs))
+# The bootstrap of a mean over seeds
 
 
 class _Outputs(list[Any]):
-    """What each seed's run gave, as one system with a row per document."""
+    """What each seed's system gave, as one system with a row per document."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self[0].shape)
 
 
-def _outputs(runs: Sequence[Run], metric: str) -> _Outputs:
-    if metric == "one_error":
-        return _Outputs(run.log_odds() for run in runs)
-    return _Outputs(sparse.csr_array(run.decisions()) for run in runs)
+def _bootstrap(
+    Y: Any, alone: Sequence[System], learned: Sequence[System], metric: str
+) -> Bootstrap:
+    what = "log_odds" if metric == "one_error" else "decisions"
+    before, after = (_Outputs(getattr(s, what) for s in systems) for systems in (alone, learned))
+    summed = _mean_over_seeds(SUMMED_METRICS[metric])
+    names = ("alone", "learned")
+    return paired_bootstrap(Y, before, after, summed, random_state=0, names=names)
 
 
 def _mean_over_seeds(metric: SummedMetric) -> SummedMetric:

@@ -5,7 +5,7 @@ import re
 from importlib.resources import files
 
 import pytest
-from benchmarks.corpus import DATA
+from printed_paper import CAPTIONS, printed_tables
 
 from labelkin.report.paper import broken_one_errors, one_error_note
 from labelkin.report.scores import (
@@ -19,45 +19,15 @@ from labelkin.report.scores import (
     weakest_sign,
 )
 
-SIGNS = {"ll": "≪", "gg": "≫", "<": "<", ">": ">", "sim": "~", "bullet": "•", "circ": "◦"}
-CAPTIONS = {"Reuters": "reuters21578", "Ohsumed-23": "ohsumed23", "RCV1": "rcv1"}
-
 
 def rows_of(name):
     text = files("labelkin.report").joinpath(name).read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
-@pytest.fixture(scope="module")
-def printed():
-    """Every table of the paper: its caption, and its rows as the numbers and signs they show."""
-    source = DATA.parent / "paper" / "paper.tex"
-    if not source.exists():
-        pytest.skip(f"no paper at {source}: set LABELKIN_DATA to the folder beside it")
-    text = source.read_text(encoding="utf-8")
-    tables = re.findall(
-        r"\\begin\{tabular\}(.*?)\\end\{tabular\}\s*\\caption\{(.*?)\}\n", text, re.S
-    )
-    return [(" ".join(caption.split()), rows_in(body)) for body, caption in tables]
-
-
-def rows_in(body):
-    """Return name → the tokens of a row, whatever stands between them."""
-    rows = {}
-    for line in re.split(r"\\\\", body):
-        name = re.match(r"\s*(?:\\hline\s*)?((?:NB|k-?NN|KNN|SVM|BLR|SMO)[^&$]*)", line)
-        if name:
-            found = re.finditer(r"[+-]?\d+\.\d+|\\(ll|gg|sim|bullet|circ)\b|\$([<>])\$", line)
-            tokens = [SIGNS.get(m[1] or m[2], m[0]) for m in found]
-            counts = re.findall(r"\d+(?=/|\}|\s|$)", line.partition("&")[2])
-            system = re.sub(r"[\s-]", "", name[1]).replace("KNN", "kNN")
-            rows[system] = tokens or [int(count) for count in counts]
-    return rows
-
-
-def test_the_figures_are_those_of_the_six_printed_tables(printed):
+def test_the_figures_are_those_of_the_six_printed_tables():
     expected = {}
-    for caption, rows in printed:
+    for caption, rows in printed_tables():
         corpus = next((CAPTIONS[c] for c in CAPTIONS if re.search(rf"for {c}", caption)), None)
         for system, tokens in rows.items() if corpus else ():
             label_based = caption.startswith("Label-based")

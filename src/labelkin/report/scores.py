@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -39,8 +40,8 @@ WORDS = {
 
 #: How the name of an addition ends whose evidence weight is learned.
 LEARNED = " w=auto"
-#: How the name of a label classifier ends that is fitted as Weka fits it, as in the paper.
-WEKA = " (Weka)"
+#: How the name of a label classifier ends that is fitted as Weka fits it.
+_WEKA = re.compile(r"[ ._-]\(?weka\)?", re.IGNORECASE)
 
 #: The corpora of the paper, as it writes them.
 PAPER_TITLES = {"reuters21578": "Reuters-21578", "ohsumed23": "Ohsumed-23", "rcv1": "RCV1"}
@@ -254,8 +255,19 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
 def paper_score(corpus: str, content: str, addition: str, metric: str) -> Score | None:
     """Return the paper's figure for one of our systems, if it has one."""
     there = paper_corpus(corpus)
-    system = system_name(content, addition.replace(WEKA, ""))
+    system = system_name(content, without_weka(addition))
     return paper_scores(there).get((system, metric)) if there else None
+
+
+def without_weka(addition: str) -> str:
+    """Return what the paper calls an addition that is fitted as Weka fits it; others as they are.
+
+    Examples
+    --------
+    >>> without_weka("BLR (Weka)+M1"), without_weka("BLR-weka+M1"), without_weka("SMO+M1")
+    ('BLR+M1', 'BLR+M1', 'SMO+M1')
+    """
+    return _WEKA.sub("", addition)
 
 
 def read_figures(name: str) -> list[dict[str, str]]:
