@@ -12,8 +12,8 @@ from judged import system_of
 from reader import Reader
 
 from labelkin.explain.label_graph import Bond
+from labelkin.report import page
 from labelkin.report.documents import scores_csv
-from labelkin.report.page import html_table
 from labelkin.report.paper import comparison_table
 from labelkin.report.tables import (
     Cell,
@@ -95,7 +95,8 @@ def test_markdown_has_a_row_per_system_and_escapes_what_would_be_markup(outcome)
 
 
 def test_html_escapes_names_heads_notes_and_caption():
-    read = Reader(html_table(HOSTILE))
+    macros = page._environment().get_template("parts.html").module
+    read = Reader(str(macros.table(HOSTILE)))
     assert set(read.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "small", "br"}
     texts = [text for text in read.texts if text.strip()]
     assert texts == ["<caption>", "a<b", "x", "y", "<b>&|*_`", "1", "<i>"]

@@ -21,7 +21,7 @@ from labelkin.report.plots import (
 )
 from labelkin.report.results import Outcome
 from labelkin.report.sentences import describe
-from labelkin.report.tables import Table, edge_table
+from labelkin.report.tables import edge_table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,12 +60,6 @@ def html_page(
             edges=edge_table(edges) if edges else None,
         )
     )
-
-
-def html_table(table: Table) -> str:
-    """Return an HTML table: a body per group, the row's name as its head, all text escaped."""
-    macros: Any = _environment().get_template("parts.html").module
-    return str(macros.table(table))
 
 
 def _section(outcome: Outcome, key: str) -> dict[str, Any]:

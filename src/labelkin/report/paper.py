@@ -255,7 +255,7 @@ def loss_summary(outcomes: Sequence[Outcome]) -> Table:
             "where it is said to be better in print, it is worse here."
         )
     return Table(
-        *_count_rows(outcomes, LOSSES, _loss_counts),
+        *_count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}"),
         key="summary_losses",
         title="Better and worse by the other measures",
         caption=(
@@ -271,12 +271,7 @@ def _count_rows(
     outcomes: Sequence[Outcome], metrics: Sequence[str], text: Callable[[Counts], str]
 ) -> tuple[list[tuple[str, str]], list[list[list[Cell]]]]:
     """Return the header, and a row per addition; beside a count, the paper's of the same cells."""
-    scores = [
-        score
-        for outcome in outcomes
-        for score in outcome.scores
-        if score.addition and not score.rule
-    ]
+    scores = [s for one in outcomes for s in one.scores if s.addition and not s.rule]
     rows = []
     for addition in dict.fromkeys(score.addition for score in scores):
         cells = [Cell(addition)]
@@ -288,10 +283,6 @@ def _count_rows(
             cells.append(Cell(text(count_leads(compared)), beside=beside))
         rows.append(cells)
     return [("", "Addition"), *(("", HEADS[metric]) for metric in metrics)], [rows]
-
-
-def _loss_counts(counts: Counts) -> str:
-    return f"{counts.better}/{counts.worse}"
 
 
 def _count_notes(outcomes: Sequence[Outcome]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from labelkin import significance
 from labelkin.experiment import CorpusResults, PlannedRun, Run, read_results
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.metrics import Evaluation, evaluate
@@ -29,14 +30,6 @@ from labelkin.report.scores import (
     system_name,
 )
 from labelkin.report.tables import p_value_text
-from labelkin.significance import (
-    SUMMED_METRICS,
-    Bootstrap,
-    SignTest,
-    macro_sign_test,
-    micro_sign_test,
-    paired_bootstrap,
-)
 
 _OF_WHOLE_SETS = {"subset_loss", "one_error"}
 _FACTS = {
@@ -84,9 +77,9 @@ class System:
     log_odds: Any
     decisions: sparse.csr_array
     evaluation: Evaluation
-    micro: SignTest | None = None
-    macro: SignTest | None = None
-    bootstraps: tuple[Bootstrap, ...] = ()
+    micro: significance.SignTest | None = None
+    macro: significance.SignTest | None = None
+    bootstraps: tuple[significance.Bootstrap, ...] = ()
     run: Run | None = None
 
     @property
@@ -167,8 +160,8 @@ def judge(
     pair, names = (alone.decisions, decided), (alone.name, system.name)
     return replace(
         system,
-        micro=micro_sign_test(Y, *pair, names=names),
-        macro=macro_sign_test(Y, *pair, names=names),
+        micro=significance.micro_sign_test(Y, *pair, names=names),
+        macro=significance.macro_sign_test(Y, *pair, names=names),
         bootstraps=tuple(_bootstraps(alone, system, Y)) if bootstrap else (),
     )
 
@@ -185,8 +178,8 @@ class Outcome:
         Those that are there, seed by seed, a content classifier alone before what is added to it.
     planned
         Content, addition and seed of every system that is to be there; empty: of those that are.
-    asked
-        Metrics that tables show beside the paper's.
+    metrics
+        What tables show: the paper's metrics, and what the experiment asks for beside them.
     labels, truth
         The label sets of training and test documents; ``None`` where no run is there at all.
     classifiers
@@ -199,7 +192,7 @@ class Outcome:
     title: str
     systems: Sequence[System]
     planned: Sequence[tuple[str, str, int]] = ()
-    asked: Sequence[str] = ()
+    metrics: Sequence[str] = METRICS
     labels: LabelMatrix | None = None
     truth: LabelMatrix | None = None
     classifiers: Mapping[str, str] = field(default_factory=dict)
@@ -209,13 +202,11 @@ class Outcome:
     def by_seed(self) -> tuple[Score, ...]:
         """The record seed by seed, of the systems that are there; baselines decide as they do."""
         there = {(s.content, s.seed, s.rule): s for s in self.systems if not s.addition}
-        return tuple(
-            row
-            for system in self.systems
-            for row in system.rows(
-                self.corpus, there.get((system.content, system.seed, system.rule))
-            )
-        )
+        rows: list[Score] = []
+        for system in self.systems:
+            alone = there.get((system.content, system.seed, system.rule))
+            rows += system.rows(self.corpus, alone)
+        return tuple(rows)
 
     @cached_property
     def scores(self) -> tuple[Score, ...]:
@@ -231,14 +222,9 @@ class Outcome:
         for row in self.by_seed:
             rows.setdefault((row.content, row.addition, row.rule, row.metric), []).append(row)
         return tuple(
-            mean_score(given) if given else self._no_score(content, addition, metric)
+            mean_score(given or [self._no_score(content, addition, metric)])
             for (content, addition, _, metric), given in rows.items()
         )
-
-    @property
-    def metrics(self) -> tuple[str, ...]:
-        """What tables show: the paper's metrics, and those asked for beside them."""
-        return tuple(dict.fromkeys([*METRICS, *self.asked]))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -261,9 +247,7 @@ class Outcome:
     def addition(self) -> str:
         """The addition that sentences and plots look at: the learned weight where it is there."""
         there = [added.addition for _, added in self.pairs()]
-        learned = [name for name in there if name.endswith(LEARNED)]
-        papers = [name for name in there if name == "BLR+M2"]
-        return next(iter([*learned, *papers, *there]), "")
+        return min(there, key=lambda a: (not a.endswith(LEARNED), a != "BLR+M2"), default="")
 
     def pairs(self, addition: str | None = None) -> list[tuple[System, System]]:
         """Return the content alone and with an addition (``None``: any), as of the first seed."""
@@ -322,7 +306,7 @@ def read_outcomes(
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=list(_judge_runs(there, drawn, rules)) if there else [],
             planned=[(p.system.content, _addition_name(p), p.seed) for p in planned],
-            asked=experiment.metrics,
+            metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             labels=there.Y_train if there else None,
             truth=there.Y if there else None,
             classifiers=_describe_classifiers(planned),
@@ -356,18 +340,18 @@ def _addition_name(plan: PlannedRun) -> str:
     return plan.system.addition.name if plan.system.addition else ""
 
 
-def _bootstraps(alone: System, added: System, Y: Any) -> Iterator[Bootstrap]:
+def _bootstraps(alone: System, added: System, Y: Any) -> Iterator[significance.Bootstrap]:
     """Bootstrap every metric that Y allows; the seed is fixed: the same runs, the same interval."""
     truth = read_labels(Y)
     names = (alone.name, added.name)
-    for metric in SUMMED_METRICS:
+    for metric in significance.SUMMED_METRICS:
         if truth.unknown is None or metric not in _OF_WHOLE_SETS:
             what = "log_odds" if metric == "one_error" else "decisions"
             pair = (getattr(alone, what), getattr(added, what))
-            yield paired_bootstrap(truth, *pair, metric, random_state=0, names=names)
+            yield significance.paired_bootstrap(truth, *pair, metric, random_state=0, names=names)
 
 
-def _describe_test(test: SignTest) -> str:
+def _describe_test(test: significance.SignTest) -> str:
     return f"{test.test}: {test.k} of {test.n} for the better system, {p_value_text(test.p_value)}"
 
 

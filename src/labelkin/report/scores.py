@@ -145,16 +145,15 @@ def system_name(content: str, addition: str) -> str:
 
 def mean_score(rows: Sequence[Score]) -> Score:
     """Return the mean over the seeds; the baseline's is over the seeds that have one."""
-    notes = [(row.seed, row.note) for row in rows if row.note]
-    if len(notes) > 1:
-        notes = [(seed, f"seed {seed}, {note}") for seed, note in notes]
+    tested = [row for row in rows if row.note]
+    notes = [f"seed {row.seed}, {row.note}" if len(tested) > 1 else row.note for row in tested]
     return replace(
         rows[0],
         value=_mean([row.value for row in rows]),
         baseline=_mean([row.baseline for row in rows if not math.isnan(row.baseline)]),
         sign=weakest_sign([row.sign for row in rows if row.sign]),
         seed=None,
-        note="; ".join(note for _, note in notes),
+        note="; ".join(notes),
     )
 
 
@@ -234,11 +233,9 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
             f"The paper's corpora are {', '.join(map(repr, PAPER_TITLES))}, got {corpus!r}. "
             "paper_corpus(name) returns the one that a corpus goes by the name of."
         )
-    rows = {
-        (row["system"], row["metric"]): row
-        for row in read_figures("paper_figures.csv")
-        if row["corpus"] == corpus
-    }
+    text = files("labelkin.report").joinpath("paper_figures.csv").read_text(encoding="utf-8")
+    figures = [row for row in csv.DictReader(text.splitlines()) if row["corpus"] == corpus]
+    rows = {(row["system"], row["metric"]): row for row in figures}
     values = {key: _complement(key[1], row["value"]) for key, row in rows.items()}
     scores = {}
     for (system, metric), row in rows.items():
@@ -268,12 +265,6 @@ def without_weka(addition: str) -> str:
     ('BLR+M1', 'BLR+M1', 'SMO+M1')
     """
     return _WEKA.sub("", addition)
-
-
-def read_figures(name: str) -> list[dict[str, str]]:
-    """Return the rows of one of the paper's files of figures."""
-    text = files("labelkin.report").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))
 
 
 def _complement(metric: str, printed: str) -> float:

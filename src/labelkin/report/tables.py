@@ -81,16 +81,9 @@ class Table:
 
 def edge_table(edges: Sequence[LabelEdge]) -> Table:
     """Return a row per edge between two labels: attractions in one group, repulsions in another."""
-    header = (
-        ("", "labels"),
-        ("mean", "weight"),
-        ("first to", "second"),
-        ("second", "to first"),
-        ("with", "first"),
-        ("with", "second"),
-        ("with", "both"),
-        ("expected", "by chance"),
-    )
+    heads = ["labels", "mean weight", "first to second", "second to first"]
+    heads += ["with first", "with second", "with both", "expected by chance"]
+    header = [(first, second) for first, _, second in (head.rpartition(" ") for head in heads)]
     sides = [[e for e in edges if e.strength > 0], [e for e in edges if e.strength <= 0]]
     groups = [[_edge_row(edge) for edge in side] for side in sides if side]
     caption = "Weights in log-odds; counts of training documents."
