@@ -94,7 +94,10 @@ class TestEveryClassifier:
             TypeError,
             "an estimator instance such as PlattSVM",
         ),
-        (LabelDependenceClassifier(content="svm"), TypeError, "estimator instance.*got 'svm'"),
+        (LabelDependenceClassifier(content=3), TypeError, "estimator instance.*got 3"),
+        (LabelDependenceClassifier(content="SVM"), ValueError, "one of 'svm'.*Did you mean 'svm'"),
+        (LabelDependenceClassifier(labels="logit"), ValueError, "one of 'logistic', 'svm', got"),
+        (LabelDependenceClassifier(thresholds="f1"), ValueError, "^thresholds must be .*got 'f1'"),
         (PerLabel(LinearSVC()), TypeError, r"PerLabel\(CalibratedClassifierCV\(LinearSVC"),
         (NearestNeighbours(n_neighbors=0), ValueError, "whole number of at least 1, got 0"),
         (PlattSVM(C=-1), ValueError, "C must be positive, got -1"),
@@ -133,8 +136,10 @@ def test_labels_in_another_code_point_to_our_own_function():
 
 
 def test_metadata_that_nobody_asked_for_is_refused():
-    with pytest.raises(ValueError, match="sample_weight"):
-        LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, sample_weight=np.ones(4))
+    with pytest.raises(ValueError, match="groups"):
+        LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, groups=np.ones(4))
+    with pytest.raises(TypeError, match=r"by all parts.*content=NearestNeighbours\(\) does not"):
+        LabelDependenceClassifier(NearestNeighbours()).fit(X, Y, sample_weight=np.ones(4))
     with pytest.raises(TypeError, match=r"takes sample_weight as metadata, got \['weights'\]"):
         PlattSVM().fit(X, Y, weights=np.ones(4))
 

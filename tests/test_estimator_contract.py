@@ -124,11 +124,12 @@ class TestInsideScikitLearn:
         assert model.predict(frame).shape == Y.shape
 
     @pytest.mark.parametrize("flavour", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
-    def test_sparse_labels_come_back_sparse(self, estimator, flavour):
+    def test_sparse_labels_come_back_in_the_same_flavour(self, estimator, flavour):
         X, Y = correlated()
         model = clone(estimator).fit(sparse.csr_array(X), flavour(Y))
         decisions = model.predict(X)
-        assert sparse.issparse(decisions)
+        assert decisions.format == "csr"
+        assert isinstance(decisions, sparse.sparray) == isinstance(flavour(Y), sparse.sparray)
         assert 0.1 < model.score(X, flavour(Y)) <= 1
 
     def test_score_takes_every_kind_of_labels(self, estimator):

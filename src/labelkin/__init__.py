@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.platt_svm import PlattSVM
-    from labelkin.explain.contributions import Explanation
-    from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
+    from labelkin.explain.contributions import Explanation, Suggestion
+    from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
-    from labelkin.method.classifier import LabelDependenceClassifier, Suggestion
+    from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.rules import Rules
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #: Where each name is; what is not in here is a module of its own.
 _HOMES = {
     "AllLabels": "content.any_classifier",
-    "Bond": "explain.label_graph",
+    "LabelEdge": "explain.label_graph",
     "ExpectedF1": "thresholds",
     "Explanation": "explain.contributions",
     "FixedCut": "thresholds",
@@ -61,7 +61,7 @@ _HOMES = {
     "SCut": "thresholds",
     "SCutFBR": "thresholds",
     "SVMLabels": "method.label_evidence",
-    "Suggestion": "method.classifier",
+    "Suggestion": "explain.contributions",
     "TermExplanation": "explain.terms",
     "cross_val_log_odds": "content.any_classifier",
     "explain_terms": "explain.terms",
@@ -72,12 +72,12 @@ _HOMES = {
 
 __all__ = [
     "AllLabels",
-    "Bond",
     "ExpectedF1",
     "Explanation",
     "FixedCut",
     "GlobalCut",
     "LabelDependenceClassifier",
+    "LabelEdge",
     "LabelGraph",
     "LabelLimits",
     "LabelRescorer",

@@ -24,7 +24,7 @@ from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus, newsroom
-from labelkin.explain.label_graph import Bond, label_graph
+from labelkin.explain.label_graph import LabelEdge, label_graph
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(
     corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None
-) -> tuple[Outcome, tuple[Bond, ...]]:
+) -> tuple[Outcome, tuple[LabelEdge, ...]]:
     """Train and judge the eighteen systems, and name the strongest edges between labels.
 
     The content evidence of each content classifier is computed once and shared by its systems.
@@ -101,7 +101,7 @@ def run(
             systems.append(judge(test, rescored, alone=alone, **which))
     facts = _facts(corpus, seed)
     outcome = Outcome(corpus.name, corpus.name, systems, labels=train, truth=test, facts=facts)
-    return outcome, label_graph(additions[ADDITION]).bonds
+    return outcome, label_graph(additions[ADDITION]).edges
 
 
 def _count_words(corpus: Corpus) -> dict[str, tuple[Any, Any]]:

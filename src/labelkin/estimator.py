@@ -12,23 +12,18 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import (
-    _check_method_params,
-    _check_sample_weight,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelkin.label_matrix import LabelMatrix, labels_for, read_labels
+from labelkin.label_matrix import LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
+from labelkin.scikit_learn import params_of_rows, rows_of
 from labelkin.splits import stratified_folds
 
 
@@ -38,7 +33,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     takes_label_matrix = True
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what we take: sparse ``X``; classes, and label matrices."""
+        """Say what is taken: sparse ``X``; classes, and label matrices."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
@@ -88,7 +83,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict(self, X: Any) -> Any:
         """Decide: 1 where the log-odds are positive.
 
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
+        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse,
+        an array or matrix as that was;
         for a 1-d ``y`` the class of each document.
         """
         return self._decide(self.log_odds(X))
@@ -106,9 +102,57 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         return float(np.average(right, weights=sample_weight))
 
     def label_sets(self, decisions: Any) -> list[tuple[Any, ...]]:
-        """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``."""
+        """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``.
+
+        :meth:`predict_labels` decides and names in one call.
+        """
         check_is_fitted(self)
         return read_labels(decisions, names=self.label_names_).label_sets()
+
+    def predict_labels(
+        self, X: Any, *, output: Literal["names", "pandas", "polars"] = "names", **known: Any
+    ) -> Any:
+        """Decide, and return the labels by name.
+
+        Parameters
+        ----------
+        X : documents
+            Whatever ``predict`` takes.
+        output : "names", "pandas" or "polars", default "names"
+            ``"names"``: a tuple of label names per document. ``"pandas"`` or ``"polars"``: a
+            DataFrame of 0 and 1 with a column per label; the index of a pandas ``X`` is kept.
+        **known
+            ``known=`` for classifiers whose ``predict`` takes it.
+
+        Returns
+        -------
+        list of tuples, or DataFrame
+
+        Examples
+        --------
+        >>> from labelkin import NaiveBayes
+        >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+        >>> model.predict_labels([[5, 0], [1, 2]])
+        [('sea',), ('town',)]
+        """
+        decisions = self.predict(X, **known)
+        if self.target_kind_ != "multilabel":
+            raise ValueError(
+                "predict_labels is for models trained on a label matrix or label sets; this one "
+                f"was trained on {self.target_kind_} classes, which predict returns by name."
+            )
+        if output == "names":
+            return self.label_sets(decisions)
+        dense = decisions.toarray() if sparse.issparse(decisions) else decisions
+        if output == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(dense, columns=self.label_names_, index=getattr(X, "index", None))
+        if output == "polars":
+            import polars as pl
+
+            return pl.DataFrame(dense, schema=[str(name) for name in self.label_names_.tolist()])
+        raise ValueError(f"output must be 'names', 'pandas' or 'polars', got {output!r}.")
 
     @abstractmethod
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
@@ -150,7 +194,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self.target_kind_ = labels.kind
-        self.sparse_decisions_ = labels.is_sparse
+        self.target_container_ = labels.container
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if _is_texts(X):
@@ -159,11 +203,6 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
                 "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
             )
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
-
-    def _read_weight(self, X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
-        if sample_weight is None:
-            return None
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.target_kind_ == "multilabel":
@@ -184,9 +223,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.target_kind_ == "binary":
             last = len(self.classes_) - 1
             return self.classes_[np.where(decisions.ravel(), last, 0)]
-        if self.sparse_decisions_:
-            return sparse.csr_matrix(decisions, dtype=np.int64)
-        return decisions.astype(np.int64)
+        return in_container(decisions, self.target_container_)
 
     def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, ``(n_documents, n_labels)``."""
@@ -194,13 +231,13 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
 
 
 def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """One-vs-rest probabilities made to sum to 1; an accepted class has all, a refused one nothing.
+    """One-vs-rest probabilities made to sum to 1; an accepted class has all, a rejected one none.
 
-    All classes refused is a contradiction that leaves each the same share.
+    All classes rejected is a contradiction that leaves each the same share.
     """
-    accepted, refused = np.isposinf(log_odds), np.isneginf(log_odds)
+    accepted, rejected = np.isposinf(log_odds), np.isneginf(log_odds)
     logs = np.where(accepted.any(axis=1, keepdims=True) & ~accepted, -np.inf, log_expit(log_odds))
-    logs[refused.all(axis=1)] = 0.0
+    logs[rejected.all(axis=1)] = 0.0
     shares = softmax(logs, axis=1)
     return np.where(np.isneginf(logs), 0.0, np.clip(shares, ALMOST_ZERO, 1.0))
 
@@ -229,7 +266,7 @@ def _is_texts(X: Any) -> bool:
 
 
 def exact_label_sets(labels: LabelMatrix, decisions: Any) -> NDArray[np.bool_]:
-    """Tell which documents have all their known cells right, ``(n_documents,)``."""
+    """Return which documents have all their known cells right, ``(n_documents,)``."""
     decided = sparse.csr_array(decisions, dtype=np.float64)
     if decided.shape != labels.shape:
         raise ValueError(
@@ -274,16 +311,11 @@ def out_of_fold_log_odds(
     n_folds = getattr(estimator, "cv", 5) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     for train, test in _folds(labels, n_folds, seed):
-        params = _check_method_params(X, fit_params or {}, train)
+        params = params_of_rows(X, fit_params or {}, train)
         target = labels_for(estimator, labels.rows(train))
         fitted = clone(estimator).fit(rows_of(X, train), target, **params)
         result[test] = fitted.log_odds(rows_of(X, test))
     return result
-
-
-def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
-    """Return some documents of an array, sparse matrix, DataFrame or list."""
-    return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)
 
 
 def _folds(

@@ -79,6 +79,18 @@ def count_log_odds(positive: Any, total: Any) -> NDArray[np.float64]:
     """
     positive = np.asarray(positive, dtype=np.float64)
     total = np.asarray(total, dtype=np.float64)
-    one_sided = (positive <= 0) | (positive >= total)
-    smoothing = np.where(one_sided, 0.5, 0.0)
+    smoothing = np.where(constant_labels(positive, total), 0.5, 0.0)
     return np.log(positive + smoothing) - np.log(total - positive + smoothing)
+
+
+def constant_labels(positive: Any, total: Any) -> NDArray[np.bool_]:
+    """Return which labels nobody or everybody has: ``positive`` documents out of ``total``.
+
+    There is nothing to tell apart then, and no classifier is fitted for such a label.
+
+    Examples
+    --------
+    >>> constant_labels([5, 0, 10], [10, 10, 10]).tolist()
+    [False, True, True]
+    """
+    return np.asarray((np.asarray(positive) <= 0) | (np.asarray(positive) >= np.asarray(total)))

@@ -31,7 +31,7 @@ class TestInspect:
         assert facts["evidence_weight"] == pipeline[-1].evidence_weight_
         assert [cut["label"] for cut in facts["cuts"]] == list(header.labels)
         assert len(facts["related"]) == 20
-        strengths = [bond["strength"] for bond in facts["related"]]
+        strengths = [edge["strength"] for edge in facts["related"]]
         assert strengths[:10] == sorted(strengths[:10], reverse=True)
         assert max(strengths[10:]) < 0 < min(strengths[:10])
 

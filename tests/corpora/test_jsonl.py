@@ -49,7 +49,7 @@ def test_the_labels_are_those_of_read_labels(write):
     assert (ours.names == theirs.names).all()
     assert ours.names.dtype == theirs.names.dtype
     assert (ours.positive != theirs.positive).nnz == 0
-    assert (ours.kind, ours.is_sparse) == (theirs.kind, theirs.is_sparse)
+    assert (ours.kind, ours.container) == (theirs.kind, theirs.container)
 
 
 def test_a_file_without_splits_is_all_for_training(write):

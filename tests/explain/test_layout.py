@@ -1,16 +1,16 @@
-"""Places for labels that have bonds."""
+"""Places for labels that have edges."""
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.explain.label_graph import Bond
+from labelkin.explain.label_graph import LabelEdge
 from labelkin.explain.layout import edge_labels, lay_out
 from labelkin.report.plots import edge_picture
 
 
-def bond(first, second, strength=1.0):
-    return Bond(first, second, strength, strength, 1, 1, 1, 1.0)
+def edge(first, second, strength=1.0):
+    return LabelEdge(first, second, strength, strength, 1, 1, 1, 1.0)
 
 
 pairs = st.lists(
@@ -21,10 +21,10 @@ pairs = st.lists(
 @given(pairs, st.integers(0, 3))
 @settings(max_examples=40, deadline=None)
 def test_names_have_their_own_places_on_the_canvas(drawn, seed):
-    bonds = [bond(f"n{k}", f"n{j}", 1.0 if kin else -1.0) for k, j, kin in drawn if k != j]
-    names = edge_labels(bonds)
+    edges = [edge(f"n{k}", f"n{j}", 1.0 if kin else -1.0) for k, j, kin in drawn if k != j]
+    names = edge_labels(edges)
     half = np.tile([0.08, 0.03], (len(names), 1))
-    places = lay_out(bonds, half, 1.3, seed)
+    places = lay_out(edges, half, 1.3, seed)
     assert places.shape == (len(names), 2)
     assert (places >= half - 1e-9).all() and (places <= [1.3, 1.0] - half + 1e-9).all()
     for i in range(len(names)):
@@ -33,24 +33,24 @@ def test_names_have_their_own_places_on_the_canvas(drawn, seed):
 
 
 def test_the_same_seed_gives_the_same_places():
-    bonds = [bond("a", "b"), bond("b", "c"), bond("d", "e", -1.0)]
+    edges = [edge("a", "b"), edge("b", "c"), edge("d", "e", -1.0)]
     half = np.full((5, 2), 0.02)
-    np.testing.assert_array_equal(lay_out(bonds, half, 1.3, 7), lay_out(bonds, half, 1.3, 7))
+    np.testing.assert_array_equal(lay_out(edges, half, 1.3, 7), lay_out(edges, half, 1.3, 7))
 
 
 def test_kin_stand_closer_than_strangers():
-    bonds = [bond("a", "b"), bond("b", "c"), bond("a", "c"), bond("x", "y"), bond("y", "z")]
-    a, b, c, x, _, z = lay_out(bonds, np.full((6, 2), 0.01), 1.0)
+    edges = [edge("a", "b"), edge("b", "c"), edge("a", "c"), edge("x", "y"), edge("y", "z")]
+    a, b, c, x, _, z = lay_out(edges, np.full((6, 2), 0.01), 1.0)
     within = max(np.linalg.norm(a - b), np.linalg.norm(b - c))
     assert within < min(np.linalg.norm(p - q) for p in (a, b, c) for q in (x, z))
 
 
-def test_no_bonds_need_no_places():
+def test_no_edges_need_no_places():
     assert lay_out([], np.zeros((0, 2)), 1.3).shape == (0, 2)
 
 
 def test_labels_may_be_anything_that_can_be_written():
-    bonds = [bond(3, 20), bond(20, "tea"), bond("tea", 1, -1.0), bond("3", 3)]
-    assert edge_labels(bonds) == [1, 20, 3, "3", "tea"]
-    assert lay_out(bonds, np.full((5, 2), 0.02), 1.3).shape == (5, 2)
-    assert "5 labels with 3 attractions" in edge_picture(bonds).alt
+    edges = [edge(3, 20), edge(20, "tea"), edge("tea", 1, -1.0), edge("3", 3)]
+    assert edge_labels(edges) == [1, 20, 3, "3", "tea"]
+    assert lay_out(edges, np.full((5, 2), 0.02), 1.3).shape == (5, 2)
+    assert "5 labels with 3 attractions" in edge_picture(edges).alt

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from labelkin.beyond.guesses import decided_labels, probable_labels
-from labelkin.method.combination import Combination, combine
+from labelkin.method.combination import Combination, combine, decided_labels, probable_labels
 
 
 class Table:
@@ -89,7 +88,8 @@ def test_hard_counts_equality_as_yes_and_soft_keeps_the_probability():
 
 
 def combination(labels, prior, variant=probable_labels, weight=1.0):
-    return Combination(labels, np.asarray(prior), logit(prior), variant, weight)
+    constant = np.zeros(len(prior), dtype=bool)
+    return Combination(labels, np.asarray(prior), logit(prior), variant, weight, constant)
 
 
 def linear(seed, p=4):
@@ -141,12 +141,14 @@ def test_nothing_known_is_the_same_as_all_open():
     rule = combination(labels, prior, weight=0.4)
     open_labels = np.full(content.shape, np.nan)
     np.testing.assert_array_equal(rule.posterior(content), rule.posterior(content, open_labels))
-    one_fact = open_labels.copy()
-    one_fact[0, 0] = 1  # the other documents have no facts, and go the other way through the code
-    np.testing.assert_allclose(rule.posterior(content, one_fact)[1:], rule.posterior(content)[1:])
+    one_known = open_labels.copy()
+    one_known[0, 0] = (
+        1  # the other documents have no known labels, and go the other way through the code
+    )
+    np.testing.assert_allclose(rule.posterior(content, one_known)[1:], rule.posterior(content)[1:])
 
 
-def test_without_weights_facts_raise_the_weight_of_the_whole_evidence():
+def test_without_weights_known_labels_raise_the_weight_of_the_whole_evidence():
     prior, content = np.array([0.3, 0.5, 0.6]), np.zeros((1, 3))
     rule = combination(Table(lambda L: np.tile(logit(prior) + 1.0, (len(L), 1))), prior, weight=0.5)
     known = np.array([[1, np.nan, np.nan]])
@@ -156,7 +158,8 @@ def test_without_weights_facts_raise_the_weight_of_the_whole_evidence():
 def test_labels_that_none_or_all_have_keep_their_content():
     prior = np.array([0.0, 1.0, 0.5])
     labels = Linear(np.ones((3, 3)) - np.eye(3), np.zeros(3))
-    rule = Combination(labels, prior, np.array([-5.0, 5.0, 0.0]), probable_labels, 1.0)
+    constant = np.array([True, True, False])
+    rule = Combination(labels, prior, np.array([-5.0, 5.0, 0.0]), probable_labels, 1.0, constant)
     content = np.array([[0.3, -0.2, 0.1]])
     for known in (None, np.array([[np.nan, np.nan, 1]]), np.array([[1, np.nan, np.nan]])):
         posterior = rule.posterior(content, known)

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
-from labelkin.beyond.guesses import decided_labels, probable_labels
-from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.beyond.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from labelkin.content.any_classifier import cross_val_log_odds
 from labelkin.content.naive_bayes import NaiveBayes
-from labelkin.explain.contributions import Explanation, LabelShare, explain_documents
+from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.combination import Combination
+from labelkin.method.combination import Combination, decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.rules import Rules
@@ -52,11 +51,11 @@ def fitted(**parameters):
 
 
 def assert_adds_up(explanation, tolerance=1e-9):
-    shares = sum(share.share for share in explanation.labels)
-    parts = [explanation.prior, explanation.content, shares, explanation.constant]
-    whole = sum([*parts, explanation.first_place, explanation.rules])
-    assert whole == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
-    assert sum(explanation.parts().values()) == pytest.approx(whole, rel=0, abs=tolerance)
+    parts = explanation.parts
+    added = sum(one.log_odds for one in explanation.labels) + explanation.constant
+    others = [parts.get(name, 0) for name in ("prior", "content", "first place", "rules")]
+    assert sum([added, *others]) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
+    assert sum(parts.values()) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
 
 
 def assert_explains(rescorer, content, known=None):
@@ -87,7 +86,7 @@ def test_the_parts_add_up_to_the_posterior(labels, variant, weight):
         has_weight = weight != 0 or known is not None
         assert any(e.labels for e in explained) == (is_linear and has_weight)
         assert any(e.label_evidence for e in explained) == has_weight
-        assert not any(e.rules for e in explained)
+        assert not any(e.parts.get("rules") for e in explained)
 
 
 @pytest.mark.parametrize("weight", [0.3, "auto"])
@@ -96,21 +95,23 @@ def test_the_parts_add_up_under_rules_between_labels(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight, rules=RULES)
     for known in (None, KNOWN):
         explained = [e for row in assert_explains(rescorer, CONTENT, known) for e in row]
-        assert any(e.rules > 0 for e in explained) and any(e.rules < 0 for e in explained)
+        assert any(e.parts["rules"] > 0 for e in explained)
+        assert any(e.parts["rules"] < 0 for e in explained)
 
 
 def test_prior_and_content_are_what_they_are_called():
     for row, content in zip(fitted().explain(CONTENT, top=99), CONTENT, strict=True):
         for explanation in row:
             j = NAMES.index(explanation.label)
-            assert explanation.prior == pytest.approx(logit(PRIOR[j]), abs=1e-9)
-            assert explanation.prior + explanation.content == pytest.approx(content[j], abs=1e-9)
+            prior = explanation.parts["prior"]
+            assert prior == pytest.approx(logit(PRIOR[j]), abs=1e-9)
+            assert prior + explanation.parts["content"] == pytest.approx(content[j], abs=1e-9)
 
 
 @pytest.mark.parametrize("weight", [0.3, 1.0, LearnedWeight(first_place=False)], ids=str)
 @pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
-def test_a_label_put_at_its_prior_takes_its_share_away(labels, variant, weight):
+def test_a_label_put_at_its_prior_takes_its_contribution_away(labels, variant, weight):
     rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
     rule = rescorer.combination_
     filled = rule.variant(CONTENT)
@@ -122,12 +123,12 @@ def test_a_label_put_at_its_prior_takes_its_share_away(labels, variant, weight):
         moved = before - replace(rule, variant=lambda _, new=at_prior: new).posterior(CONTENT)
         for i, row in enumerate(explained):
             for e in row:
-                share = {s.label: s.share for s in e.labels}.get(NAMES[k], 0.0)
+                share = {s.label: s.log_odds for s in e.labels}.get(NAMES[k], 0.0)
                 assert share == pytest.approx(moved[i, NAMES.index(e.label)], abs=1e-9)
 
 
 @pytest.mark.parametrize("weight", [0, 0.3, LearnedWeight(first_place=False)], ids=str)
-def test_a_known_label_put_at_its_prior_takes_its_share_away(weight):
+def test_a_known_label_put_at_its_prior_takes_its_contribution_away(weight):
     rescorer = fitted(evidence_weight=weight)
     before = rescorer.rescore(CONTENT, KNOWN)
     explained = rescorer.explain(CONTENT, top=99, known=KNOWN)
@@ -139,12 +140,12 @@ def test_a_known_label_put_at_its_prior_takes_its_share_away(weight):
             j = NAMES.index(e.label)
             (share,) = [s for s in e.labels if s.label == NAMES[k]]
             assert share.known and share.value == KNOWN[i, k]
-            assert share.share == pytest.approx(before[i, j] - after[i, j], abs=1e-9)
+            assert share.log_odds == pytest.approx(before[i, j] - after[i, j], abs=1e-9)
 
 
 @pytest.mark.parametrize("weight", [0.3, "auto"])
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
-def test_a_share_is_a_weight_times_value_less_prior(labels, weight):
+def test_a_contribution_is_a_weight_times_value_less_prior(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight)
     alone = labels.fit(Y).weights_
     for row in rescorer.explain(CONTENT, top=99, known=KNOWN):
@@ -152,13 +153,13 @@ def test_a_share_is_a_weight_times_value_less_prior(labels, weight):
             j = NAMES.index(e.label)
             for s in e.labels:
                 k = NAMES.index(s.label)
-                guessed = weight * alone if weight == 0.3 else rescorer.guessed_weights_
-                said = alone[k, j] if s.known else guessed[k, j]
-                assert s.share == pytest.approx(said * (s.value - PRIOR[k]), abs=1e-9)
+                predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
+                said = alone[k, j] if s.known else predicted[k, j]
+                assert s.log_odds == pytest.approx(said * (s.value - PRIOR[k]), abs=1e-9)
 
 
 @pytest.mark.parametrize(("variant", "fill"), [("soft", probable_labels), ("hard", decided_labels)])
-def test_the_value_of_an_open_label_is_its_guess(variant, fill):
+def test_the_value_of_an_open_label_is_as_it_is_filled_in(variant, fill):
     for row, filled in zip(fitted(variant=variant).explain(CONTENT), fill(CONTENT), strict=True):
         for share in (share for e in row for share in e.labels):
             assert not share.known
@@ -171,7 +172,7 @@ def test_with_all_others_known_the_evidence_is_equation_2_with_weight_1(weight):
     truth = (np.random.default_rng(3).random(CONTENT.shape) < 0.5).astype(float)
     by_hand = CONTENT + LogisticLabels().fit(Y).log_odds(truth) - logit(PRIOR)
     rule = Combination(
-        LogisticLabels().fit(Y), PRIOR, logit(PRIOR), variant=lambda _: truth, weight=1.0
+        LogisticLabels().fit(Y), PRIOR, logit(PRIOR), lambda _: truth, 1.0, np.zeros(5, dtype=bool)
     )
     np.testing.assert_allclose(rule.posterior(CONTENT), by_hand, atol=1e-9)
     for j in range(5):
@@ -199,7 +200,7 @@ def test_labels_that_none_or_all_have_are_what_the_content_says(labels, weight):
         for i, e in sided:
             assert (e.labels, e.label_evidence) == ((), 0)
             assert e.log_odds == CONTENT[i, e.label]
-            assert np.isfinite(e.prior)
+            assert np.isfinite(e.parts["prior"])
 
 
 class Linear:
@@ -224,24 +225,31 @@ class Product:
 
 
 def explain(rule, names, content, known=None, **chosen):
-    posterior = rule.posterior(content, known)
-    return explain_documents(
-        rule, np.asarray(names), content, known, (posterior, posterior), **chosen
-    )
+    posterior, parts = rule.taken_apart(content, known)
+    return Posterior(np.asarray(names), posterior, content, known, parts).explain(**chosen)
+
+
+def contested(labels, prior, prior_log_odds, variant, weight, first_place):
+    """A combination with a weight and a say in who comes first."""
+    learned = LearnedLabels(labels, prior_log_odds, weight, None)
+    constant = (prior <= 0) | (prior >= 1)
+    return LearnedCombination(learned, prior, prior_log_odds, variant, 1.0, constant, first_place)
 
 
 def test_what_it_takes_to_stay_first_is_a_part_of_its_own():
     labels = Linear(np.array([[0.0, 4.0], [0.0, 0.0]]), np.zeros(2))
     prior = np.array([0.5, 0.5])
-    rule = Combination(labels, prior, logit(prior), probable_labels, 1.0, first_place=0.0)
+    rule = contested(labels, prior, logit(prior), probable_labels, 1.0, first_place=0.0)
     content = np.array([[2.0, 1.0], [0.0, 1.0]])
     overtaken, undisturbed = explain(rule, ["first", "second"], content)
     without = replace(rule, first_place=1.0).posterior(content)
     assert [e.label for e in overtaken] == ["first", "second"]
-    assert overtaken[0].first_place == pytest.approx(without[0, 1] - without[0, 0], abs=1e-6)
+    assert overtaken[0].parts["first place"] == pytest.approx(
+        without[0, 1] - without[0, 0], abs=1e-6
+    )
     assert overtaken[0].log_odds > overtaken[1].log_odds
-    assert overtaken[1].first_place == 0
-    assert {e.first_place for e in undisturbed} == {0}
+    assert overtaken[1].parts["first place"] == 0
+    assert {e.parts["first place"] for e in undisturbed} == {0}
     for e in [*overtaken, *undisturbed]:
         assert_adds_up(e)
     assert "first place" in str(overtaken[0])
@@ -258,13 +266,13 @@ def test_the_parts_add_up_under_any_rule(seed, p, first_place, weight, linear, h
     weights = rng.normal(0, 3, (p, p))
     np.fill_diagonal(weights, 0)
     prior = np.round(rng.random(p), 1)  # 0 and 1 among them
-    rule = Combination(
+    rule = contested(
         Linear(weights, rng.normal(size=p)) if linear else Product(weights),
         prior,
         logit(np.clip(prior, 0.01, 0.99)),
         decided_labels if hard else probable_labels,
         weight,
-        first_place=first_place,
+        first_place,
     )
     content = rng.normal(0, 5, (4, p))
     known = np.where(rng.random((4, p)) < 0.3, rng.integers(0, 2, (4, p)), np.nan)
@@ -275,17 +283,16 @@ def test_the_parts_add_up_under_any_rule(seed, p, first_place, weight, linear, h
             for e in row:
                 assert e.log_odds == posterior[i, e.label]
                 assert_adds_up(e)
-                assert e.first_place >= 0
+                assert e.parts.get("first place", 0) >= 0
 
 
 def test_a_label_classifier_that_is_not_linear_is_asked_once():
     labels = Product(np.random.default_rng(0).normal(size=(4, 4)))
     prior = np.full(4, 0.3)
-    rule = Combination(labels, prior, logit(prior), probable_labels, 1.0)
+    constant = np.zeros(4, dtype=bool)
+    rule = Combination(labels, prior, logit(prior), probable_labels, 1.0, constant)
     content = np.random.default_rng(1).normal(size=(6, 4))
-    posterior = rule.posterior(content)
-    labels.n_calls = 0
-    explained = explain_documents(rule, np.arange(4), content, None, (posterior, posterior))
+    explained = explain(rule, np.arange(4), content)
     assert labels.n_calls == 1
     assert {e.labels for row in explained for e in row} == {()}
 
@@ -296,8 +303,8 @@ def test_rules_are_a_part_of_their_own():
     for i, row in enumerate(rescorer.explain(CONTENT, top=99)):
         for e in row:
             expected = e.log_odds - without[i, NAMES.index(e.label)]
-            assert e.rules == pytest.approx(expected, abs=1e-9)
-            assert ("rules" in str(e)) == (e.rules != 0)
+            assert e.parts["rules"] == pytest.approx(expected, abs=1e-9)
+            assert ("rules" in str(e)) == (e.parts["rules"] != 0)
 
 
 def test_what_follows_from_a_known_label_is_known_too():
@@ -318,16 +325,18 @@ def test_infinite_evidence_outweighs_all_the_rest():
         (first, second) = fitted(rules=rules).explain(content, top=99)
         (gold,) = [e for e in first if e.label == "gold"]
         (grain,) = [e for e in second if e.label == "grain"]
-        assert (gold.log_odds, gold.content, gold.probability) == (-np.inf, -np.inf, 0)
-        assert (grain.log_odds, grain.content, grain.probability) == (np.inf, np.inf, 1)
-        assert (gold.first_place, gold.rules, grain.rules) == (0, 0, 0)
+        assert (gold.log_odds, gold.parts["content"], gold.probability) == (-np.inf, -np.inf, 0)
+        assert (grain.log_odds, grain.parts["content"], grain.probability) == (np.inf, np.inf, 1)
+        moved = [e.parts.get(part, 0) for e in (gold, grain) for part in ("first place", "rules")]
+        assert moved == [0, 0, 0, 0]
         for e in [*first, *second]:
-            assert sum(e.parts().values()) == pytest.approx(e.log_odds, abs=1e-9)
+            assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
 
 
 def test_large_log_odds_leave_no_crumbs():
     for row in fitted().explain(1e7 * CONTENT, top=99):
-        assert {(e.first_place, e.rules) for e in row} == {(0, 0)}
+        assert {e.parts.get("first place", 0) for e in row} == {0}
+        assert not any("rules" in e.parts for e in row)
 
 
 def test_the_strongest_come_first():
@@ -335,7 +344,7 @@ def test_the_strongest_come_first():
         assert len(row) <= 3
         assert [e.log_odds for e in row] == sorted((e.log_odds for e in row), reverse=True)
         for e in row:
-            strengths = [abs(s.share) for s in e.labels]
+            strengths = [abs(s.log_odds) for s in e.labels]
             assert strengths == sorted(strengths, reverse=True)
             assert 0 not in strengths
 
@@ -355,7 +364,7 @@ def test_labels_are_chosen_by_name_unless_they_are_known():
 def test_a_classifier_explains_documents():
     new, _ = documents(1, 12)
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, read_labels(Y, names=NAMES))
-    known = {"accepted": ["grain"], "refused": ["oil"]}
+    known = {"accepted": ["grain"], "rejected": ["oil"]}
     for facts in (None, [known] * 12):
         posterior = model.log_odds(new, facts)
         for i, row in enumerate(model.explain(new, top=99, known=facts)):
@@ -396,29 +405,31 @@ def test_plain_values_survive_json(names):
         assert type(e.label) in (str, int)
         assert read["labels"] == [s._asdict() for s in e.labels]
         assert read["log_odds"] == e.log_odds
-        again = [LabelShare(**share) for share in read.pop("labels")]
+        assert read.pop("constant") == e.constant
+        again = [LabelContribution(**one) for one in read.pop("labels")]
         assert Explanation(**read, labels=tuple(again)) == e
 
 
 def test_an_explanation_can_be_read():
     shares = [
-        LabelShare("wheat", 2.0, 1.0, True),
-        LabelShare("a label with quite a long name", -1.5, 0.0, True),
-        LabelShare("corn", 0.25, 0.4, False),
-        LabelShare("rye", 0.004, 0.2, False),
+        LabelContribution("wheat", 2.0, 1.0, True),
+        LabelContribution("a label with quite a long name", -1.5, 0.0, True),
+        LabelContribution("corn", 0.25, 0.4, False),
+        LabelContribution("rye", 0.004, 0.2, False),
     ]
-    explanation = Explanation("grain", 0.731, 1.0, -1.5, 1.75, tuple(shares), -0.004, rules=0.0)
+    parts = {"prior": -1.5, "content": 1.75, "predicted labels": 0.75, "rules": 0.0}
+    explanation = Explanation("grain", 0.731, 1.0, parts, tuple(shares))
     assert str(explanation).splitlines() == [
         "grain: 0.731 (+1.00)",
-        "  prior                                      -1.50",
-        "  content                                    +1.75",
-        "  wheat (accepted)                           +2.00",
-        "  a label with quite a long name (refused)   -1.50",
-        "  corn                                       +0.25",
-        "  all other labels                           +0.00",
-        "  labels at their priors                     -0.00",
+        "  prior                                       -1.50",
+        "  content                                     +1.75",
+        "  wheat (accepted)                            +2.00",
+        "  a label with quite a long name (rejected)   -1.50",
+        "  corn                                        +0.25",
+        "  all other labels                            +0.00",
+        "  labels at their priors                      -0.00",
     ]
-    whole = replace(explanation, labels=(), constant=0.75, first_place=0.5, rules=-0.5)
+    whole = replace(explanation, labels=(), parts=parts | {"first place": 0.5, "rules": -0.5})
     assert str(whole).splitlines()[1:] == [
         "  prior                      -1.50",
         "  content                    +1.75",

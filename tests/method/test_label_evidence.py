@@ -148,7 +148,7 @@ class TestAnyLabelClassifier:
             ([[0.5, 0.5]], r"documents × labels, \(n, 5\), got shape \(1, 2\)"),
             (
                 [[0, 0, 0, 0, 1.5]],
-                r"labels \(0, 1\) or probabilities, got 1.5 at document 0, label 4",
+                r"got 1.5 at document 0, label 4 .*holds labels \(0, 1\) or probabilities",
             ),
         ],
     )
@@ -190,7 +190,7 @@ def test_choices_and_probabilities_are_asked_for():
     with pytest.raises(TypeError, match=r"LinearSVC has no predict_proba\. Use LogisticLabels"):
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
-        as_label_classifier("logistic")
+        as_label_classifier(7)
     with pytest.raises(
         ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"
     ):

@@ -1,4 +1,4 @@
-"""The strongest bonds between labels, the counts behind them, and their picture."""
+"""The strongest edges between labels, the counts behind them, and their picture."""
 
 import sys
 
@@ -21,7 +21,7 @@ from labelkin.explain.label_graph import (
     circle_order,
     label_graph,
     short_name,
-    strongest_bonds,
+    strongest_edges,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
@@ -59,10 +59,10 @@ def test_bonds_are_the_pairs_with_the_most_extreme_mean_weight(world):
     weights = rescorer.label_weights_
     graph = label_graph(rescorer, 4, 3)
     expected = [*sorted_pairs(weights, 1)[:4], *sorted_pairs(weights, -1)[:3]]
-    assert [(b.first, b.second) for b in graph.bonds] == [(NAMES[k], NAMES[j]) for k, j in expected]
-    for bond, (k, j) in zip(graph.bonds, expected, strict=True):
-        assert (bond.to_second, bond.to_first) == (weights[k, j], weights[j, k])
-        assert bond.strength == (weights[k, j] + weights[j, k]) / 2
+    assert [(b.first, b.second) for b in graph.edges] == [(NAMES[k], NAMES[j]) for k, j in expected]
+    for edge, (k, j) in zip(graph.edges, expected, strict=True):
+        assert (edge.to_second, edge.to_first) == (weights[k, j], weights[j, k])
+        assert edge.strength == (weights[k, j] + weights[j, k]) / 2
 
 
 @given(
@@ -76,44 +76,44 @@ def test_blocks_and_ties_change_nothing(weights, n_attractions, n_repulsions, bl
     Y = read_labels(np.eye(7, dtype=int))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        bonds = strongest_bonds(weights, Y, n_attractions, n_repulsions)
+        edges = strongest_edges(weights, Y, n_attractions, n_repulsions)
     expected = sorted_pairs(weights, 1)[:n_attractions] + sorted_pairs(weights, -1)[:n_repulsions]
-    assert [(b.first, b.second) for b in bonds] == expected
+    assert [(b.first, b.second) for b in edges] == expected
 
 
-def assert_counts(bond, Y, names, times):
-    first, second = (Y[:, names.index(name)] == 1 for name in (bond.first, bond.second))
-    assert bond.n_first == pytest.approx(times[first].sum())
-    assert bond.n_second == pytest.approx(times[second].sum())
-    assert bond.n_both == pytest.approx(times[first & second].sum())
-    assert bond.n_expected == pytest.approx(times[first].sum() * times[second].sum() / times.sum())
+def assert_counts(edge, Y, names, times):
+    first, second = (Y[:, names.index(name)] == 1 for name in (edge.first, edge.second))
+    assert edge.n_first == pytest.approx(times[first].sum())
+    assert edge.n_second == pytest.approx(times[second].sum())
+    assert edge.n_both == pytest.approx(times[first & second].sum())
+    assert edge.n_expected == pytest.approx(times[first].sum() * times[second].sum() / times.sum())
 
 
 def test_the_counts_behind_a_bond_are_those_of_the_documents(world):
     Y, rescorer = world
-    for bond in label_graph(rescorer, 5, 5).bonds:
-        assert_counts(bond, Y, NAMES, np.ones(len(Y)))
-        assert {type(n) for n in (bond.n_first, bond.n_second, bond.n_both)} == {int}
+    for edge in label_graph(rescorer, 5, 5).edges:
+        assert_counts(edge, Y, NAMES, np.ones(len(Y)))
+        assert {type(n) for n in (edge.n_first, edge.n_second, edge.n_both)} == {int}
 
 
 def test_documents_count_as_often_as_their_weight_says():
     Y = label_sets(2)
     times = np.random.default_rng(2).integers(0, 4, len(Y))
     weighted = label_graph(LabelRescorer().fit(Y, sample_weight=times), 5, 5)
-    for bond in weighted.bonds:
-        assert_counts(bond, Y, list(range(9)), times)
+    for edge in weighted.edges:
+        assert_counts(edge, Y, list(range(9)), times)
     repeated = label_graph(LabelRescorer().fit(np.repeat(Y, times, axis=0)), 5, 5)
-    assert [b.n_both for b in weighted.bonds] == [b.n_both for b in repeated.bonds]
+    assert [b.n_both for b in weighted.edges] == [b.n_both for b in repeated.edges]
     halves = LabelRescorer().fit(Y, sample_weight=times / 2)
-    for bond in label_graph(halves, 5, 5).bonds:
-        assert_counts(bond, Y, list(range(9)), times / 2)
+    for edge in label_graph(halves, 5, 5).edges:
+        assert_counts(edge, Y, list(range(9)), times / 2)
 
 
 def test_an_unknown_label_is_not_counted():
     Y = label_sets(3).astype(float)
     Y[::4, 2] = np.nan
-    for bond in label_graph(LabelRescorer().fit(Y)).related(2):
-        assert_counts(bond, Y, list(range(9)), np.ones(len(Y)))
+    for edge in label_graph(LabelRescorer().fit(Y)).related(2):
+        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
 
 @pytest.mark.parametrize("labels", [None, SVMLabels()], ids=["logistic", "svm"])
@@ -125,11 +125,11 @@ def test_related_labels_are_those_that_say_most_of_the_label(labels):
     order = np.argsort(-said).tolist()
     expected = [k for k in order if said[k] > 0][:3] + [k for k in order[::-1] if said[k] < 0][:3]
     related = label_graph(rescorer).related(NAMES[j], top=3)
-    assert [bond.first for bond in related] == [NAMES[k] for k in expected]
-    assert {bond.second for bond in related} == {NAMES[j]}
-    assert [bond.to_second for bond in related] == said[expected].tolist()
-    for bond in related:
-        assert_counts(bond, Y, NAMES, np.ones(len(Y)))
+    assert [edge.first for edge in related] == [NAMES[k] for k in expected]
+    assert {edge.second for edge in related} == {NAMES[j]}
+    assert [edge.to_second for edge in related] == said[expected].tolist()
+    for edge in related:
+        assert_counts(edge, Y, NAMES, np.ones(len(Y)))
 
 
 @given(st.permutations(range(9)))
@@ -138,13 +138,13 @@ def test_the_order_of_the_labels_does_not_matter(world, order):
     Y, rescorer = world
     permuted = LabelRescorer().fit(read_labels(Y[:, order], names=[NAMES[j] for j in order]))
 
-    def bonds(model):
+    def edges(model):
         return {
             frozenset((b.first, b.second)): (round(b.strength, 6), b.n_both)
-            for b in label_graph(model, 8, 8).bonds
+            for b in label_graph(model, 8, 8).edges
         }
 
-    assert bonds(permuted) == bonds(rescorer)
+    assert edges(permuted) == edges(rescorer)
 
 
 def test_classifier_rescorer_and_pipeline_have_the_same_graph():
@@ -154,17 +154,17 @@ def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     model.fit(texts, topics)
     classifier = model[-1]
     graphs = [label_graph(m) for m in (model, classifier, classifier.rescorer_)]
-    assert graphs[0].bonds == graphs[1].bonds == graphs[2].bonds
-    assert graphs[0].bonds == label_graph(make_pipeline(model)).bonds
-    assert graphs[0].bonds == label_graph(LabelRescorer().fit(topics)).bonds
-    assert (graphs[0].bonds[0].first, graphs[0].bonds[0].second) == ("corn", "grain")
+    assert graphs[0].edges == graphs[1].edges == graphs[2].edges
+    assert graphs[0].edges == label_graph(make_pipeline(model)).edges
+    assert graphs[0].edges == label_graph(LabelRescorer().fit(topics)).edges
+    assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
 
 
 def test_what_was_learnt_later_is_in_the_graph():
     Y = label_sets(5)
     more = LabelRescorer().fit(Y[:90]).learn_more(Y[90:])
-    for bond in label_graph(more).bonds:
-        assert_counts(bond, Y, list(range(9)), np.ones(len(Y)))
+    for edge in label_graph(more).edges:
+        assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
 
 def test_labels_that_none_or_all_have_are_in_no_bond():
@@ -173,34 +173,34 @@ def test_labels_that_none_or_all_have_are_in_no_bond():
     for labels in (None, SVMLabels()):
         graph = label_graph(LabelRescorer(labels).fit(Y), 99, 99)
         assert graph.related(3) == graph.related(4) == ()
-        assert not {3, 4} & {label for b in graph.bonds for label in (b.first, b.second)}
-        assert not {3, 4} & {bond.first for j in range(9) for bond in graph.related(j)}
-        assert graph.bonds
+        assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
+        assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
+        assert graph.edges
 
 
 @pytest.mark.parametrize("Y", [[["tea"], [], ["tea"]], [0, 1, 1, 0], [["a"], ["b"]] * 1])
 def test_small_worlds_have_graphs(Y):
     graph = label_graph(LabelRescorer().fit(Y))
-    assert len(graph.table()) == len(graph.bonds) == str(graph).count("by chance")
-    assert len(graph.bonds) <= 1
+    assert len(graph.table()) == len(graph.edges) == str(graph).count("by chance")
+    assert len(graph.edges) <= 1
 
 
 def test_nothing_is_called_a_bond_that_pulls_the_other_way():
     Y = read_labels(np.eye(3, dtype=int))
-    assert strongest_bonds(np.zeros((3, 3)), Y) == []
-    assert [b.strength for b in strongest_bonds(np.ones((3, 3)) - np.eye(3), Y)] == [1.0] * 3
+    assert strongest_edges(np.zeros((3, 3)), Y) == []
+    assert [b.strength for b in strongest_edges(np.ones((3, 3)) - np.eye(3), Y)] == [1.0] * 3
 
 
 def test_the_table_fits_data_frames_and_the_text_a_terminal(world):
     graph = label_graph(world[1], 2, 1)
     frame = pd.DataFrame(graph.table())
-    assert frame["strength"].tolist() == [bond.strength for bond in graph.bonds]
-    assert pl.DataFrame(graph.table())["n_both"].to_list() == [b.n_both for b in graph.bonds]
+    assert frame["strength"].tolist() == [edge.strength for edge in graph.edges]
+    assert pl.DataFrame(graph.table())["n_both"].to_list() == [b.n_both for b in graph.edges]
     lines = str(graph).splitlines()
     assert len(lines) == 3
-    for line, bond in zip(lines, graph.bonds, strict=True):
-        assert line.startswith(f"{bond.strength:+.2f}  {bond.first} ")
-        assert f"{bond.n_both} of {bond.n_first} and {bond.n_second}, " in line
+    for line, edge in zip(lines, graph.edges, strict=True):
+        assert line.startswith(f"{edge.strength:+.2f}  {edge.first} ")
+        assert f"{edge.n_both} of {edge.n_first} and {edge.n_second}, " in line
     assert len(repr(graph)) < 1000
 
 
@@ -276,8 +276,8 @@ class TestPlot:
         names = [f"a label whose name is long {j:02}" for j in range(40)]
         weights = rng.normal(size=(40, 40))
         np.fill_diagonal(weights, 0)
-        bonds = strongest_bonds(weights, read_labels(np.eye(40, dtype=int), names=names), 30, 30)
-        graph = LabelGraph(tuple(bonds), label_graph(LabelRescorer().fit(label_sets())).pairs)
+        edges = strongest_edges(weights, read_labels(np.eye(40, dtype=int), names=names), 30, 30)
+        graph = LabelGraph(tuple(edges), label_graph(LabelRescorer().fit(label_sets())).pairs)
         axes = graph.plot()
         axes.figure.canvas.draw()
         frame = axes.figure.bbox

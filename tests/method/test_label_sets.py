@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from labelkin.label_matrix import read_labels
-from labelkin.method import label_sets as module
 from labelkin.method.label_sets import LabelSets, count_label_sets
+from labelkin.solvers import equal_rows as module
 
 CELLS = st.sampled_from([0.0, 1.0, np.nan])
 MATRICES = st.tuples(st.integers(0, 12), st.integers(2, 4)).flatmap(

@@ -1,4 +1,4 @@
-"""The learnt evidence weight against worlds whose answer is known, scikit-learn and SciPy."""
+"""The learned evidence weight against worlds whose answer is known, scikit-learn and SciPy."""
 
 from dataclasses import replace
 
@@ -10,20 +10,14 @@ from sklearn import metrics as sk
 from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
+from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
 from labelkin.beyond.criteria import CRITERIA, Truth
 from labelkin.beyond.first_place import choose_first_place, keep_first
-from labelkin.beyond.guesses import fit_calibrated_labels
-from labelkin.beyond.learned_weight import (
-    N_FOLDS,
-    GuessedEvidence,
-    _correction,
-    cross_fitted_evidence,
-    dealt_folds,
-)
+from labelkin.beyond.learned_weight import _correction
+from labelkin.beyond.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.label_matrix import read_labels
-from labelkin.method.label_evidence import LogisticLabels
+from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.logistic import prior_scale
 
 
 def coupled_world(seed, n=1500, noise=1.0, copies=False):
@@ -66,12 +60,12 @@ def test_independent_evidence_of_kin_is_worth_much_and_copied_evidence_little():
 
 @pytest.mark.parametrize("copies", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_learnt_rule_beats_content_and_paper_on_new_documents(seed, copies):
+def test_the_learned_rule_beats_content_and_paper_on_new_documents(seed, copies):
     Y, Y_new, content, content_new = halves(*coupled_world(seed, n=3000, copies=copies))
-    learnt = fit_auto(Y, content).rescore(content_new)
+    learned = fit_auto(Y, content).rescore(content_new)
     paper = LabelRescorer(scale="log_odds").fit(Y).rescore(content_new)
-    assert brier(learnt, Y_new) <= brier(content_new, Y_new) + 5e-4
-    assert brier(learnt, Y_new) < brier(paper, Y_new)
+    assert brier(learned, Y_new) <= brier(content_new, Y_new) + 5e-4
+    assert brier(learned, Y_new) < brier(paper, Y_new)
 
 
 def test_labels_without_kin_are_left_to_the_content():
@@ -100,7 +94,7 @@ def correction_by_scipy(evidence, offset, penalty, j):
 def test_the_correction_minimises_its_objective():
     Y, content = coupled_world(2, n=400)
     labels = read_labels(Y)
-    evidence = GuessedEvidence(
+    evidence = PredictedEvidence(
         content, expit(content), 0 * content, labels, None, dealt_folds(labels)
     )
     correction = _correction(evidence, content, 7.0)
@@ -115,20 +109,22 @@ def test_a_correction_shrunk_without_end_leaves_one_weight():
     Y, content = coupled_world(3, n=600)
     one = fit_auto(Y, content, shrinkage=np.inf, first_place=False)
     almost = fit_auto(Y, content, shrinkage=1e12, first_place=False)
-    assert one.combination_.correction is None
+    assert one.combination_.learned_labels.correction is None
     np.testing.assert_allclose(one.rescore(content), almost.rescore(content), atol=1e-6)
     paper = one.labels_.log_odds(one.combination_.variant(content)) - logit(one.prior_)
     expected = content + one.evidence_weight_ * paper
     np.testing.assert_allclose(one.rescore(content), expected, atol=1e-9)
 
 
-def test_guessed_weights_are_the_papers_scaled_plus_the_correction():
+def test_predicted_weights_are_the_papers_scaled_plus_the_correction():
     Y, content = coupled_world(4, n=600)
     fitted = fit_auto(Y, content)
     rule = fitted.combination_
-    expected = fitted.evidence_weight_ * fitted.label_weights_ + rule.correction.weights
-    np.testing.assert_allclose(fitted.guessed_weights_, expected)
-    assert not np.diag(fitted.guessed_weights_).any()
+    expected = (
+        fitted.evidence_weight_ * fitted.label_weights_ + rule.learned_labels.correction.weights
+    )
+    np.testing.assert_allclose(fitted.predicted_weights_, expected)
+    assert not np.diag(fitted.predicted_weights_).any()
 
 
 def test_the_weight_is_the_best_of_a_fine_grid_by_the_criterion():
@@ -136,8 +132,8 @@ def test_the_weight_is_the_best_of_a_fine_grid_by_the_criterion():
     labels = read_labels(Y)
     for criterion in CRITERIA:
         fitted = fit_auto(Y, content, criterion=criterion, shrinkage=np.inf, first_place=False)
-        filled = fitted.combination_.variant(content)
-        E = cross_fitted_evidence(LogisticLabels(), filled, labels, dealt_folds(labels))
+        variant = fitted.combination_.variant
+        E = PredictedEvidence.of(LogisticLabels(), variant, content, labels, None).paper
         truth = Truth.of(labels, None)
         losses = {w: CRITERIA[criterion](content + w * E, truth) for w in np.arange(0, 1.01, 0.1)}
         found = CRITERIA[criterion](content + fitted.evidence_weight_ * E, truth)
@@ -185,15 +181,17 @@ def test_documents_that_count_twice_are_documents_that_are_there_twice(criterion
 
 
 class TestCrossFitting:
-    def test_no_document_meets_a_layer_that_has_seen_its_labels(self):
+    def test_no_document_meets_a_layer_that_has_seen_its_labels(self, monkeypatch):
         """Change one document's labels: only evidence of documents in other folds moves."""
         Y, content = coupled_world(8, n=80)
         labels = read_labels(Y)
         fold = dealt_folds(labels)
-        before = cross_fitted_evidence(LogisticLabels(), expit(content), labels, fold)
+        monkeypatch.setattr("labelkin.beyond.predicted_evidence.dealt_folds", lambda _: fold)
+        given = LogisticLabels(), expit, content
+        before = PredictedEvidence.of(*given, labels, None).paper
         changed = Y.copy()
         changed[5] = 1 - changed[5]
-        after = cross_fitted_evidence(LogisticLabels(), expit(content), read_labels(changed), fold)
+        after = PredictedEvidence.of(*given, read_labels(changed), None).paper
         own = fold == fold[5]
         np.testing.assert_array_equal(before[own], after[own])
         assert (before[~own] != after[~own]).any(axis=1).all()
@@ -226,19 +224,20 @@ class TestCrossFitting:
         ]
 
 
-class TestCalibratedGuesses:
+class TestCalibratedLabels:
     def test_overconfident_content_is_calmed_and_fits_the_documents(self):
         Y, content = coupled_world(11, n=4000)
-        guesses = fit_calibrated_labels(7 * content + 3, read_labels(Y))
-        np.testing.assert_allclose(guesses.slope, 1 / 7, rtol=0.2)
-        np.testing.assert_allclose(guesses(7 * content + 3).mean(axis=0), Y.mean(axis=0), atol=0.01)
+        found = fit_calibration(7 * content + 3, read_labels(Y), monotone=False)
+        np.testing.assert_allclose(found.slope, 1 / 7, rtol=0.2)
+        filled = CalibratedLabels(found)(7 * content + 3)
+        np.testing.assert_allclose(filled.mean(axis=0), Y.mean(axis=0), atol=0.01)
 
     def test_a_label_without_documents_is_near_what_fits_all(self):
         Y, content = coupled_world(12, n=500)
         Y[:, 2] = 0
-        guesses = fit_calibrated_labels(content, read_labels(Y))
-        assert np.isfinite(guesses.slope).all()
-        assert guesses(content)[:, 2].max() < 0.5
+        found = fit_calibration(content, read_labels(Y), monotone=False)
+        assert np.isfinite(found.slope).all()
+        assert CalibratedLabels(found)(content)[:, 2].max() < 0.5
 
 
 class TestFirstPlace:
@@ -297,7 +296,7 @@ def test_a_label_of_which_nothing_is_known_takes_no_part_in_the_first_place():
     unknown = np.hstack([Y, np.full((60, 1), np.nan)])
     wide = np.hstack([content, np.full((60, 1), 50.0)])  # it would win every contest
     fitted = fit_auto(unknown, wide)
-    assert fitted.combination_.mute.tolist() == [False] * 6 + [True]
+    assert fitted.combination_.constant.tolist() == [False] * 6 + [True]
     rule = replace(fitted.combination_, first_place=0.0)
     np.testing.assert_array_equal(rule.posterior(-wide)[:, 6], -50.0)
     assert (rule.posterior(wide)[:, :6].max(axis=1) < 50).all()
@@ -336,7 +335,7 @@ class TestInTheClassifier:
             for fitted in (model, paper):
                 np.testing.assert_allclose(fitted.log_odds(self.X, known)[:, j], expected[:])
 
-    def test_learnt_cut_offs_of_the_hard_variant_are_those_of_the_rule(self):
+    def test_learned_cut_offs_of_the_hard_variant_are_those_of_the_rule(self):
         rule = SCutFBR()
         model = LabelDependenceClassifier(NaiveBayes(), variant=rule, evidence_weight=1)
         model.fit(self.X, self.Y)
@@ -379,5 +378,5 @@ def test_learning_without_out_of_fold_scores_is_refused():
 
 
 def test_scores_of_other_documents_are_refused():
-    with pytest.raises(ValueError, match="a row for every document of Y, 2, got 1"):
+    with pytest.raises(ValueError, match=r"documents × labels, \(2, 2\), got shape \(1, 2\)"):
         LabelRescorer(evidence_weight="auto").fit([["a"], ["b"]], scores=[[0.5, 0.5]])

@@ -9,10 +9,18 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers import logistic as module
 from labelkin.solvers import logistic as newton
-from labelkin.solvers.logistic import fit_logistic_layer, fit_map_logistic, prior_scale
+from labelkin.solvers.logistic import fit_logistic_layer
+
+
+def fit_map_logistic(sets, penalty_factor=1.0, **options):
+    """What LogisticLabels asks of the solver, with the solver's other options."""
+    penalty = penalty_factor * 2 / prior_scale(sets)
+    rows = sets.inputs(), sets.positive, sets.count
+    return fit_logistic_layer(*rows, penalty, unknown=sets.unknown, **options)
 
 
 def correlated_labels(seed, n=80, p=7, unknown=0.0):

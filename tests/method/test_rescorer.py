@@ -92,7 +92,7 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
         (
             {},
             [[0.1, 1.2, 0.3]],
-            r"in \[0, 1\], got 1.2 at \(0, 1\) \(1 such values of 3\).*log_odds",
+            r"in \[0, 1\], got 1.2 at document 0, label 1 \(1 such cells\).*log_odds",
         ),
         ({}, [[0.1, 0.2]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
         ({"scale": "log_odds"}, [[0, np.nan, 1]], "got NaN at document 0, label 1"),
@@ -162,12 +162,13 @@ class TestLearningMore:
         rescorer.learn_more(self.further)
         np.testing.assert_array_equal(rescorer.rescore(self.scores), before)
 
-    def test_what_was_learnt_about_guesses_is_kept(self):
+    def test_what_was_learned_about_predicted_labels_is_kept(self):
         scores = np.clip(self.rng.random((40, 5)), 0.01, 0.99)
         rescorer = LabelRescorer(evidence_weight="auto").fit(self.first, scores=scores)
         more = rescorer.learn_more(self.further)
         assert more.evidence_weight_ == rescorer.evidence_weight_
-        assert more.combination_.correction is rescorer.combination_.correction
+        kept, before = more.combination_.learned_labels, rescorer.combination_.learned_labels
+        assert kept.correction is before.correction
 
     def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
         expected = self.first.T @ self.first

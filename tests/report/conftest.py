@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from judged import judge_all
 
-from labelkin.explain.label_graph import strongest_bonds
+from labelkin.explain.label_graph import strongest_edges
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.rescorer import LabelRescorer
@@ -42,4 +42,4 @@ def outcome(toy):
 @pytest.fixture(scope="session")
 def edges(toy):
     labels, _, additions = toy
-    return strongest_bonds(additions["BLR+M2"].label_weights_, labels, 6, 6)
+    return strongest_edges(additions["BLR+M2"].label_weights_, labels, 6, 6)

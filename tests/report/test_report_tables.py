@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from judged import system_of
 from reader import Reader
 
-from labelkin.explain.label_graph import Bond
+from labelkin.explain.label_graph import LabelEdge
 from labelkin.report import page
 from labelkin.report.documents import scores_csv
 from labelkin.report.paper import comparison_table
@@ -104,11 +104,11 @@ def test_html_escapes_names_heads_notes_and_caption():
 
 
 def test_the_edge_table_holds_weights_and_counts():
-    bonds = [
-        Bond("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
-        Bond("tea", "milk", -1, -2, 7, 3, 0, 1.05),
+    edges = [
+        LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
+        LabelEdge("tea", "milk", -1, -2, 7, 3, 0, 1.05),
     ]
-    table = edge_table(bonds)
+    table = edge_table(edges)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
         ["tea / milk", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],

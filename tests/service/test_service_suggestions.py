@@ -243,11 +243,11 @@ def test_related_labels_are_the_models_weights(client, news_model):
 
 def test_the_map_shows_the_strongest_bonds_inside_the_frame(client):
     answer = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
-    signs = [bond["strength"] > 0 for bond in answer["bonds"]]
+    signs = [edge["strength"] > 0 for edge in answer["edges"]]
     assert signs == [True] * 12 + [False] * 6
     names = [node["label"] for node in answer["nodes"]]
     assert len(set(names)) == len(names)
-    assert {bond[end] for bond in answer["bonds"] for end in ("first", "second")} == set(names)
+    assert {edge[end] for edge in answer["edges"] for end in ("first", "second")} == set(names)
     assert all(0 <= node[axis] <= 1 for node in answer["nodes"] for axis in "xy")
     again = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
     assert again == answer
@@ -255,4 +255,4 @@ def test_the_map_shows_the_strongest_bonds_inside_the_frame(client):
 
 def test_a_map_without_bonds_is_empty(client):
     answer = client.get(f"{NEWS}/graph", params={"attractions": 0, "repulsions": 0})
-    assert answer.json() == {"nodes": [], "bonds": []}
+    assert answer.json() == {"nodes": [], "edges": []}

@@ -296,7 +296,7 @@ def test_values_that_cannot_be_are_refused(refused, value, reason):
         ({"object": [NORMALIZER, {"__class__": 1}]}, "attribute '__class__'"),
         ({"object": [NORMALIZER, {"a b": 1}]}, "attribute 'a b'"),
         ({"object": [NAIVE_BAYES, {}]}, "NaiveBayes lacks alpha"),
-        ({"object": ["labelkin.label_matrix.record.LabelMatrix", {}]}, "lacks classes, is_sparse"),
+        ({"object": ["labelkin.label_matrix.record.LabelMatrix", {}]}, "lacks classes, container"),
         ({"object": ["labelkin.method.classifier.Suggestion", {}]}, "lacks label, log_odds"),
         ({"objects": [[10**12], []]}, "has 0 objects"),
         ({"objects": [[2, -1], []]}, "is no shape"),

@@ -1,4 +1,4 @@
-"""Honest probabilities of a posterior: calibrated at the door, so that nothing else changes."""
+"""Calibrated probabilities: of a posterior, and of content that overstates what it knows."""
 
 from __future__ import annotations
 
@@ -6,20 +6,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
 
-from labelkin.beyond.guesses import Matrix, fit_calibrated_labels
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds, probability_of
+from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
+
+Matrix = NDArray[np.float64]
+
+#: How far one label's calibration may stray from that of all labels: precision of slope and shift.
+_SLOPE_PRECISION, _SHIFT_PRECISION = 10.0, 1.0
+#: Gradient at which a calibration is good enough: its slope is then off by less than 1e-3.
+_TOL = 1e-3
+#: Cells that are enough to find the two numbers that fit all labels together.
+_ENOUGH_CELLS = 100_000
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What turns posterior log-odds into calibrated probabilities.
+    """Calibrated log-odds: ``slope * log_odds + shift``.
 
     Attributes
     ----------
     slope, shift
-        The calibrated log-odds are ``slope * log_odds + shift``, ``(n_labels,)`` each.
+        Of every label, ``(n_labels,)`` each.
     """
 
     slope: Matrix
@@ -33,23 +44,57 @@ class Calibration:
         return probability_of(np.where(is_known, log_odds, calibrated))
 
 
-def fit_calibration(
-    posterior: Matrix, labels: LabelMatrix, weight: Matrix | None = None
-) -> Calibration:
-    """Calibrate a posterior; no label's probabilities may run against its log-odds.
+@dataclass(frozen=True)
+class CalibratedLabels:
+    """Fill in the other labels with calibrated probabilities: M2 for content that overstates.
 
-    A label whose posterior tells nothing, or the contrary, has its prior.
+    Naive Bayes is nearly always sure. Its 0.999 for a label that half of such documents have is a
+    poor thing to draw conclusions from.
+    """
+
+    calibration: Calibration
+
+    def __call__(self, content: Matrix) -> Matrix:
+        """Return the calibrated probabilities."""
+        values = content * self.calibration.slope
+        values += self.calibration.shift
+        return np.asarray(expit(values, out=values))
+
+
+def fit_calibration(
+    log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None = None, *, monotone: bool = True
+) -> Calibration:
+    """Calibrate every label, held near what fits all labels together.
 
     Parameters
     ----------
-    posterior
-        Out-of-fold posterior log-odds of the documents, ``(n_documents, n_labels)``.
-    labels
+    log_odds : array of shape (n_documents, n_labels)
+        Out-of-fold log-odds of the documents, finite.
+    labels : LabelMatrix
         Their true labels.
-    weight
-        How often each document counts; none: once.
+    weight : array of shape (n_documents,), optional
+        How often each document counts.
+    monotone : bool, default True
+        Whether no label's probabilities may run against its log-odds: a label whose log-odds say
+        nothing, or the contrary, has its prior.
     """
-    found = fit_calibrated_labels(posterior, labels, weight)
-    tells = found.slope > 0
-    prior = count_log_odds(*labels.counts(weight))
-    return Calibration(np.where(tells, found.slope, 0.0), np.where(tells, found.shift, prior))
+    pooled = fit_sigmoid(*_in_one_column(log_odds, labels, weight), smooth=False, tol=_TOL)
+    prior = SigmoidPrior(
+        float(pooled.slope[0]), float(pooled.intercept[0]), _SLOPE_PRECISION, _SHIFT_PRECISION
+    )
+    each = fit_sigmoid(log_odds, labels, weight, smooth=False, prior=prior, tol=_TOL)
+    slope, shift = -each.slope, -each.intercept
+    if not monotone:
+        return Calibration(slope, shift)
+    rises = slope > 0
+    prior_log_odds = count_log_odds(*labels.counts(weight))
+    return Calibration(np.where(rises, slope, 0.0), np.where(rises, shift, prior_log_odds))
+
+
+def _in_one_column(
+    log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None
+) -> tuple[Matrix, Matrix, Matrix | None]:
+    """Return the cells as if they were documents of one label; of very many, every k-th row's."""
+    rows = np.arange(0, len(log_odds), 1 + log_odds.size // _ENOUGH_CELLS)
+    times = None if weight is None else np.repeat(weight[rows], log_odds.shape[1])
+    return log_odds[rows].reshape(-1, 1), labels.rows(rows).dense().reshape(-1, 1), times

@@ -2,11 +2,14 @@
 
 Label evidence judges every label by itself: does this document have it, yes or no. Which label is
 the most probable of all compares them, and nothing in that judgement was fitted to compare. Two
-things make it unfair at the top. A sure label speaks for its kin with its full weight and hears
-from them only what they are worth, so that the kin can overtake it. And where several labels are
-near certain, the fit has no data left to tell them apart. Whether guessed labels may overtake is
+things make it unfair at the top. A sure label adds to its kin with its full weight and receives
+only what they are worth, so that the kin can overtake it. And where several labels are near
+certain, the fit has no data left to tell them apart. Whether predicted labels may overtake is
 therefore asked of out-of-fold documents: a share of their evidence decides the first place, and 0
 leaves the content's first label first.
+
+Of labels that tie, the one in the lowest column is first, as in
+:func:`labelkin.metrics.one_error`.
 """
 
 from __future__ import annotations
@@ -33,13 +36,14 @@ def keep_first(
     Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one
     row for all), only its labels compete: those that are known have their place.
     """
+    rivals = posterior
     if takes_part is not None:
         contest = np.where(takes_part, contest, -np.inf)
-    rivals = posterior if takes_part is None else np.where(takes_part, posterior, -np.inf)
+        rivals = np.where(takes_part, posterior, -np.inf)
     highest = rivals.max(axis=1, initial=-np.inf, keepdims=True)
     best = contest.max(axis=1, initial=-np.inf, keepdims=True)
     with np.errstate(invalid="ignore"):  # -inf − -inf where nobody takes part
-        winner = contest >= _just_below(best)
+        winner = contest >= best - _MARGIN * np.maximum(1, np.abs(best))
         target = highest + _MARGIN * np.maximum(1, np.abs(highest))
     beaten = (rivals < highest) & np.isfinite(highest)
     overtaken = (winner & beaten).any(axis=1) & ~(winner & ~beaten).any(axis=1)
@@ -58,7 +62,7 @@ def choose_first_place(
     Parameters
     ----------
     content, evidence
-        Out-of-fold content log-odds, and what guessed labels add, ``(n_documents, n_labels)``;
+        Out-of-fold content log-odds, and what predicted labels add, ``(n_documents, n_labels)``;
         the evidence comes from layers that have not seen the document's labels.
     labels
         The true labels. An unknown cell in front counts as wrong for everybody.
@@ -66,25 +70,17 @@ def choose_first_place(
         How often each document counts; none: once.
     """
     times = np.ones(len(content)) if weight is None else weight
-    alone = _rightness_of_first(content, labels)
+    alone = _first_is_right(content, labels)
     best, most = 0.0, float(times @ alone)
     for share in SHARES:
-        right = _rightness_of_first(content + share * evidence, labels)
-        change = right - alone
-        wins, losses = times @ np.maximum(change, 0), times @ np.maximum(-change, 0)
+        right = _first_is_right(content + share * evidence, labels)
+        wins, losses = times @ (right & ~alone), times @ (alone & ~right)
         if wins - losses > np.sqrt(wins + losses) and times @ right > most:
             best, most = share, float(times @ right)
     return best
 
 
-def _rightness_of_first(log_odds: Matrix, labels: LabelMatrix) -> Matrix:
-    """Return 1 where the first label is a true one, 0 where not; of labels that tie, the share."""
-    is_first = log_odds >= _just_below(log_odds.max(axis=1, keepdims=True))
-    rows, columns = np.nonzero(is_first)
-    right = np.asarray(labels.positive[rows, columns]).ravel() > 0
-    n_right = np.bincount(rows, weights=right, minlength=len(log_odds))
-    return np.asarray(n_right / is_first.sum(axis=1))
-
-
-def _just_below(highest: Matrix) -> Matrix:
-    return highest - _MARGIN * np.maximum(1, np.abs(highest))
+def _first_is_right(log_odds: Matrix, labels: LabelMatrix) -> NDArray[np.bool_]:
+    """Return whether the first label of each document is a true one."""
+    first = log_odds.argmax(axis=1)
+    return np.asarray(labels.positive[np.arange(len(first)), first]).ravel() > 0

@@ -1,29 +1,23 @@
-"""From training labels, and out-of-fold content evidence where it is there, to a combination."""
+"""From a user's choice of variant and evidence weight to a fitted combination."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from labelkin.beyond.first_place import keep_first
-from labelkin.beyond.guesses import VARIANTS, CutLabels, Guesses, Matrix, fit_calibrated_labels
-from labelkin.beyond.learned_weight import (
-    GuessedEvidence,
-    LearnedWeight,
-    cross_fitted_evidence,
-    dealt_folds,
-    fit_paper_layer,
-)
+from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.combination import Combination
-from labelkin.thresholds import ThresholdRule, as_rule
+from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
+from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 
-#: To learn from, log-odds beyond this are this: there is nothing to tell apart out there.
-_SURE = 500.0
-#: With fewer documents nothing is learnt about guesses, and they count nothing.
+Variant = Literal["soft", "hard"] | ThresholdRule
+EvidenceWeight = float | Literal["auto"] | LearnedWeight
+
+#: With fewer documents nothing is learned about predicted labels, and they count nothing.
 _FEWEST = 8
 
 
@@ -34,96 +28,52 @@ class Fitted(NamedTuple):
     out_of_fold: Matrix | None
 
 
-def learns_from_guesses(variant: Any, evidence_weight: Any) -> bool:
-    """Tell whether there is something to learn from out-of-fold content evidence."""
-    learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
-    return learns_cuts or isinstance(read_evidence_weight(evidence_weight), LearnedWeight)
-
-
-def is_too_little(labels: LabelMatrix) -> bool:
-    """Tell whether there are too few documents, or labels, to learn anything about guesses."""
-    return labels.shape[0] < _FEWEST or labels.shape[1] < 2
-
-
-def fit_combination(
+def fit_posterior(
     classifier: Any,
-    variant: Any,
-    evidence_weight: Any,
+    variant: Variant,
+    evidence_weight: EvidenceWeight,
     labels: LabelMatrix,
     *,
     content: Matrix | None = None,
     weight: Matrix | None = None,
     out_of_fold: bool = False,
 ) -> Fitted:
-    """Learn how labels go together and how much guessed labels count.
+    """Learn how labels go together and how much predicted labels count.
 
     Parameters
     ----------
-    classifier
-        A label classifier to be cloned and fitted.
+    classifier : label classifier
+        Clones of it are fitted.
     variant, evidence_weight
         As :class:`labelkin.LabelRescorer` takes them.
-    labels
+    labels : LabelMatrix
         The true labels of the training documents.
-    content
-        Their out-of-fold content log-odds; needed where there is something that
-        :func:`learns_from_guesses`, and for ``out_of_fold``.
-    weight
+    content : array of shape (n_documents, n_labels), optional
+        Their out-of-fold content log-odds; needed where something
+        :func:`learns_from_predictions`, and for ``out_of_fold``.
+    weight : array of shape (n_documents,), optional
         How often each document counts.
-    out_of_fold
+    out_of_fold : bool, default False
         Whether their out-of-fold posterior is wanted.
     """
-    if weight is not None and not (weight > 0).all():
-        return _fit_without_absent(
-            classifier, variant, evidence_weight, labels, content, weight, out_of_fold
+    if content is None and learns_from_predictions(variant, evidence_weight):
+        raise ValueError(
+            f"A weight or cut-offs that are learned (evidence_weight={evidence_weight!r}, "
+            f"variant={variant!r}) are learned from predicted labels: fit(Y, scores=...) needs "
+            "out-of-fold scores of the training documents."
         )
-    chosen = read_evidence_weight(evidence_weight)
-    learns = isinstance(chosen, LearnedWeight)
-    paper = fit_paper_layer(classifier, labels, weight)
-    if content is not None:
-        content = np.clip(content, -_SURE, _SURE)
-    if learns and is_too_little(labels):
-        learns, chosen = False, 0.0
-    guesses = _fit_guesses(variant, learns, content, labels, weight)
-    if content is None or not (learns or out_of_fold):
-        return Fitted(replace(paper, variant=guesses, weight=chosen), None)
-    evidence = _guessed_evidence(classifier, guesses, content, labels, weight)
-    if not isinstance(chosen, LearnedWeight):
-        combination = replace(paper, variant=guesses, weight=chosen)
-        return Fitted(combination, content + chosen * evidence.paper)
-    learned = chosen.learn(evidence)
-    combination = replace(
-        paper,
-        variant=guesses,
-        weight=learned.weight,
-        correction=learned.correction,
-        first_place=learned.first_place,
-    )
-    posterior = content + learned.added
-    if learned.first_place < 1:
-        keep_first(posterior, content + learned.first_place * learned.added, ~combination.mute)
-    return Fitted(combination, posterior)
-
-
-def _fit_without_absent(
-    classifier: Any,
-    variant: Any,
-    evidence_weight: Any,
-    labels: LabelMatrix,
-    content: Matrix | None,
-    weight: Matrix,
-    out_of_fold: bool,
-) -> Fitted:
-    """Fit on the documents that count; the others are judged like new ones."""
+    if weight is None or (weight > 0).all():
+        return _fit(classifier, variant, evidence_weight, labels, content, weight, out_of_fold)
+    # Documents that count nothing are as good as absent, and judged like new ones.
     counts = np.flatnonzero(weight > 0)
-    combination, posterior = fit_combination(
+    combination, posterior = _fit(
         classifier,
         variant,
         evidence_weight,
         labels.rows(counts),
-        content=None if content is None else content[counts],
-        weight=weight[counts],
-        out_of_fold=out_of_fold,
+        None if content is None else content[counts],
+        weight[counts],
+        out_of_fold,
     )
     if posterior is None or content is None:
         return Fitted(combination, None)
@@ -132,8 +82,44 @@ def _fit_without_absent(
     return Fitted(combination, judged)
 
 
-def read_evidence_weight(value: Any) -> float | LearnedWeight:
-    """Return a number of at least 0, or how the weight is learnt."""
+def _fit(
+    classifier: Any,
+    variant: Any,
+    evidence_weight: Any,
+    labels: LabelMatrix,
+    content: Matrix | None,
+    weight: Matrix | None,
+    out_of_fold: bool,
+) -> Fitted:
+    chosen = read_weight(evidence_weight)
+    if isinstance(chosen, LearnedWeight) and is_too_little(labels):
+        chosen = 0.0
+    learns = isinstance(chosen, LearnedWeight)
+    content = None if content is None else finite_content(content)
+    fill_in = _fit_fill_in(variant, learns, content, labels, weight)
+    number = 1.0 if isinstance(chosen, LearnedWeight) else chosen
+    paper = fit_combination(classifier, labels, fill_in, number, weight)
+    if content is None or not (learns or out_of_fold):
+        return Fitted(paper, None)
+    evidence = PredictedEvidence.of(classifier, fill_in, content, labels, weight)
+    if isinstance(chosen, LearnedWeight):
+        return Fitted(*chosen.learn(paper, evidence))
+    return Fitted(paper, content + chosen * evidence.paper)
+
+
+def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
+    """Return whether something is learned from out-of-fold content evidence."""
+    learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
+    return learns_cuts or isinstance(read_weight(evidence_weight), LearnedWeight)
+
+
+def is_too_little(labels: LabelMatrix) -> bool:
+    """Return whether there are too few documents, or labels, to learn about predicted labels."""
+    return labels.shape[0] < _FEWEST or labels.shape[1] < 2
+
+
+def read_weight(value: Any) -> float | LearnedWeight:
+    """Return a number of at least 0, or how the weight is learned."""
     if isinstance(value, LearnedWeight):
         value.check()
         return value
@@ -149,7 +135,7 @@ def read_evidence_weight(value: Any) -> float | LearnedWeight:
     return weight
 
 
-def read_variant(value: Any) -> Guesses | ThresholdRule:
+def read_variant(value: Any) -> FillIn | ThresholdRule:
     """Return the paper's way of filling labels in, or the rule that is to decide them."""
     if isinstance(value, ThresholdRule):
         if as_rule(value, "log_odds").needs_batch:
@@ -167,44 +153,13 @@ def read_variant(value: Any) -> Guesses | ThresholdRule:
     return VARIANTS[value]
 
 
-def _fit_guesses(
-    variant: Any,
-    calibrated: bool,
-    content: Matrix | None,
-    labels: LabelMatrix,
-    weight: Matrix | None,
-) -> Guesses:
-    """Fit how labels are filled in; a learnt weight makes soft guesses calibrated ones."""
+def _fit_fill_in(
+    variant: Any, learns: bool, content: Any, labels: LabelMatrix, weight: Matrix | None
+) -> FillIn:
+    """Fit how labels are filled in; a learned weight fills in calibrated probabilities."""
     chosen = read_variant(variant)
     if isinstance(chosen, ThresholdRule):
-        return CutLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
-    if variant == "soft" and calibrated and content is not None:
-        return fit_calibrated_labels(content, labels, weight)
+        return RuleLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
+    if variant == "soft" and learns and content is not None:
+        return CalibratedLabels(fit_calibration(content, labels, weight, monotone=False))
     return chosen
-
-
-def fit_rule(
-    rule: ThresholdRule, scores: Matrix | None, labels: LabelMatrix, weight: Matrix | None
-) -> ThresholdRule:
-    """Fit a rule on what it needs; documents that count nothing are as good as absent.
-
-    Rules count documents, and do not weigh them otherwise.
-    """
-    seen = scores if rule.needs_scores else None
-    if weight is None or (weight > 0).all():
-        return rule.fit(seen, labels)
-    rows = np.flatnonzero(weight > 0)
-    return rule.fit(None if seen is None else seen[rows], labels.rows(rows))
-
-
-def _guessed_evidence(
-    classifier: Any,
-    guesses: Guesses,
-    content: Matrix,
-    labels: LabelMatrix,
-    weight: Matrix | None,
-) -> GuessedEvidence:
-    filled = guesses(content)
-    fold = dealt_folds(labels)
-    paper = cross_fitted_evidence(classifier, filled, labels, fold, weight)
-    return GuessedEvidence(content, filled, paper, labels, weight, fold)

@@ -11,7 +11,7 @@ from labelkin.cli.options import AsJson, ModelFile
 from labelkin.cli.talk import listed, print_json, print_pairs, print_table, size_text
 
 if TYPE_CHECKING:
-    from labelkin.explain.label_graph import Bond
+    from labelkin.explain.label_graph import LabelEdge
     from labelkin.storage import ModelFile as Header
 
 _SHOWN = 12
@@ -30,13 +30,13 @@ def inspect(
     """
     header, loaded = load_parts(model)
     facts = {**describe_file(header), **describe_model(loaded)}
-    bonds = _bonds(loaded, top)
+    edges = _bonds(loaded, top)
     if json:
-        print_json({**facts, "related": [{"strength": b.strength, **vars(b)} for b in bonds]})
+        print_json({**facts, "related": [{"strength": b.strength, **vars(b)} for b in edges]})
         return
     print_pairs(_lines(facts))
     _print_summary(facts["summary"])
-    _print_bonds(bonds)
+    _print_bonds(edges)
 
 
 def load_parts(path: Path) -> tuple[Header, Any]:
@@ -87,12 +87,12 @@ def _said(part: Any) -> str:
     return " ".join(repr(part).split())
 
 
-def _bonds(model: Any, top: int) -> list[Bond]:
-    """Return the strongest bonds; none for a model whose label evidence has no weights."""
+def _bonds(model: Any, top: int) -> list[LabelEdge]:
+    """Return the strongest edges; none for a model whose label evidence has no weights."""
     from labelkin.explain.label_graph import label_graph
 
     try:
-        return list(label_graph(model, top, top).bonds)
+        return list(label_graph(model, top, top).edges)
     except (ValueError, TypeError):
         return []
 
@@ -139,18 +139,18 @@ def _print_summary(summary: dict[str, Any] | None) -> None:
         print_scores(scores)
 
 
-def _print_bonds(bonds: list[Bond]) -> None:
-    if not bonds:
+def _print_bonds(edges: list[LabelEdge]) -> None:
+    if not edges:
         return
     typer.echo("")
     rows = [
         [
-            f"{bond.first} {'+' if bond.strength > 0 else '/'} {bond.second}",
-            f"{bond.strength:+.2f}",
-            *(f"{n:.10g}" for n in (bond.n_first, bond.n_second, bond.n_both)),
-            f"{bond.n_expected:.1f}",
+            f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}",
+            f"{edge.strength:+.2f}",
+            *(f"{n:.10g}" for n in (edge.n_first, edge.n_second, edge.n_both)),
+            f"{edge.n_expected:.1f}",
         ]
-        for bond in bonds
+        for edge in edges
     ]
     header = ("most related labels", "weight", "with first", "second", "both", "by chance")
     print_table(header, rows)

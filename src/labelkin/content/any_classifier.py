@@ -16,9 +16,8 @@ from sklearn.base import clone
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils._metadata_requests import _raise_for_params
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.content.term_contributions import (
@@ -32,9 +31,11 @@ from labelkin.content.term_contributions import (
     read_columns,
     split_front,
 )
-from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents, rows_of
+from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.registry import part_class
+from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
 
 
 class PerLabel(LogOddsClassifier):
@@ -94,19 +95,18 @@ class PerLabel(LogOddsClassifier):
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Hand metadata such as ``sample_weight`` to the estimator where it asks for it."""
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+        return router(self, estimator=self.estimator)
 
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit one clone per label; further parameters are routed to the estimator's ``fit``."""
-        params = routed(self, "estimator", fit_params)
+        params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
         """Fit, and return cross-validated log-odds of the training documents."""
-        params = routed(self, "estimator", fit_params)
+        params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
         return out_of_fold_log_odds(self, X, labels, fit_params)
@@ -174,14 +174,6 @@ def needs_probabilities(estimator: Any) -> str:
     )
 
 
-def routed(owner: Any, name: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the fit parameters that scikit-learn's metadata routing sends to one sub-estimator."""
-    if not params:
-        return {}
-    _raise_for_params(params, owner, "fit")
-    return dict(process_routing(owner, "fit", **params)[name].fit)
-
-
 def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any]) -> Any:
     """Fit a clone on the documents for which the label is known; ``None`` if they all agree."""
     rows = np.flatnonzero(~np.isnan(target))
@@ -189,7 +181,7 @@ def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[s
     if len(np.unique(classes)) < 2:
         return None
     if len(rows) < len(target):
-        X, params = rows_of(X, rows), _check_method_params(X, params, rows)
+        X, params = rows_of(X, rows), params_of_rows(X, params, rows)
     with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
         return clone(estimator).fit(X, classes, **params)
 
@@ -300,9 +292,12 @@ class AllLabels(PerLabel):
 def as_content(estimator: Any) -> Any:
     """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
 
-    An estimator that has them is returned as it is. One that takes label matrices (a forest, a
-    neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
+    A name of the registry, such as ``"naive_bayes"``, stands for that classifier with its defaults.
+    An estimator that has both verbs is returned as it is. One that takes label matrices (a forest,
+    a neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
     """
+    if isinstance(estimator, str):
+        return part_class("content", estimator)()
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             f"content must be an estimator instance such as PlattSVM(), got {estimator!r}."

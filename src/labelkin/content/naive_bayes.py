@@ -20,6 +20,7 @@ from labelkin.content.term_contributions import SharesOfDocuments, linear_shares
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds
+from labelkin.scikit_learn import read_sample_weight
 
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
 _DENSE_CELLS = 2**23
@@ -156,7 +157,7 @@ class NaiveBayes(LogOddsClassifier):
             How many times each document counts, ``(n_documents,)``.
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, self._read_weight(X, sample_weight))
+        self._learn(X, labels, read_sample_weight(X, sample_weight))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
@@ -166,7 +167,7 @@ class NaiveBayes(LogOddsClassifier):
         is left out as much as it counts.
         """
         X, labels = self._read(X, y)
-        weight = self._read_weight(X, sample_weight)
+        weight = read_sample_weight(X, sample_weight)
         self._learn(X, labels, weight)
         return leave_one_out(self.counts_, X, labels, self.alpha, weight)
 

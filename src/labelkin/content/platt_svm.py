@@ -16,6 +16,7 @@ from labelkin.content.term_contributions import SharesOfDocuments, linear_shares
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds
+from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
 
@@ -92,7 +93,7 @@ class PlattSVM(LogOddsClassifier):
         """
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
-        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")))
+        self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
@@ -100,7 +101,7 @@ class PlattSVM(LogOddsClassifier):
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
         out_of_fold = np.empty(labels.shape)
-        self._learn(X, labels, self._read_weight(X, metadata.get("sample_weight")), out_of_fold)
+        self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")), out_of_fold)
         return out_of_fold
 
     def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:

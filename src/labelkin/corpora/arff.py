@@ -131,7 +131,7 @@ def _corpus(
         name=name,
         documents=X if any(table.is_sparse for table in tables) else X.toarray(),
         features=kind_of_features(X),
-        Y=replace(Y, is_sparse=False),
+        Y=replace(Y, container="dense"),
         train=np.arange(n_train),
         test=np.arange(n_train, values.shape[0]),
         ids=None if name_column is None else _words(values, columns, name_column),

@@ -133,7 +133,7 @@ def _label_matrix(label_sets: Sequence[set[str]]) -> LabelMatrix:
     matrix = sparse.csr_array(
         (np.ones(len(columns)), (rows, columns)), shape=(len(label_sets), len(names))
     )
-    return replace(read_labels(matrix, names=names), is_sparse=False)
+    return replace(read_labels(matrix, names=names), container="dense")
 
 
 def _objects(values: Sequence[Any]) -> NDArray[Any]:

@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.beyond.guesses import Matrix
-from labelkin.label_matrix import names_to_columns
-from labelkin.method.combination import Combination, known_share
+from labelkin.label_matrix import best_labels, names_to_columns
+from labelkin.method.combination import Matrix, Part
 from labelkin.odds import probability_of
 
 
-class LabelShare(NamedTuple):
+class Suggestion(NamedTuple):
+    """One label suggested for a document."""
+
+    label: Any
+    probability: float
+    log_odds: float
+
+
+class LabelContribution(NamedTuple):
     """What one other label adds.
 
     Attributes
     ----------
     label
         The other label.
-    share
-        Its weight × (its value − its prior), in log-odds.
+    log_odds
+        Its weight × (its value − its prior).
     value
-        What it counts as: 1 or 0 where it is known, else as it is guessed.
+        What it counts as: 1 or 0 where it is known, else as it is filled in.
     known
-        Whether a person has stated it.
+        Whether it is known.
     """
 
     label: Any
-    share: float
+    log_odds: float
     value: float
     known: bool
 
@@ -40,57 +47,44 @@ class LabelShare(NamedTuple):
 class Explanation:
     """The posterior of one label of one document, taken apart; all parts in log-odds.
 
-    prior + content + the shares of the labels + constant + first_place + rules = log_odds.
-
     Attributes
     ----------
     label, probability, log_odds
         The label and its posterior.
-    prior
-        How common the label is: its prior's log-odds.
-    content
-        What the document adds to the prior.
+    parts
+        What adds up to ``log_odds``, by name, in order: ``"prior"``, how common the label is;
+        ``"content"``, what the document adds to it; ``"predicted labels"`` and ``"known labels"``,
+        what the other labels add; ``"first place"``, what it takes to stay first (0 for most);
+        ``"rules"``, what rules between labels add or take. Parts that a model does not have are
+        not there.
     labels
         What each other label adds, strongest first; empty where label evidence is not linear.
-    constant
-        What label evidence adds when all other labels are at their priors; all of it where label
-        evidence is not linear.
-    first_place
-        What it takes to stay first: see :mod:`labelkin.beyond.first_place`. 0 for most.
-    rules
-        What rules between labels add or take.
     """
 
     label: Any
     probability: float
     log_odds: float
-    prior: float
-    content: float
-    labels: tuple[LabelShare, ...]
-    constant: float
-    first_place: float = 0.0
-    rules: float = 0.0
+    parts: dict[str, float]
+    labels: tuple[LabelContribution, ...]
 
     @property
     def label_evidence(self) -> float:
         """What the other labels add in all."""
-        return sum(share.share for share in self.labels) + self.constant
+        return self.parts.get("predicted labels", 0.0) + self.parts.get("known labels", 0.0)
 
-    def parts(self) -> dict[str, float]:
-        """Return the parts by name, label evidence in one; they add up to ``log_odds``."""
-        return {
-            "prior": self.prior,
-            "content": self.content,
-            "labels": self.label_evidence,
-            "first place": self.first_place,
-            "rules": self.rules,
-        }
+    @property
+    def constant(self) -> float:
+        """What the other labels add when all of them are at their priors.
+
+        All that they add where label evidence is not linear.
+        """
+        return self.label_evidence - sum(one.log_odds for one in self.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         plain = asdict(self)
-        plain["labels"] = [share._asdict() for share in self.labels]
-        return plain
+        plain["labels"] = [one._asdict() for one in self.labels]
+        return {**plain, "constant": self.constant}
 
     def __str__(self) -> str:
         """Lay the parts out as a table of a few lines."""
@@ -100,148 +94,127 @@ class Explanation:
         return "\n".join([f"{self.label}: {self.probability:.3f} ({self.log_odds:+.2f})", *parts])
 
     def _lines(self) -> Iterator[tuple[str, float]]:
-        yield "prior", self.prior
-        yield "content", self.content
+        yield "prior", self.parts["prior"]
+        yield "content", self.parts["content"]
         if self.labels:
             yield from self._label_lines()
         else:
-            yield "other labels", self.constant
-        if self.first_place:
-            yield "first place", self.first_place
-        if self.rules:
-            yield "rules", self.rules
+            yield "other labels", self.label_evidence
+        yield from ((n, self.parts[n]) for n in ("first place", "rules") if self.parts.get(n))
 
     def _label_lines(self) -> Iterator[tuple[str, float]]:
-        shown = [share for share in self.labels if abs(share.share) >= 0.005][:5]
-        for share in shown:
-            state = "" if not share.known else " (accepted)" if share.value else " (refused)"
-            yield f"{share.label}{state}", share.share
-        rest = self.label_evidence - self.constant - sum(share.share for share in shown)
-        yield "all other labels", rest
+        shown = [one for one in self.labels if abs(one.log_odds) >= 0.005][:5]
+        for one in shown:
+            state = "" if not one.known else " (accepted)" if one.value else " (rejected)"
+            yield f"{one.label}{state}", one.log_odds
+        yield "all other labels", sum(one.log_odds for one in self.labels if one not in shown)
         yield "labels at their priors", self.constant
 
 
-def check_top(top: Any) -> None:
-    """Refuse a number of labels that is none."""
-    if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
-        raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The posterior of some documents, computed once: everything else is read from it.
 
-
-def explain_documents(
-    combination: Combination,
-    names: Any,
-    content: Matrix,
-    known: Matrix | None,
-    posteriors: tuple[Matrix, Matrix],
-    *,
-    top: int = 10,
-    labels: Any = None,
-) -> list[list[Explanation]]:
-    """Explain some open labels of every document.
-
-    Parameters
+    Attributes
     ----------
-    combination
-        The fitted rule.
     names
-        Of the labels.
+        The labels, ``(n_labels,)``.
+    log_odds
+        ``(n_documents, n_labels)``; ±inf where known.
     content
-        Content log-odds, ``(n_documents, n_labels)``.
+        Content log-odds, same shape.
     known
         1 and 0 where labels are known, NaN where they are open; ``None``: all open.
-    posteriors
-        The combination's posterior log-odds, and those after the rules.
-    top
-        How many labels per document, most probable first …
-    labels
-        … or which, by name; those that are known are left out.
+    parts
+        What adds up to ``log_odds`` on open cells, in order.
+    calibrated
+        Log-odds, columns → probabilities; ``None``: they are not calibrated.
+    decide
+        Log-odds → decisions; ``None``: above 0.
     """
-    check_top(top)
-    if isinstance(labels, str):
-        labels = [labels]
-    columns = None if labels is None else names_to_columns(labels, names)
-    is_known = np.zeros(content.shape, np.bool_) if known is None else ~np.isnan(known)
-    filled = combination.variant(content)
-    if known is not None:
-        filled = np.where(is_known, known, filled)
-    constant = _constants(combination, filled, is_known)
-    plain_names = names.tolist()
-    return [
-        list(
-            _explain(
-                combination,
-                plain_names,
-                (content[i], constant[i], posteriors[0][i], posteriors[1][i]),
-                filled[i],
-                is_known[i],
-                _chosen(posteriors[1][i], ~is_known[i], columns, top),
-            )
-        )
-        for i in range(len(content))
-    ]
 
+    names: NDArray[Any]
+    log_odds: Matrix
+    content: Matrix
+    known: Matrix | None
+    parts: Sequence[Part]
+    calibrated: Callable[[Any, Any], Matrix] | None = None
+    decide: Callable[[Matrix], NDArray[np.bool_]] | None = None
 
-def _constants(combination: Combination, filled: Matrix, is_known: NDArray[np.bool_]) -> Matrix:
-    """Return what label evidence adds that is no label's share, ``(n_documents, n_labels)``."""
-    guessed, stated = combination.guessed, combination.stated
-    if guessed is None or stated is None:
-        guesses, facts = combination.from_guesses_and_facts(filled, is_known)
-        return guesses + facts
-    fact = known_share(is_known)
-    prior = combination.prior
-    return np.asarray((1 - fact) * guessed.constant(prior) + fact * stated.constant(prior))
+    def probabilities(self) -> Matrix:
+        """Return the probabilities, ``(n_documents, n_labels)``; 1 or 0 where known."""
+        return self._probabilities(self.log_odds, slice(None))
 
+    def decisions(self) -> NDArray[np.bool_]:
+        """Return which labels are given, ``(n_documents, n_labels)``."""
+        return self.log_odds > 0 if self.decide is None else self.decide(self.log_odds)
 
-def _chosen(posterior: Matrix, is_open: Any, columns: Any, top: int) -> Any:
-    """Return the labels to explain: the named ones that are open, or the most probable."""
-    if columns is not None:
-        return [j for j in columns if is_open[j]]
-    candidates = np.flatnonzero(is_open)
-    return candidates[np.argsort(-posterior[candidates], kind="stable")][:top]
-
-
-def _explain(
-    combination: Combination,
-    names: list[Any],
-    document: tuple[Matrix, Matrix, Matrix, Matrix],
-    filled: Matrix,
-    is_known: NDArray[np.bool_],
-    columns: Any,
-) -> Iterator[Explanation]:
-    content, constant, combined, final = document
-    prior = combination.prior_log_odds
-    probability = probability_of(final)
-    for j in columns:
-        shares = _shares(combination, filled, is_known, j)
-        listed = [
-            LabelShare(names[k], float(shares[k]), float(filled[k]), bool(is_known[k]))
-            for k in np.argsort(-np.abs(shares), kind="stable")
-            if shares[k] != 0
+    def suggest(self, top: int = 10) -> list[list[Suggestion]]:
+        """Return each document's ``top`` open labels, most probable first."""
+        check_top(top)
+        # What is known, or follows from it by rules, is ±inf and is not suggested.
+        best = best_labels(self.log_odds, top, np.isfinite(self.log_odds))
+        return [
+            [
+                Suggestion(name, float(p), float(z))
+                for name, p, z in zip(
+                    self.names[columns].tolist(),
+                    self._probabilities(row[columns], columns),
+                    row[columns],
+                    strict=True,
+                )
+            ]
+            for row, columns in zip(self.log_odds, best, strict=True)
         ]
-        yield Explanation(
+
+    def explain(
+        self, top: int = 10, labels: str | Sequence[Any] | None = None
+    ) -> list[list[Explanation]]:
+        """Return, per document, why its ``top`` open labels, or some labels, are where they are.
+
+        Parameters
+        ----------
+        top : int, default 10
+            How many labels per document, most probable first …
+        labels : name or sequence of names, optional
+            … or which; those that are known are left out.
+        """
+        check_top(top)
+        unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
+        is_open = np.isnan(unknown)
+        chosen: Sequence[Any] = best_labels(self.log_odds, top, is_open)
+        if labels is not None:
+            wanted = names_to_columns([labels] if isinstance(labels, str) else labels, self.names)
+            chosen = [wanted[is_open[i, wanted]] for i in range(len(self.log_odds))]
+        names = self.names.tolist()
+        return [
+            [self._explain(i, int(j), names) for j in columns] for i, columns in enumerate(chosen)
+        ]
+
+    def _explain(self, i: int, j: int, names: list[Any]) -> Explanation:
+        log_odds = self.log_odds[i, j]
+        listed = [
+            LabelContribution(names[k], float(added[k]), float(values[k]), part.name[0] == "k")
+            for part in self.parts
+            if part.values is not None
+            for added, values in [(part.contributions(i, j), part.values[i])]
+            for k in np.flatnonzero(added)
+        ]
+        return Explanation(
             label=names[j],
-            probability=float(probability[j]),
-            log_odds=float(final[j]),
-            prior=float(prior[j]),
-            content=float(content[j] - prior[j]),
-            labels=tuple(listed),
-            constant=float(constant[j]),
-            first_place=_beyond_rounding(combined[j], content[j] + shares.sum() + constant[j]),
-            rules=_beyond_rounding(final[j], combined[j]),
+            probability=float(self._probabilities(log_odds, j)),
+            log_odds=float(log_odds),
+            parts={part.name: float(part.log_odds[i, j]) for part in self.parts},
+            labels=tuple(sorted(listed, key=lambda one: -abs(one.log_odds))),
         )
 
-
-def _shares(
-    combination: Combination, filled: Matrix, is_known: NDArray[np.bool_], j: int
-) -> Matrix:
-    """Return what every label of a document adds to label j, ``(n_labels,)``."""
-    guessed, stated = combination.guessed, combination.stated
-    if guessed is None or stated is None:
-        return np.zeros(len(filled))
-    weights = np.where(is_known, stated.weights[:, j], guessed.weights[:, j])
-    return np.asarray(weights * (filled - combination.prior))
+    def _probabilities(self, log_odds: Any, columns: Any) -> Matrix:
+        if self.calibrated is None:
+            return probability_of(log_odds)
+        return self.calibrated(log_odds, columns)
 
 
-def _beyond_rounding(whole: float, parts: float) -> float:
-    """Return what the whole is above its parts; 0 for what sums in another order leave."""
-    return 0.0 if np.isclose(whole, parts, rtol=1e-13, atol=1e-10) else float(whole - parts)
+def check_top(top: Any) -> None:
+    """Raise for a number of labels that is none."""
+    if not isinstance(top, int | np.integer) or isinstance(top, bool) or top < 1:
+        raise ValueError(f"top must be a whole number of at least 1, got {top!r}.")

@@ -14,19 +14,17 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix, names_to_columns
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.rescorer import LabelRescorer
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
 
-#: Pairs looked at together: what lies between weights and bonds stays small.
+#: Pairs looked at together: what lies between weights and edges stays small.
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Bond:
+class LabelEdge:
     """How two labels speak for or against each other, and the counts behind it.
 
     Counts are whole numbers unless the model was fitted with fractions as ``sample_weight``.
@@ -88,8 +86,8 @@ class LabelPairs(NamedTuple):
     counts: sparse.csr_array
     n_documents: float
 
-    def bonds(self, first: Columns, second: Columns) -> list[Bond]:
-        """Return the bond of each first with its second label, given by columns."""
+    def edges(self, first: Columns, second: Columns) -> list[LabelEdge]:
+        """Return the edge of each first with its second label, given by columns."""
         if not len(first):
             return []  # SciPy takes nothing at no places to be a sparse matrix
         n_with = self.counts.diagonal()
@@ -103,7 +101,9 @@ class LabelPairs(NamedTuple):
             np.asarray(self.counts[first, second]).ravel(),
             n_with[first] * n_with[second] / max(self.n_documents, 1),
         )
-        return [Bond(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+        return [
+            LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,20 +112,20 @@ class LabelGraph:
 
     Attributes
     ----------
-    bonds
+    edges
         The strongest attractions, strongest first, then the strongest repulsions.
     pairs
         All weights and counts.
     """
 
-    bonds: tuple[Bond, ...]
+    edges: tuple[LabelEdge, ...]
     pairs: LabelPairs = field(repr=False)
 
-    def related(self, label: Any, top: int = 10) -> tuple[Bond, ...]:
+    def related(self, label: Any, top: int = 10) -> tuple[LabelEdge, ...]:
         """Return who speaks most for one label and who against it, each ``top`` at most.
 
-        In each bond ``first`` is the other label, ``second`` this one, and ``to_second`` what the
-        bonds are ordered by: those for the label come first, then those against it, strongest
+        In each edge ``first`` is the other label, ``second`` this one, and ``to_second`` what the
+        edges are ordered by: those for the label come first, then those against it, strongest
         first. (What ``label`` says in return, ``to_first``, may be of the other sign.)
         """
         if top < 1:
@@ -134,14 +134,14 @@ class LabelGraph:
         said = self.pairs.weights[:, j].copy()
         said[j] = 0.0
         speakers = np.concatenate([_highest(sign * said, top) for sign in (1, -1)])
-        return tuple(self.pairs.bonds(speakers, np.full(len(speakers), j)))
+        return tuple(self.pairs.edges(speakers, np.full(len(speakers), j)))
 
     def table(self) -> list[dict[str, Any]]:
-        """Return a row per bond, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""
-        return [{"strength": bond.strength, **vars(bond)} for bond in self.bonds]
+        """Return a row per edge, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""
+        return [{"strength": edge.strength, **vars(edge)} for edge in self.edges]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the bonds, labels on a circle; return the matplotlib axes.
+        """Draw the edges, labels on a circle; return the matplotlib axes.
 
         Solid blue lines are attractions, dashed orange ones repulsions; the thicker, the stronger.
 
@@ -151,12 +151,12 @@ class LabelGraph:
             Axes to draw on; ``None``: those of a new figure (``pip install "labelkin[plot]"``).
         """
         axes = _new_axes() if ax is None else ax
-        draw_on_circle(axes, [(b.first, b.second, b.strength) for b in self.bonds])
+        draw_on_circle(axes, [(b.first, b.second, b.strength) for b in self.edges])
         return axes
 
     def __str__(self) -> str:
-        """List the bonds, a line each."""
-        return "\n".join(map(str, self.bonds))
+        """List the edges, a line each."""
+        return "\n".join(map(str, self.edges))
 
 
 def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
@@ -169,7 +169,7 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
         ends in one. Its label classifier must be linear: :class:`LogisticLabels` or
         :class:`SVMLabels`.
     n_attractions, n_repulsions
-        How many bonds of each kind are wanted, where there are as many. Labels that none or all
+        How many edges of each kind are wanted, where there are as many. Labels that none or all
         training documents have are in none.
 
     Examples
@@ -180,27 +180,28 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     >>> print(graph)
     +1.11  grain + wheat: 8 of 12 and 8, 4.8 by chance
     -1.74  gold / grain: 0 of 7 and 12, 4.2 by chance
-    >>> [bond.first for bond in graph.related("wheat")]
+    >>> [edge.first for edge in graph.related("wheat")]
     ['grain', 'gold']
     """
     rescorer = _rescorer_of(model)
-    stated = rescorer.combination_.stated
-    if stated is None:
+    combination = rescorer.combination_
+    if combination.known is None:
         raise ValueError(
             "A label graph needs linear label evidence, a weight per pair of labels, got "
             f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
         )
-    mute = rescorer.combination_.mute
-    weights = np.where(mute[:, None], 0.0, stated.weights) if mute.any() else stated.weights
+    weights = combination.known.weights
+    if combination.constant.any():
+        weights = np.where(combination.constant[:, None], 0.0, weights)
     pairs = LabelPairs(
         rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_
     )
     return LabelGraph(tuple(_strongest(pairs, n_attractions, n_repulsions)), pairs)
 
 
-def strongest_bonds(
+def strongest_edges(
     weights: Floats, labels: LabelMatrix, n_attractions: int = 14, n_repulsions: int = 14
-) -> list[Bond]:
+) -> list[LabelEdge]:
     """Return the strongest attractions, strongest first, then the strongest repulsions.
 
     Parameters
@@ -217,8 +218,8 @@ def strongest_bonds(
     >>> from labelkin.label_matrix import read_labels
     >>> Y = read_labels([["tea", "sugar"], ["tea", "sugar"], ["milk"], ["tea"]])
     >>> W = np.array([[0, -1.5, -1.0], [-1.5, 0, 2.0], [-1.0, 1.0, 0]])
-    >>> for bond in strongest_bonds(W, Y, 1, 1):
-    ...     print(bond)
+    >>> for edge in strongest_edges(W, Y, 1, 1):
+    ...     print(edge)
     +1.50  sugar + tea: 2 of 2 and 3, 1.5 by chance
     -1.50  milk / sugar: 0 of 1 and 2, 0.5 by chance
     """
@@ -227,25 +228,26 @@ def strongest_bonds(
     return _strongest(pairs, n_attractions, n_repulsions)
 
 
-def _rescorer_of(model: Any) -> LabelRescorer:
+def _rescorer_of(model: Any) -> Any:
+    """Return a model's rescorer; classes above this module are known by what they have."""
     if isinstance(model, Pipeline):
         return _rescorer_of(model.steps[-1][1])
-    if not isinstance(model, LabelDependenceClassifier | LabelRescorer):
+    if not (hasattr(model, "rescore") or hasattr(model, "evidence_weight")):
         raise TypeError(
             "model must be a LabelDependenceClassifier, a LabelRescorer or a pipeline that ends in "
             f"one, got {model!r:.60}. Of a search, pass best_estimator_."
         )
     check_is_fitted(model)
-    return model if isinstance(model, LabelRescorer) else model.rescorer_
+    return model if hasattr(model, "rescore") else model.rescorer_
 
 
-def _strongest(pairs: LabelPairs, n_attractions: int, n_repulsions: int) -> list[Bond]:
+def _strongest(pairs: LabelPairs, n_attractions: int, n_repulsions: int) -> list[LabelEdge]:
     for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
         if number < 0:
             raise ValueError(f"{name} must be at least 0, got {number!r}.")
     attractions = _extreme_pairs(pairs.weights, 1, n_attractions)
     repulsions = _extreme_pairs(pairs.weights, -1, n_repulsions)
-    return pairs.bonds(*attractions) + pairs.bonds(*repulsions)
+    return pairs.edges(*attractions) + pairs.edges(*repulsions)
 
 
 def _extreme_pairs(weights: Floats, sign: int, n_most: int) -> tuple[Columns, Columns]:

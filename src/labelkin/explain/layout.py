@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
+
+from labelkin.explain.label_graph import LabelEdge
 
 Floats = NDArray[np.float64]
 
@@ -17,29 +19,13 @@ _ATTRACTION, _REPULSION = 1.0, 1.2
 _NO_PATH = 0.7
 
 
-class Edge(Protocol):
-    """What holds two labels together, or apart: :class:`labelkin.explain.label_graph.Bond`."""
-
-    @property
-    def first(self) -> Any:
-        """One label."""
-
-    @property
-    def second(self) -> Any:
-        """The other."""
-
-    @property
-    def strength(self) -> float:
-        """Above 0 the labels attract each other."""
-
-
-def edge_labels(edges: Sequence[Edge]) -> list[Any]:
+def edge_labels(edges: Sequence[LabelEdge]) -> list[Any]:
     """Return the labels that have an edge, in alphabetical order."""
     labels = dict.fromkeys(label for edge in edges for label in (edge.first, edge.second))
     return sorted(labels, key=str)
 
 
-def lay_out(edges: Sequence[Edge], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
+def lay_out(edges: Sequence[LabelEdge], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
     """Place the labels so that kin stand together and no two names overlap.
 
     Parameters
@@ -72,7 +58,7 @@ def lay_out(edges: Sequence[Edge], half_sizes: Floats, aspect: float, seed: int 
     return places
 
 
-def _distances(edges: Sequence[Edge], names: Sequence[Any]) -> Floats:
+def _distances(edges: Sequence[LabelEdge], names: Sequence[Any]) -> Floats:
     """How far apart labels should be: along the shortest path of edges."""
     place = {name: i for i, name in enumerate(names)}
     lengths = np.full((len(names), len(names)), np.inf)

@@ -1,12 +1,39 @@
-"""Any kind of ``Y`` → one label matrix with label names; and the way back.
+"""The three readers: any ``Y``, any score matrix, any known labels → checked matrices with names.
+
+===================  ======================================  =======================================
+:func:`read_labels`  label matrix, label sets, classes       :class:`LabelMatrix`
+:func:`read_scores`  log-odds or probabilities               numbers, documents × labels
+:func:`read_known`   accepted and rejected labels            1, 0, NaN (open), documents × labels
+===================  ======================================  =======================================
 
 A :class:`LabelMatrix` is what every part of the library learns from and is judged by: a sparse
 0/1 matrix (documents × labels), a second one that marks the unknown cells, and the names of the
 labels. Whatever a user brings is turned into it here, once.
 """
 
-from labelkin.label_matrix.names import frame_in_order, names_to_columns
+from labelkin.label_matrix.known import read_known
 from labelkin.label_matrix.reading import read_labels
-from labelkin.label_matrix.record import LabelMatrix, labels_for
+from labelkin.label_matrix.record import (
+    Container,
+    LabelMatrix,
+    frame_in_order,
+    in_container,
+    labels_for,
+    names_to_columns,
+)
+from labelkin.label_matrix.scores import Scale, best_labels, check_scale, read_scores
 
-__all__ = ["LabelMatrix", "frame_in_order", "labels_for", "names_to_columns", "read_labels"]
+__all__ = [
+    "Container",
+    "LabelMatrix",
+    "Scale",
+    "best_labels",
+    "check_scale",
+    "frame_in_order",
+    "in_container",
+    "labels_for",
+    "names_to_columns",
+    "read_known",
+    "read_labels",
+    "read_scores",
+]

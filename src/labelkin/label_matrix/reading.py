@@ -12,13 +12,15 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from labelkin.label_matrix.names import (
+from labelkin.label_matrix.record import (
+    Container,
+    LabelMatrix,
+    container_of,
     frame_values,
     name_array,
     names_to_columns,
     refuse_repeated,
 )
-from labelkin.label_matrix.record import LabelMatrix
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -52,7 +54,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if _is_frame(Y):
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
-        refuse_repeated(columns, "DataFrame columns")
+        refuse_repeated(columns.tolist(), "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
         return named if wanted is None else _arrange(named, wanted)
     if _is_label_sets(Y):
@@ -74,7 +76,7 @@ def _read_sparse(Y: Any) -> LabelMatrix:
     positive = _indicator(stored.row[values == 1], stored.col[values == 1], Y.shape)
     unknown = _indicator(stored.row[is_nan], stored.col[is_nan], Y.shape) if is_nan.any() else None
     _check_unknown_columns(unknown)
-    return _nameless(positive, unknown, is_sparse=True)
+    return _nameless(positive, unknown, container_of(Y))
 
 
 def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
@@ -173,10 +175,10 @@ def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_arra
 
 
 def _nameless(
-    positive: sparse.csr_array, unknown: sparse.csr_array | None, is_sparse: bool = False
+    positive: sparse.csr_array, unknown: sparse.csr_array | None, container: Container = "dense"
 ) -> LabelMatrix:
     names = np.arange(positive.shape[1])
-    return LabelMatrix(positive, unknown, names, "multilabel", names, is_sparse)
+    return LabelMatrix(positive, unknown, names, "multilabel", names, container)
 
 
 def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any] | None) -> LabelMatrix:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -10,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.odds import constant_labels
+
 Kind = Literal["binary", "multiclass", "multilabel"]
+Container = Literal["dense", "sparse_array", "sparse_matrix"]
 
 
 @dataclass(frozen=True)
@@ -19,20 +24,29 @@ class LabelMatrix:
 
     Attributes
     ----------
-    positive
-        1.0 where the document carries the label; CSR ``(n_documents, n_labels)``, sorted indices,
-        no stored zeros.
-    unknown
-        1.0 where nobody knows; same shape, disjoint from ``positive``. ``None``: all is known.
-    names
-        The labels, ``(n_labels,)``, in column order.
-    kind
+    positive : CSR array of shape (n_documents, n_labels)
+        1.0 where the document carries the label; sorted indices, no stored zeros.
+    unknown : CSR array of shape (n_documents, n_labels), or None
+        1.0 where nobody knows, disjoint from ``positive``. ``None``: all is known.
+    names : array of shape (n_labels,)
+        The labels, in column order.
+    kind : "binary", "multiclass" or "multilabel"
         ``"multilabel"``: a matrix or label sets. ``"multiclass"``: a 1-d ``y``, one label per
         class. ``"binary"``: a 1-d ``y`` of two classes, one label: "is the second class".
-    classes
+    classes : array
         What scikit-learn calls ``classes_``: both classes of a binary ``y``, otherwise ``names``.
-    is_sparse
-        Whether ``Y`` came as a SciPy sparse matrix or array.
+    container : "dense", "sparse_array" or "sparse_matrix"
+        What ``Y`` came in, and decisions go out in (:func:`in_container`): SciPy's sparse arrays
+        and its older sparse matrices multiply differently.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> labels = read_labels([["tea"], ["tea", "sugar"], ["tea"]])
+    >>> labels.prior().round(2).tolist()
+    [0.33, 1.0]
+    >>> labels.constant().tolist()
+    [False, True]
     """
 
     positive: sparse.csr_array
@@ -40,7 +54,7 @@ class LabelMatrix:
     names: NDArray[Any]
     kind: Kind
     classes: NDArray[Any]
-    is_sparse: bool = False
+    container: Container = "dense"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -56,11 +70,10 @@ class LabelMatrix:
 
     def plain(self) -> Any:
         """Return a ``Y`` for any estimator: 0/1, NaN where unknown; CSR if it came sparse."""
-        if not self.is_sparse:
+        if self.container == "dense":
             return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
-        if self.unknown is None:
-            return self.positive
-        return sparse.csr_array(self.positive + self.unknown * np.nan)
+        cells = self.positive if self.unknown is None else self.positive + self.unknown * np.nan
+        return _csr(cells, self.container)
 
     def rows(self, index: Any) -> LabelMatrix:
         """Return the documents ``index`` (integers, a slice or a boolean mask)."""
@@ -72,7 +85,7 @@ class LabelMatrix:
         unknown = None if self.unknown is None else self.unknown[:, index]
         names = self.names[index]
         return LabelMatrix(
-            self.positive[:, index], unknown, names, "multilabel", names, self.is_sparse
+            self.positive[:, index], unknown, names, "multilabel", names, self.container
         )
 
     def column(self, j: int) -> NDArray[np.float64]:
@@ -85,7 +98,13 @@ class LabelMatrix:
     def counts(
         self, weight: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Count documents with the label, and those for which it is known, ``(n_labels,)``."""
+        """Count documents with the label, and those for which it is known, ``(n_labels,)``.
+
+        Parameters
+        ----------
+        weight : array of shape (n_documents,), or None
+            How many times each document counts; ``None``: once.
+        """
         if weight is None:
             return self._sums(np.ones(self.shape[0]))
         if weight.shape != self.shape[:1]:
@@ -110,6 +129,10 @@ class LabelMatrix:
         positive, known = self.counts(weight)
         return np.divide(positive, known, out=np.full(len(known), 0.5), where=known > 0)
 
+    def constant(self, weight: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
+        """Return which labels nobody or everybody has: nothing can be learned of these."""
+        return constant_labels(*self.counts(weight))
+
     def label_sets(self) -> list[tuple[Any, ...]]:
         """Return the names of each document's labels."""
         indptr, indices = self.positive.indptr, self.positive.indices
@@ -117,6 +140,112 @@ class LabelMatrix:
         return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
 
 
+def in_container(decisions: Any, container: Container) -> Any:
+    """Return decisions as 0 and 1 in the container that ``Y`` came in; sparse ones as CSR.
+
+    Examples
+    --------
+    >>> in_container([[True, False]], "dense")
+    array([[1, 0]])
+    >>> type(in_container([[True, False]], "sparse_array")).__name__
+    'csr_array'
+    """
+    if container == "dense":
+        return np.asarray(decisions).astype(np.int64)
+    return _csr(np.asarray(decisions), container).astype(np.int64)
+
+
+def container_of(Y: Any) -> Container:
+    """Return what a ``Y`` comes in; whatever is not sparse is dense."""
+    if not sparse.issparse(Y):
+        return "dense"
+    return "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
+
+
 def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
     """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
     return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
+
+
+def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the column of every label; labels that are not among the names are an error.
+
+    Examples
+    --------
+    >>> names_to_columns(["tea"], np.array(["sugar", "tea"]))
+    array([1])
+    """
+    place = {name: j for j, name in enumerate(names.tolist())}
+    missing = sorted({str(label) for label in labels if label not in place})
+    if missing:
+        raise ValueError(
+            f"Labels must be among the {len(names)} labels of the model, got {some_of(missing)}. "
+            f"It knows {some_of(names.tolist())}."
+        )
+    return np.array([place[label] for label in labels], dtype=np.int64)
+
+
+def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of a DataFrame with its columns in the order of the labels.
+
+    Where the columns, or the labels, have no names but numbers from 0, they are taken as they
+    stand.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame_in_order(pd.DataFrame({"tea": [1], "sugar": [0]}), np.array(["sugar", "tea"]))
+    array([[0, 1]])
+    """
+    columns, wanted, values = list(frame.columns), names.tolist(), frame_values(frame)
+    place = {name: j for j, name in enumerate(columns)}
+    if len(columns) == len(wanted):
+        if set(place) == set(wanted):
+            return values[:, [place[name] for name in wanted]]
+        if list(range(len(wanted))) in (columns, wanted):
+            return values
+    refuse_repeated(columns, "DataFrame columns")
+    names_to_columns(columns, names)
+    missing = [name for name in wanted if name not in place]
+    raise ValueError(
+        f"A DataFrame must have a column for every label; it lacks {some_of(missing)}."
+    )
+
+
+def frame_values(frame: Any) -> NDArray[Any]:
+    """Numbers of a frame; pandas' own mark for a missing value becomes NaN."""
+    if type(frame).__module__.startswith("pandas") and frame.isna().to_numpy().any():
+        try:
+            return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+        except (TypeError, ValueError):
+            pass  # not numbers: an error, with what they are, by whoever asked
+    return np.asarray(frame.to_numpy())
+
+
+def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Names as an array: text and integers keep their type, anything else is an object."""
+    if isinstance(names, np.ndarray):
+        return names
+    kinds = {type(name) for name in names}
+    if kinds <= {str} or kinds <= {int}:
+        return np.array(names, dtype=str if kinds == {str} else None)
+    array = np.empty(len(names), dtype=object)
+    array[:] = list(names)
+    return array
+
+
+def refuse_repeated(names: Sequence[Any], what: str) -> None:
+    """Raise for names that occur twice; ``what`` they are is said."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise ValueError(f"{what} must be distinct labels, got {some_of(repeated)} twice.")
+
+
+def some_of(items: Sequence[Any], most: int = 8) -> str:
+    """Return the first few items for a message, and how many there are in all."""
+    shown = ", ".join(repr(str(item)) for item in items[:most])
+    return shown if len(items) <= most else f"{shown} … ({len(items)} in all)"
+
+
+def _csr(cells: Any, container: Container) -> Any:
+    return sparse.csr_matrix(cells) if container == "sparse_matrix" else sparse.csr_array(cells)

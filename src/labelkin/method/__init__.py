@@ -8,8 +8,8 @@ given a document x, obtain p(label | x) for every label          ``content``: na
                                                                  per_label, all_labels
 learn p(label | other labels) from the training labels           ``label_evidence``, from the
                                                                  counted sets of ``label_sets``
-fill in the other labels: decided (eq. 3, M1) or probable        ``combination.decided_labels``,
-(eq. 4, M2) (step 2a)                                            ``combination.probable_labels``
+fill in the other labels: decided (eq. 3, M1) or probable        ``guesses.decided_labels``,
+(eq. 4, M2) (step 2a)                                            ``guesses.probable_labels``
 p(label | filled-in other labels) (step 2b)                      ``LogisticLabels.log_odds``,
                                                                  ``SVMLabels.log_odds``
 combine content, labels and prior (eq. 2, step 2c)               ``combination.combine``

@@ -1,28 +1,33 @@
-"""Content odds × label odds ÷ prior odds: the paper's equation 2, added up in log-odds.
+"""Equations 2, 3 and 4 of the paper, in log-odds, and the fitted rule that applies them.
 
-Label evidence learnt from true labels is asked about guessed ones when a document is new. How the
-guesses are made is the *variant* (``guesses``); how much they count is the *evidence weight*, and a
-*correction* learnt on guesses may be added; a label that a person has stated is no guess, and
-counts as the paper has it.
+Content evidence says how probable a label is given the document, label evidence how probable it is
+given the document's other labels. Equation 2 combines the two; equations 3 and 4 fill in the other
+labels of a new document, whose labels nobody knows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from labelkin.beyond.first_place import keep_first
-from labelkin.beyond.guesses import Guesses, Matrix
+from labelkin.label_matrix import LabelMatrix, labels_for
+from labelkin.odds import constant_labels, count_log_odds
+
+Matrix = NDArray[np.float64]
+#: Content log-odds → labels filled in, numbers in [0, 1], ``(n_documents, n_labels)``.
+FillIn = Callable[[Matrix], Matrix]
 
 #: Documents combined at a time: what lies between content and posterior stays in the cache.
 _BLOCK = 512
 
 
 def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
-    """Weigh what the text says against what the other labels say; everything in log-odds.
+    """Combine what the document says with what the other labels say; all in log-odds.
 
     Equation 2 of the paper is ``weight = 1``; 0 is the content alone.
 
@@ -37,29 +42,91 @@ def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
     return content + weight * (label - prior)
 
 
-class LabelClassifier(Protocol):
-    """p(label | other labels), all labels at once; column j of ``L`` is ignored for label j."""
+def decided_labels(content: Matrix) -> Matrix:
+    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes."""
+    return (content >= 0).astype(np.float64)
 
-    def fit(self, Y: Any) -> Any:
-        """Learn from true labels, ``(n_documents, n_labels)``."""
+
+def probable_labels(content: Matrix) -> Matrix:
+    """Fill in the other labels with their probabilities (M2, equation 4)."""
+    # The logistic function, written so that NumPy computes it several values at a time.
+    halves = np.tanh(0.5 * content)
+    halves += 1.0
+    halves *= 0.5
+    return np.asarray(halves)
+
+
+#: The paper's variants.
+VARIANTS: dict[str, FillIn] = {"hard": decided_labels, "soft": probable_labels}
+
+
+class LabelClassifier(Protocol):
+    """Fitted p(label | other labels), all labels at once; column j of ``L`` is ignored for label j.
+
+    One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k adds to label j) and
+    ``bias_`` is linear, and then each label's contribution is known.
+    """
 
     def log_odds(self, L: Any) -> Matrix:
         """Return the log-odds given filled-in labels in [0, 1], ``(n_documents, n_labels)``."""
 
 
-class LinearEvidence(NamedTuple):
-    """What labels add to the log-odds of the others: ``labels @ weights + bias``.
+class LinearTerm(NamedTuple):
+    """A part of the log-odds that is linear in some inputs: ``inputs @ weights + bias``.
 
-    ``weights[k, j]`` is what label k says of label j, ``(n_labels, n_labels)``; ``bias`` is what is
-    said when no label is there, ``(n_labels,)``.
+    ``weights[k, j]`` is what input k adds to label j, ``(n_inputs, n_labels)``; ``bias`` is what
+    there is when all inputs are 0, ``(n_labels,)``.
     """
 
     weights: Matrix
     bias: Matrix
 
-    def constant(self, prior: Matrix) -> Matrix:
-        """Return what is said when all labels are at their priors."""
-        return np.asarray(self.bias + prior @ self.weights)
+    def at(self, inputs: Any) -> Matrix:
+        """Return the term for some inputs, ``(n_documents, n_labels)``."""
+        values: Matrix = inputs @ self.weights
+        values += self.bias
+        return values
+
+    def scaled(self, factor: Any) -> LinearTerm:
+        """Return the term times a number, or times one for each label."""
+        return LinearTerm(self.weights * factor, self.bias * factor)
+
+    def plus(self, other: LinearTerm | None) -> LinearTerm:
+        """Return the sum of two terms."""
+        if other is None:
+            return self
+        return LinearTerm(self.weights + other.weights, self.bias + other.bias)
+
+
+class Part(NamedTuple):
+    """A part of the posterior: on open cells, the parts add up to it.
+
+    Attributes
+    ----------
+    name
+        ``"prior"``, ``"content"``, ``"predicted labels"``, ``"known labels"``, ``"first place"``
+        or ``"rules"``.
+    log_odds
+        What it adds, ``(n_documents, n_labels)``.
+    values
+        Where the part is linear in the labels: what each label counts as, same shape; NaN where a
+        label has no part in it.
+    prior, weights
+        Label k adds ``(values[i, k] - prior[k]) * weights[k, j]`` to label j of document i. What
+        all of them leave is there when every label is at its prior.
+    """
+
+    name: str
+    log_odds: Matrix
+    values: Matrix | None = None
+    prior: Matrix | None = None
+    weights: Matrix | None = None
+
+    def contributions(self, i: int, j: int) -> Matrix:
+        """Return what each label adds to label j of document i, ``(n_labels,)``."""
+        if self.values is None or self.prior is None or self.weights is None:
+            return np.zeros(self.log_odds.shape[1])
+        return np.nan_to_num((self.values[i] - self.prior) * self.weights[:, j])
 
 
 @dataclass(frozen=True)
@@ -69,136 +136,187 @@ class Combination:
     Attributes
     ----------
     labels
-        The label classifier. One with ``weights_`` (n_labels × n_labels, ``[k, j]`` = what label k
-        says of label j) and ``bias_`` is linear, and then each known label counts for itself.
+        The label classifier.
     prior
         p(label), ``(n_labels,)``.
     prior_log_odds
         Its log-odds, finite.
     variant
-        How guessed labels are filled in.
+        How labels that are not known are filled in.
     weight
-        How much the paper's label evidence counts where labels are guessed.
-    correction
-        What guessed labels say besides; ``None``: nothing.
-    first_place
-        How much guessed labels have a say in which open label comes first: see ``first_place``.
-    mute
-        Labels of which the others say nothing, ``(n_labels,)``. ``None``: those that no document
-        has or all have, and a label that is alone.
-    stated, guessed
-        What a stated label and what a guessed one adds to the others; ``None`` where the label
-        classifier is not linear. Labels of which the others say nothing have 0.
+        The evidence weight: how much label evidence counts where labels are filled in.
+    constant
+        Labels that nobody or everybody has, ``(n_labels,)``: the others add nothing to them.
+    predicted, known
+        What a predicted and what a known label adds to the others, where the label classifier is
+        linear; else ``None``.
     """
 
     labels: LabelClassifier
     prior: Matrix
     prior_log_odds: Matrix
-    variant: Guesses
+    variant: FillIn
     weight: float
-    correction: LinearEvidence | None = None
-    first_place: float = 1.0
-    mute: Any = None
-    stated: LinearEvidence | None = field(init=False)
-    guessed: LinearEvidence | None = field(init=False)
+    constant: NDArray[np.bool_]
+    predicted: LinearTerm | None = field(init=False, default=None)
+    known: LinearTerm | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        if self.mute is None:
-            object.__setattr__(self, "mute", (self.prior <= 0) | (self.prior >= 1))
-        if len(self.prior) == 1:
-            object.__setattr__(self, "mute", np.ones(1, dtype=np.bool_))
-        stated = guessed = None
-        labels: Any = self.labels
-        if hasattr(labels, "weights_"):
-            speaks = ~self.mute
-            weights = labels.weights_ if speaks.all() else labels.weights_ * speaks
-            stated = LinearEvidence(weights, (labels.bias_ - self.prior_log_odds) * speaks)
-            guessed = self._corrected(LinearEvidence(*(self.weight * part for part in stated)))
-        object.__setattr__(self, "stated", stated)
-        object.__setattr__(self, "guessed", guessed)
+        if len(self.prior) == 1:  # there are no other labels
+            object.__setattr__(self, "constant", np.ones(1, dtype=np.bool_))
+        predicted = self._linear_term(self.labels)
+        object.__setattr__(self, "predicted", predicted and predicted.scaled(self.weight))
+        object.__setattr__(self, "known", self._linear_term(self.known_labels))
+
+    @property
+    def evidence_weight(self) -> float:
+        """How much the paper's label evidence counts where labels are filled in."""
+        return self.weight
+
+    @property
+    def known_labels(self) -> LabelClassifier:
+        """The label classifier that is asked about labels that are known."""
+        return self.labels
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
-        """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known."""
+        """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known.
+
+        Parameters
+        ----------
+        content
+            Content log-odds, ``(n_documents, n_labels)``.
+        known
+            1 and 0 where labels are known, NaN where they are open; ``None``: all open.
+        """
         posterior = np.empty(content.shape)
-        step = _BLOCK if self.stated else max(len(content), 1)
+        step = max(len(content), 1) if self.predicted is None else _BLOCK
         for start in range(0, len(content), step):
             rows = slice(start, start + step)
-            facts = None if known is None or np.isnan(known[rows]).all() else known[rows]
-            posterior[rows] = self._posterior_of_block(content[rows], facts)
+            if known is None or np.isnan(known[rows]).all():
+                posterior[rows] = self._combined(content[rows])
+            else:
+                posterior[rows], _ = self.taken_apart(content[rows], known[rows])
         return posterior
 
-    def _posterior_of_block(self, content: Matrix, known: Matrix | None) -> Matrix:
-        filled = self.variant(content)
-        if known is None:
-            guesses = self.from_guesses(filled)
-            posterior = content + guesses
-            if self.first_place < 1:
-                contest = content + self.first_place * guesses
-                keep_first(posterior, contest, ~self.mute if self.mute.any() else None)
-            return posterior
-        is_known = ~np.isnan(known)
-        guesses, facts = self.from_guesses_and_facts(np.where(is_known, known, filled), is_known)
-        posterior = content + guesses + facts
-        if self.first_place < 1:
-            contest = content + facts + self.first_place * guesses
-            keep_first(posterior, contest, ~(is_known | self.mute))
-        posterior[is_known] = np.where(known[is_known] == 1, np.inf, -np.inf)
-        return posterior
+    def parts(self, content: Matrix, known: Matrix | None = None) -> list[Part]:
+        """Return the parts of the posterior, in the order in which they are added."""
+        return self.taken_apart(content, known)[1]
 
-    def paper_evidence(self, filled: Matrix) -> Matrix:
-        """Return what the other labels add to the prior: label evidence less the prior."""
-        if self.stated is not None:
-            evidence: Matrix = filled @ self.stated.weights
-            evidence += self.stated.bias
-            return evidence
-        evidence = self.labels.log_odds(filled) - self.prior_log_odds
-        evidence[:, self.mute] = 0.0
-        return evidence
+    def taken_apart(
+        self, content: Matrix, known: Matrix | None = None
+    ) -> tuple[Matrix, list[Part]]:
+        """Return the posterior and its parts, computed together."""
+        known = np.full(content.shape, np.nan) if known is None else known
+        added = self._label_parts(content, known)
+        # The posterior is not summed from prior and content less prior: that would round twice.
+        posterior = content + np.asarray(sum(part.log_odds for part in added))
+        posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
+        prior = np.broadcast_to(self.prior_log_odds, content.shape)
+        return posterior, [Part("prior", prior), Part("content", content - prior), *added]
 
-    def from_guesses(self, filled: Matrix) -> Matrix:
-        """Return what the other labels add when all of them are guessed."""
-        if self.guessed is not None:
-            evidence: Matrix = filled @ self.guessed.weights
-            evidence += self.guessed.bias
-            return evidence
-        evidence = self.weight * self.paper_evidence(filled)
-        if self.correction is not None:
-            evidence += filled @ self.correction.weights + self.correction.bias
-        return evidence
-
-    def from_guesses_and_facts(
-        self, filled: Matrix, is_known: NDArray[np.bool_]
-    ) -> tuple[Matrix, Matrix]:
-        """Return what guessed labels add, and what stated ones do.
-
-        Linear evidence is a sum over labels, so that each label has its own share: its weight times
-        what it is above its prior. The constant that remains, when all labels are at their priors,
-        is shared out by the numbers of guessed and stated labels among the others. Evidence that is
-        not linear is shared out like that as a whole.
-        """
-        fact = known_share(is_known)
-        above = filled - self.prior
-        if self.stated is not None and self.guessed is not None:
-            guesses = np.where(is_known, 0.0, above) @ self.guessed.weights
-            guesses += (1 - fact) * self.guessed.constant(self.prior)
-            facts = np.where(is_known, above, 0.0) @ self.stated.weights
-            return guesses, facts + fact * self.stated.constant(self.prior)
-        evidence = self.paper_evidence(filled)
-        guesses = (1 - fact) * self.weight * evidence
-        if self.correction is not None:
-            guesses += np.where(is_known, 0.0, above) @ self.correction.weights
-            guesses += (1 - fact) * self.correction.constant(self.prior)
-        return guesses, fact * evidence
-
-    def _corrected(self, weighted: LinearEvidence) -> LinearEvidence:
-        if self.correction is None:
-            return weighted
-        return LinearEvidence(
-            weighted.weights + self.correction.weights, weighted.bias + self.correction.bias
+    def with_labels(
+        self, labels: Any, prior: Matrix, prior_log_odds: Matrix, constant: NDArray[np.bool_]
+    ) -> Self:
+        """Return the same rule with label evidence learned from more label sets."""
+        return replace(
+            self, labels=labels, prior=prior, prior_log_odds=prior_log_odds, constant=constant
         )
 
+    def label_evidence(self, filled: Matrix, labels: LabelClassifier | None = None) -> Matrix:
+        """Return p(label | other labels) in log-odds; the prior's for constant labels."""
+        label = (self.labels if labels is None else labels).log_odds(filled)
+        if self.constant.any():
+            label[:, self.constant] = self.prior_log_odds[self.constant]
+        return label
 
-def known_share(is_known: NDArray[np.bool_]) -> Matrix:
-    """Return which share of each label's others is known, ``(n_documents, n_labels)``."""
-    n_others = max(is_known.shape[1] - 1, 1)
-    return (is_known.sum(axis=1, keepdims=True) - is_known) / n_others
+    def beyond_prior(self, filled: Matrix) -> Matrix:
+        """Return what the other labels add to the prior: label evidence less the prior."""
+        if self.known is not None:
+            return self.known.at(filled)
+        return self.label_evidence(filled, self.known_labels) - self.prior_log_odds
+
+    def _combined(self, content: Matrix) -> Matrix:
+        """Return the posterior of documents of which no label is known: the paper."""
+        label = self.label_evidence(self.variant(content))
+        return combine(content, label, self.prior_log_odds, self.weight)
+
+    def _label_parts(self, content: Matrix, known: Matrix) -> list[Part]:
+        """Return what predicted labels add, and what known ones do.
+
+        Linear evidence is a sum over labels: each adds its weight times what it is above its prior.
+        The rest, what there is when all labels are at their priors, is divided by the numbers of
+        predicted and known labels among the others. Evidence that is not linear is divided like
+        that as a whole.
+        """
+        is_known = ~np.isnan(known)
+        filled = np.where(is_known, known, self.variant(content))
+        if not is_known.any():
+            label = self.label_evidence(filled)
+            added = combine(0.0, label, self.prior_log_odds, self.weight)
+            return [self._part("predicted labels", added, filled, self.predicted)]
+        n_others = max(is_known.shape[1] - 1, 1)
+        share = (is_known.sum(axis=1, keepdims=True) - is_known) / n_others
+        if self.known is None or self.predicted is None:
+            if_predicted = self.label_evidence(filled) - self.prior_log_odds
+            from_predicted = (1 - share) * self.weight * if_predicted
+            from_known = share * self.beyond_prior(filled)
+        else:
+            above = filled - self.prior
+            from_predicted = np.where(is_known, 0.0, above) @ self.predicted.weights
+            from_predicted += (1 - share) * self.predicted.at(self.prior)
+            from_known = np.where(is_known, above, 0.0) @ self.known.weights
+            from_known += share * self.known.at(self.prior)
+        return [
+            self._part("predicted labels", from_predicted, filled, self.predicted, ~is_known),
+            self._part("known labels", from_known, filled, self.known, is_known),
+        ]
+
+    def _part(
+        self, name: str, added: Matrix, filled: Matrix, term: LinearTerm | None, where: Any = True
+    ) -> Part:
+        if term is None:
+            return Part(name, added)
+        return Part(name, added, np.where(where, filled, np.nan), self.prior, term.weights)
+
+    def _linear_term(self, labels: Any) -> LinearTerm | None:
+        """Return label evidence less the prior, where it is linear; nothing for constant labels."""
+        if getattr(labels, "weights_", None) is None:
+            return None
+        term = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
+        return term.scaled(~self.constant) if self.constant.any() else term
+
+
+def fit_combination(
+    classifier: Any,
+    labels: LabelMatrix,
+    variant: FillIn = probable_labels,
+    weight: float = 1.0,
+    sample_weight: Matrix | None = None,
+) -> Combination:
+    """Learn p(label | other labels) from the true labels of the training documents.
+
+    Parameters
+    ----------
+    classifier : label classifier
+        A clone of it is fitted.
+    labels : LabelMatrix
+        The labels of the training documents.
+    variant : callable
+        How labels that are not known will be filled in.
+    weight : float, default 1.0
+        The evidence weight.
+    sample_weight : array of shape (n_documents,), optional
+        How often each document counts.
+    """
+    fitted = clone(classifier)
+    counted = {} if sample_weight is None else {"sample_weight": sample_weight}
+    fitted.fit(labels_for(fitted, labels), **counted)
+    positive, known = labels.counts(sample_weight)
+    return Combination(
+        fitted,
+        labels.prior(sample_weight),
+        count_log_odds(positive, known),
+        variant,
+        weight,
+        constant_labels(positive, known),
+    )

@@ -8,16 +8,16 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
-from labelkin.solvers.logistic import fit_map_logistic
+from labelkin.registry import part_class
+from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 from labelkin.solvers.weka_logistic import fit_weka_logistic
 
@@ -55,7 +55,15 @@ class LabelEvidence(BaseEstimator, ABC):
         Column j is ignored for label j.
         """
         check_is_fitted(self)
-        return self._log_odds(self._read_inputs(L))
+        values = read_scores(
+            L,
+            self.label_names_,
+            scale="probability",
+            missing=self.prior_,
+            what="L",
+            way_out="It holds labels (0, 1) or probabilities of all labels.",
+        )
+        return self._log_odds(values)
 
     def predict_proba(self, L: Any) -> NDArray[np.float64]:
         """Return p(label | other labels), ``(n_documents, n_labels)``."""
@@ -68,25 +76,6 @@ class LabelEvidence(BaseEstimator, ABC):
     @abstractmethod
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log-odds given checked inputs."""
-
-    def _read_inputs(self, L: Any) -> NDArray[np.float64]:
-        if hasattr(L, "columns"):
-            L = frame_in_order(L, self.label_names_)
-        values = L.toarray() if sparse.issparse(L) else np.asarray(L, dtype=np.float64)
-        n_labels = len(self.prior_)
-        if values.ndim != 2 or values.shape[1] != n_labels:
-            raise ValueError(
-                f"L must be documents × labels, (n, {n_labels}), got shape {values.shape}. It "
-                "holds all labels; each label ignores its own column."
-            )
-        values = np.where(np.isnan(values), self.prior_, values)
-        if values.size and not (values.min() >= 0 and values.max() <= 1):
-            i, j = np.argwhere((values < 0) | (values > 1))[0]
-            raise ValueError(
-                f"L must hold labels (0, 1) or probabilities, got {values[i, j]:g} at document "
-                f"{i}, label {j}."
-            )
-        return values
 
 
 class LinearLabelEvidence(LabelEvidence):
@@ -151,13 +140,17 @@ class LogisticLabels(LinearLabelEvidence):
         self.n_jobs = n_jobs
 
     def _learn_from(self, label_sets: LabelSets) -> None:
+        rows = label_sets.inputs(), label_sets.positive, label_sets.count
+        tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":
-            learnt = fit_map_logistic(label_sets, tol=self.tol, n_jobs=self.n_jobs)
+            learned = fit_logistic_layer(
+                *rows, 2 / tau, unknown=unknown, tol=self.tol, n_jobs=self.n_jobs
+            )
         elif self.solver == "weka":
-            learnt = fit_weka_logistic(label_sets)
+            learned = fit_weka_logistic(*rows, tau, unknown=unknown)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
-        self.weights_, self.bias_ = learnt.weights, learnt.bias
+        self.weights_, self.bias_ = learned.weights, learned.bias
 
 
 class SVMLabels(LinearLabelEvidence):
@@ -254,8 +247,30 @@ class OtherLabels(LabelEvidence):
         return result
 
 
+def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
+    """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
+
+    tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
+    is over the documents for which the label is known.
+    """
+    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
+    total = squares.sum() - label_sets.positives()
+    if label_sets.unknown is not None:
+        total -= label_sets.unknown.T @ squares
+    known = label_sets.known()
+    mean = np.divide(total, known, out=np.zeros_like(total), where=known > 0)
+    return np.asarray((label_sets.n_labels + 1) / (1 + mean))
+
+
 def as_label_classifier(labels: Any) -> Any:
-    """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``."""
+    """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``.
+
+    ``None`` is :class:`LogisticLabels`; a name of the registry stands for its class.
+    """
+    if labels is None:
+        return LogisticLabels()
+    if isinstance(labels, str):
+        return part_class("labels", labels)()
     if isinstance(labels, type) or not hasattr(labels, "fit"):
         raise TypeError(
             f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn "

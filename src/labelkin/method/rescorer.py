@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.fitting import fit_combination, learns_from_guesses, read_variant
-from labelkin.beyond.guesses import Matrix
-from labelkin.explain.contributions import Explanation, explain_documents
-from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
-from labelkin.label_matrix.known import read_known
-from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
+from labelkin.beyond.fitting import EvidenceWeight, Variant, fit_posterior
+from labelkin.explain.contributions import Explanation, Posterior
+from labelkin.label_matrix import Scale, check_scale, read_known, read_labels, read_scores
+from labelkin.method.combination import LabelClassifier, Matrix, Part
+from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import count_label_sets
-from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import BoundRules, Rules
 
 
@@ -27,43 +26,31 @@ class LabelRescorer(BaseEstimator):
 
     Parameters
     ----------
-    labels
-        The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any
+    labels : label classifier, scikit-learn classifier or name, optional
+        :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels` (``"svm"``), or any
         scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
-    variant
+    variant : "soft", "hard" or threshold rule, default "soft"
         ``"soft"`` fills the other labels in with their probabilities (the paper's M2), ``"hard"``
-        with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with learnt
-        cut-offs).
-    evidence_weight
-        How much guessed labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
+        with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
+        learned cut-offs).
+    evidence_weight : float, "auto" or LearnedWeight, default 1.0
+        How much predicted labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
         :class:`LearnedWeight` learns it from out-of-fold ``scores``, which ``fit`` must then have.
-    scale
-        What the scores are: ``"probability"``, in [0, 1], or ``"log_odds"``. They come back the
-        same.
-    clip
+    scale : "probability" or "log_odds", default "probability"
+        What the scores are; they come back the same.
+    clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
-    rules
+    rules : Rules, optional
         :class:`labelkin.rules.Rules` between labels that the posterior keeps.
 
     Attributes
     ----------
     label_names_ : array of shape (n_labels,)
-    prior_ : array of shape (n_labels,)
-    labels_ : the fitted label classifier
-    label_weights_ : array of shape (n_labels, n_labels) or None
-        ``[k, j]``: what label k says of label j once it is known, where the label classifier is
-        linear.
-    guessed_weights_ : array of shape (n_labels, n_labels) or None
-        The same for a label that is guessed.
-    evidence_weight_ : float
     combination_ : Combination
         The fitted rule.
     label_sets_ : LabelSets
-        The counted label sets of the training documents: what was learnt from.
-    label_counts_ : CSR array of shape (n_labels, n_labels)
-        Training documents that have both labels; on the diagonal, those that have the label.
-    n_documents_ : float
-        Training documents. Counts follow ``sample_weight``, and are whole if it is.
+        The counted label sets of the training documents: what was learned from.
+    rules_ : BoundRules or None
 
     Examples
     --------
@@ -77,9 +64,9 @@ class LabelRescorer(BaseEstimator):
     def __init__(
         self,
         labels: Any = None,
-        variant: Any = "soft",
-        evidence_weight: Any = 1.0,
-        scale: Literal["probability", "log_odds"] = "probability",
+        variant: Variant = "soft",
+        evidence_weight: EvidenceWeight = 1.0,
+        scale: Scale = "probability",
         clip: float = 1e-6,
         rules: Rules | None = None,
     ) -> None:
@@ -90,25 +77,32 @@ class LabelRescorer(BaseEstimator):
         self.clip = clip
         self.rules = rules
 
-    def fit(self, Y: Any, *, scores: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, Y: Any, *, scores: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
         """Learn how labels go together.
 
         Parameters
         ----------
-        Y
-            The training labels, any kind.
-        scores
+        Y : any kind of labels
+            Of the training documents.
+        scores : array of shape (n_documents, n_labels), optional
             Scores of the training documents from a classifier that had not seen them
-            (cross-validation), ``(n_documents, n_labels)``. What is to be learnt about guessed
-            labels, the evidence weight and cut-offs, is learnt from these.
-        sample_weight
-            How many times each document counts, ``(n_documents,)``; the label classifier must take
-            it.
+            (cross-validation). What is to be learned about predicted labels, the evidence weight
+            and cut-offs, is learned from these.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts; the label classifier must take it.
+
+        Returns
+        -------
+        self
         """
-        self._fit(Y, scores, sample_weight)
+        self._fit(Y, scores, sample_weight, out_of_fold=False)
         return self
 
-    def fit_out_of_fold(self, Y: Any, *, scores: Any, sample_weight: Any = None) -> Matrix:
+    def fit_out_of_fold(
+        self, Y: Any, *, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Matrix:
         """Fit, and return the posterior of the training documents as if each had been unseen.
 
         On the scale of the scores, which must themselves be out of fold.
@@ -118,54 +112,63 @@ class LabelRescorer(BaseEstimator):
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         return self._to_scale(self._keep_rules(posterior))
 
-    def rescore(self, scores: Any, known: Any = None) -> Matrix:
+    def rescore(self, scores: ArrayLike, known: Any = None) -> Matrix:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
         ----------
-        scores
-            Content evidence, ``(n_documents, n_labels)``, columns in the order of ``label_names_``.
-        known
-            Known labels: see :func:`labelkin.label_matrix.known.read_known`. A known label's
-            posterior is 1 or 0 (±inf as log-odds), and the other labels respond.
+        scores : array of shape (n_documents, n_labels)
+            Content evidence, columns in the order of ``label_names_``.
+        known : known labels, optional
+            See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
+            as log-odds), and the other labels respond.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
         """
         check_is_fitted(self)
         content = self._read_scores(scores)
-        facts = self._read_known(known, len(content))
-        return self._to_scale(self._keep_rules(self.combination_.posterior(content, facts)))
+        complete = self._read_known(known, len(content))
+        return self._to_scale(self._keep_rules(self.combination_.posterior(content, complete)))
+
+    def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
+        """Return the posterior of some documents, from which everything about it is read.
+
+        Suggestions, explanations and decisions: see :class:`labelkin.explain.Posterior`. For many
+        documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
+        """
+        check_is_fitted(self)
+        content = self._read_scores(scores)
+        complete = self._read_known(known, len(content))
+        before, parts = self.combination_.taken_apart(content, complete)
+        after = self._keep_rules(before)
+        if self.rules_ is not None:
+            moved = np.zeros_like(before)
+            np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
+            parts = [*parts, Part("rules", moved)]
+        return Posterior(self.label_names_, after, content, complete, parts)
 
     def explain(
-        self, scores: Any, top: int = 10, known: Any = None, labels: Any = None
+        self, scores: ArrayLike, top: int = 10, known: Any = None, labels: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, what speaks for and against its ``top`` open labels, or ``labels``.
+        """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
 
         The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
         """
-        check_is_fitted(self)
-        content = self._read_scores(scores)
-        facts = self._read_known(known, len(content))
-        posterior = self.combination_.posterior(content, facts)
-        return explain_documents(
-            self.combination_,
-            self.label_names_,
-            content,
-            facts,
-            (posterior, self._keep_rules(posterior)),
-            top=top,
-            labels=labels,
-        )
+        return self.posterior(scores, known).explain(top, labels)
 
     def learn_more(self, Y: Any) -> LabelRescorer:
-        """Return a rescorer that has also learnt from the label sets of further documents.
+        """Return a rescorer that has also learned from the label sets of further documents.
 
-        Label sets add up, so that nothing is learnt twice and no earlier document is needed; this
-        rescorer stays as it is. What was learnt about guesses is kept.
+        Label sets add up, so that nothing is learned twice and no earlier document is needed; this
+        rescorer stays as it is. What was learned about predicted labels is kept.
 
         Parameters
         ----------
-        Y
-            Labels of the further documents, with names among ``label_names_``, or a matrix with
-            its columns.
+        Y : any kind of labels
+            Of the further documents, with names among ``label_names_``, or a matrix with its
+            columns.
         """
         check_is_fitted(self)
         if not hasattr(self.labels_, "fit_counted"):
@@ -173,17 +176,16 @@ class LabelRescorer(BaseEstimator):
                 f"Only label evidence that learns from counted label sets can learn more: "
                 f"LogisticLabels, SVMLabels; got {type(self.labels_).__name__}. Fit again instead."
             )
-        more = count_label_sets(read_labels(Y, names=self.label_names_))
-        label_sets = self.label_sets_.merge(more)
-        positive, known = label_sets.positives(), label_sets.known()
         result = copy(self)
-        result.label_sets_ = label_sets
-        result.combination_ = replace(
-            self.combination_,
-            labels=clone(self.labels_).fit_counted(label_sets, self.label_names_),
-            prior=label_sets.prior(),
-            prior_log_odds=count_log_odds(positive, known),
-            mute=(positive <= 0) | (positive >= known),
+        result.label_sets_ = self.label_sets_.merge(
+            count_label_sets(read_labels(Y, names=self.label_names_))
+        )
+        positive, known = result.label_sets_.positives(), result.label_sets_.known()
+        result.combination_ = self.combination_.with_labels(
+            clone(self.labels_).fit_counted(result.label_sets_, self.label_names_),
+            result.label_sets_.prior(),
+            count_log_odds(positive, known),
+            constant_labels(positive, known),
         )
         return result
 
@@ -194,29 +196,29 @@ class LabelRescorer(BaseEstimator):
         return self.combination_.prior
 
     @property
-    def labels_(self) -> Any:
+    def labels_(self) -> LabelClassifier:
         """The fitted label classifier."""
         check_is_fitted(self)
-        return self.combination_.labels
+        return self.combination_.known_labels
 
     @property
     def evidence_weight_(self) -> float:
-        """How much the paper's label evidence counts where labels are guessed."""
+        """How much the paper's label evidence counts where labels are predicted."""
         check_is_fitted(self)
-        return self.combination_.weight
+        return self.combination_.evidence_weight
 
     @property
     def label_weights_(self) -> Matrix | None:
-        """What label k says of label j, ``[k, j]``, in log-odds, once it is known."""
+        """What label k adds to label j, ``[k, j]``, once it is known; ``None``: not linear."""
         check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
 
     @property
-    def guessed_weights_(self) -> Matrix | None:
-        """What label k says of label j, ``[k, j]``, in log-odds, where it is guessed."""
+    def predicted_weights_(self) -> Matrix | None:
+        """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
         check_is_fitted(self)
-        guessed = self.combination_.guessed
-        return None if guessed is None else guessed.weights
+        predicted = self.combination_.predicted
+        return None if predicted is None else predicted.weights
 
     @property
     def label_counts_(self) -> sparse.csr_array:
@@ -231,73 +233,38 @@ class LabelRescorer(BaseEstimator):
         return self.label_sets_.n_documents
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether ``fit`` has been called."""
+        """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
 
-    def _fit(
-        self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool = False
-    ) -> Matrix | None:
+    def _fit(self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool) -> Matrix | None:
         """Fit; return the out-of-fold posterior log-odds of the training documents if wanted."""
-        _choose("scale", self.scale, {"probability": None, "log_odds": None})
-        read_variant(self.variant)
-        if learns_from_guesses(self.variant, self.evidence_weight) and scores is None:
-            chosen = f"evidence_weight={self.evidence_weight!r}, variant={self.variant!r}"
-            raise ValueError(
-                f"A weight or cut-offs that are learnt ({chosen}) are learnt from guesses: "
-                "fit(Y, scores=...) needs out-of-fold scores of the training documents."
-            )
+        check_scale(self.scale)
         labels = read_labels(Y)
-        times = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.label_names_ = labels.names
         self.rules_ = _bind(self.rules, labels.names)
-        self.combination_, posterior = fit_combination(
-            LogisticLabels() if self.labels is None else as_label_classifier(self.labels),
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self.combination_, posterior = fit_posterior(
+            as_label_classifier(self.labels),
             self.variant,
             self.evidence_weight,
             labels,
-            content=None if scores is None else self._read_training_scores(scores, labels),
-            weight=times,
+            content=None if scores is None else self._read_scores(scores, labels.shape[0]),
+            weight=weight,
             out_of_fold=out_of_fold,
         )
-        self.label_sets_ = count_label_sets(labels, times)
+        self.label_sets_ = count_label_sets(labels, weight)
         return posterior
 
-    def _read_training_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
-        content = self._read_scores(scores)
-        if len(content) != labels.shape[0]:
-            raise ValueError(
-                f"scores must have a row for every document of Y, {labels.shape[0]}, got "
-                f"{len(content)}."
-            )
-        return content
-
-    def _read_scores(self, scores: Any) -> Matrix:
-        expected = len(self.label_names_)
-        if hasattr(scores, "columns"):
-            scores = frame_in_order(scores, self.label_names_)
-        values = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
-        if values.ndim != 2 or values.shape[1] != expected:
-            raise ValueError(
-                f"scores must be documents × labels, (n, {expected}), got shape {values.shape}. "
-                "Their columns are in the order of label_names_."
-            )
-        if self.scale == "probability":
-            return log_odds_of(values, clip=self.clip)
-        values = values.astype(np.float64, copy=False)
-        if values.size and np.isnan(values.min()):
-            i, j = np.argwhere(np.isnan(values))[0]
-            raise ValueError(
-                f"scores must be numbers, got NaN at document {i}, label {j} "
-                f"({int(np.isnan(values).sum())} such cells)."
-            )
-        return values
+    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
+        values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
+        return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
 
     def _read_known(self, known: Any, n_documents: int) -> Matrix | None:
         """Return what is known, and what follows from it by the rules."""
         if known is None:
             return None
-        facts = read_known(known, n_documents, self.label_names_)
-        return facts if self.rules_ is None else self.rules_.complete_known(facts)
+        given = read_known(known, n_documents, self.label_names_)
+        return given if self.rules_ is None else self.rules_.complete_known(given)
 
     def _keep_rules(self, posterior: Matrix) -> Matrix:
         return posterior if self.rules_ is None else self.rules_.posterior(posterior)
@@ -306,16 +273,9 @@ class LabelRescorer(BaseEstimator):
         return posterior if self.scale == "log_odds" else probability_of(posterior)
 
 
-def _bind(rules: Any, names: Any) -> BoundRules | None:
+def _bind(rules: Any, names: NDArray[Any]) -> BoundRules | None:
     if rules is None:
         return None
     if not isinstance(rules, Rules):
         raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
     return rules.bind(names)
-
-
-def _choose(name: str, value: Any, choices: dict[str, Any]) -> Any:
-    if not isinstance(value, str) or value not in choices:
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
-    return choices[value]

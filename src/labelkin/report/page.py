@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from labelkin.explain.label_graph import Bond as LabelEdge
+from labelkin.explain.label_graph import LabelEdge
 from labelkin.report.paper import comparison_table, paper_tables
 from labelkin.report.plots import (
     edge_picture,

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.label_graph import Bond as LabelEdge
-from labelkin.explain.label_graph import short_name
+from labelkin.explain.label_graph import LabelEdge, short_name
 from labelkin.explain.layout import edge_labels, lay_out
 from labelkin.report.results import Outcome, System
 from labelkin.report.scores import F1_METRICS, Score

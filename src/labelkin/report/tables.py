@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
-from labelkin.explain.label_graph import Bond as LabelEdge
+from labelkin.explain.label_graph import LabelEdge
 
 Tone = Literal["", "better", "worse"]
 

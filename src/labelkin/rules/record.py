@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix.names import name_array, refuse_repeated, some_of
+from labelkin.label_matrix.record import name_array, refuse_repeated, some_of
 from labelkin.rules.bound import BoundRules
 from labelkin.rules.groups import groups_of, projected
 from labelkin.rules.hierarchy import broader_labels, nearest, refuse_impossible
@@ -84,7 +84,7 @@ class Rules:
     def bind(self, names: Sequence[Any] | NDArray[Any]) -> BoundRules:
         """Return the rules for matrices whose columns are ``names``; they have every label."""
         columns = name_array(names)
-        refuse_repeated(columns, "names")
+        refuse_repeated(columns.tolist(), "names")
         place = {name: column for column, name in enumerate(columns.tolist())}
         unknown = [str(label) for label in self.labels if label not in place]
         if unknown:

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from labelkin.label_matrix.names import some_of
+from labelkin.label_matrix.record import some_of
 from labelkin.rules.files import bytes_of, saying_where
 from labelkin.rules.groups import groups_of
 from labelkin.rules.record import Rules

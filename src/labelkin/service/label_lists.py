@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from labelkin.explain.label_graph import Bond, LabelGraph, label_graph
+from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
 from labelkin.explain.layout import edge_labels, lay_out
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
@@ -39,26 +39,26 @@ def related_labels(model: ServedModel, label: str, limit: int) -> messages.Relat
     (column,) = columns_of(model, [label])
     snapshot = model.snapshot
     graph = _graph(snapshot, 0, 0)
-    bonds = graph.related(model.classifier.label_names_[column], limit)
-    bonds = tuple(sorted(bonds, key=lambda bond: -abs(bond.to_second)))[:limit]
+    edges = graph.related(model.classifier.label_names_[column], limit)
+    edges = tuple(sorted(edges, key=lambda edge: -abs(edge.to_second)))[:limit]
     related = [
         messages.RelatedLabel(
-            label=str(bond.first),
-            to=bond.to_first,
-            **{"from": bond.to_second},
-            strength=bond.strength,
-            both=bond.n_both,
-            expected=bond.n_expected,
-            documents=bond.n_first,
+            label=str(edge.first),
+            to=edge.to_first,
+            **{"from": edge.to_second},
+            strength=edge.strength,
+            both=edge.n_both,
+            expected=edge.n_expected,
+            documents=edge.n_first,
         )
-        for bond in bonds
+        for edge in edges
     ]
     documents = _documents(snapshot)[column]
     return messages.RelatedLabels(label=label, documents=documents, related=related)
 
 
 def label_map(model: ServedModel, attractions: int, repulsions: int) -> messages.LabelMap:
-    """Return the strongest bonds between labels, and where to draw the labels."""
+    """Return the strongest edges between labels, and where to draw the labels."""
     snapshot = model.snapshot
     made = _made.setdefault(snapshot.rescorer, {})
     key = (attractions, repulsions)
@@ -71,26 +71,26 @@ def label_map(model: ServedModel, attractions: int, repulsions: int) -> messages
 def _draw(
     model: ServedModel, snapshot: Snapshot, attractions: int, repulsions: int
 ) -> messages.LabelMap:
-    bonds = _graph(snapshot, attractions, repulsions).bonds
-    names = edge_labels(bonds)
+    edges = _graph(snapshot, attractions, repulsions).edges
+    names = edge_labels(edges)
     widths = [min(len(str(name)), _LONGEST) * _LETTER_WIDTH / 2 for name in names]
     half_sizes = np.array([(width, _LINE_HEIGHT / 2) for width in widths]).reshape(-1, 2)
-    places = np.clip(lay_out(bonds, half_sizes, _ASPECT) / [_ASPECT, 1.0], 0.0, 1.0)
+    places = np.clip(lay_out(edges, half_sizes, _ASPECT) / [_ASPECT, 1.0], 0.0, 1.0)
     documents = _documents(snapshot)
     nodes = [
         messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
         for name, (x, y) in zip(map(str, names), places.tolist(), strict=True)
     ]
-    return messages.LabelMap(nodes=nodes, bonds=[_drawn_bond(bond) for bond in bonds])
+    return messages.LabelMap(nodes=nodes, edges=[_drawn_bond(edge) for edge in edges])
 
 
-def _drawn_bond(bond: Bond) -> messages.MapBond:
+def _drawn_bond(edge: LabelEdge) -> messages.MapBond:
     return messages.MapBond(
-        first=str(bond.first),
-        second=str(bond.second),
-        strength=bond.strength,
-        both=bond.n_both,
-        expected=bond.n_expected,
+        first=str(edge.first),
+        second=str(edge.second),
+        strength=edge.strength,
+        both=edge.n_both,
+        expected=edge.n_expected,
     )
 
 

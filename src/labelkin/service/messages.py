@@ -200,10 +200,10 @@ class MapBond(BaseModel):
 
 
 class LabelMap(BaseModel):
-    """The strongest bonds between labels, and where to draw the labels."""
+    """The strongest edges between labels, and where to draw the labels."""
 
     nodes: list[Node]
-    bonds: list[MapBond]
+    edges: list[MapBond]
 
 
 class Saved(BaseModel):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from labelkin.label_matrix.names import some_of
+from labelkin.label_matrix.record import some_of
 from labelkin.service.journal import Journal
 from labelkin.service.journal_file import Entry, default_journal
 from labelkin.service.learning import Learner, learn

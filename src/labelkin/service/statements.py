@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix.names import some_of
+from labelkin.label_matrix.record import some_of
 from labelkin.service.limits import Limits
 from labelkin.service.models import ServedModel, Snapshot
 from labelkin.service.problems import ProblemError

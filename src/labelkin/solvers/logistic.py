@@ -22,7 +22,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from labelkin.method.label_sets import LabelSets
+Array = NDArray[np.float64]
+Columns = NDArray[np.intp]
+
+NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
+ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
+TINY = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,48 +42,6 @@ class LogisticWeights:
     weights: Array
     bias: Array
     sweeps: NDArray[np.int64]
-
-
-def fit_map_logistic(
-    label_sets: LabelSets, *, penalty_factor: float = 1.0, **options: Any
-) -> LogisticWeights:
-    """Learn every label's log-odds given the other labels.
-
-    A label set whose cell is unknown is left out for that label; as an input an unknown cell counts
-    its label's prior. ``penalty_factor`` multiplies the penalty 2/tau of :func:`prior_scale`.
-    ``offset``, ``centre``, ``tol`` and ``n_jobs`` are those of :func:`fit_logistic_layer`, with the
-    label sets as rows.
-
-    Examples
-    --------
-    What speaks for tea (the last column) and what against it:
-
-    >>> from labelkin.label_matrix import read_labels
-    >>> from labelkin.method.label_sets import count_label_sets
-    >>> drinks = read_labels([["tea"], ["tea", "sugar"], ["tea", "sugar"], ["milk"], ["milk"]])
-    >>> drinks.names.tolist()
-    ['milk', 'sugar', 'tea']
-    >>> fit_map_logistic(count_label_sets(drinks)).weights[:, 2].round(2).tolist()
-    [-0.82, 0.63, 0.0]
-    """
-    penalty = penalty_factor * 2 / prior_scale(label_sets)
-    rows = label_sets.inputs(), label_sets.positive, label_sets.count
-    return fit_logistic_layer(*rows, penalty, unknown=label_sets.unknown, **options)
-
-
-def prior_scale(label_sets: LabelSets) -> Array:
-    """Return Weka's tau of every label, ``(n_labels,)``; the prior's variance is tau/2.
-
-    tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
-    is over the documents for which the label is known.
-    """
-    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
-    total = squares.sum() - label_sets.positives()
-    if label_sets.unknown is not None:
-        total -= label_sets.unknown.T @ squares
-    known = label_sets.known()
-    mean = np.divide(total, known, out=np.zeros_like(total), where=known > 0)
-    return (label_sets.n_labels + 1) / (1 + mean)
 
 
 def fit_logistic_layer(
@@ -166,14 +129,6 @@ def _blocks_of_labels(frequency: Array, n_rows: int) -> list[Columns]:
     size = max(64, 2**17 // max(n_rows, 1))
     order = np.argsort(-frequency, kind="stable")
     return [order[i : i + size] for i in range(0, len(order), size)]
-
-
-Array = NDArray[np.float64]
-Columns = NDArray[np.intp]
-
-NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
-ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
-TINY = float(np.finfo(np.float32).tiny)
 
 
 class Inputs(NamedTuple):

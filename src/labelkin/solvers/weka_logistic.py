@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.method.label_sets import LabelSets
-from labelkin.solvers.logistic import LogisticWeights, prior_scale
+from labelkin.solvers.logistic import LogisticWeights
 
 Array = NDArray[np.float64]
 
@@ -23,30 +22,37 @@ SWEEPS, STOP = 101, 0.0005  # the most sweeps; the relative change that ends the
 BLOCK = 64  # labels side by side, which bounds the memory
 
 
-def fit_weka_logistic(label_sets: LabelSets) -> LogisticWeights:
+def fit_weka_logistic(
+    inputs: sparse.csr_array,
+    positive: sparse.csr_array,
+    counts: Array,
+    tau: Array,
+    *,
+    unknown: sparse.csr_array | None = None,
+) -> LogisticWeights:
     """Learn every label's log-odds given the other labels as Weka 3.6 does by default.
 
-    A label's inputs are the intercept and then the other labels in column order. A label set counts
-    as often as it occurs; unknown cells count as in
-    :func:`labelkin.solvers.logistic.fit_map_logistic`.
+    A label's inputs are the intercept and then the other labels in column order.
 
-    Examples
-    --------
-    >>> from labelkin.label_matrix import read_labels
-    >>> from labelkin.method.label_sets import count_label_sets
-    >>> drinks = read_labels([["tea"], ["tea", "sugar"], ["tea", "sugar"], ["milk"], ["milk"]])
-    >>> found = fit_weka_logistic(count_label_sets(drinks))
-    >>> found.weights[:, 2].round(2).tolist(), found.sweeps.tolist()
-    ([-0.82, 0.63, 0.0], [7, 5, 6])
+    Parameters
+    ----------
+    inputs, positive
+        The rows as inputs, and 1 where a row has the label, ``(n_rows, n_labels)``.
+    counts, tau
+        How often each row occurs, ``(n_rows,)``; Weka's tau of each label, ``(n_labels,)``.
+    unknown
+        1 where the row is left out for the label, ``(n_rows, n_labels)``.
     """
-    inputs = sparse.csc_array(label_sets.inputs())
-    tau = prior_scale(label_sets)
-    n_labels = label_sets.n_labels
+    columns = sparse.csc_array(inputs)
+    n_labels = columns.shape[1]
     weights, sweeps = np.zeros((n_labels + 1, n_labels)), np.zeros(n_labels, dtype=np.int64)
     for first in range(0, n_labels, BLOCK):
         labels = np.arange(first, min(first + BLOCK, n_labels))
-        start = _start(label_sets, labels, tau[labels])
-        weights[:, labels], sweeps[labels] = _descend(inputs, start)
+        known = 1.0 if unknown is None else 1 - unknown[:, labels].toarray()
+        sign = 2 * positive[:, labels].toarray() - 1
+        weight = np.broadcast_to(counts[:, None] * known, sign.shape)
+        start = _start(labels, sign, weight, tau[labels], n_labels)
+        weights[:, labels], sweeps[labels] = _descend(columns, start)
     return LogisticWeights(weights[1:], weights[0], sweeps)
 
 
@@ -64,14 +70,9 @@ class _Descent(NamedTuple):
     total: Array  # S, the sum of |d| after the last sweep
 
 
-def _start(label_sets: LabelSets, labels: NDArray[np.intp], tau: Array) -> _Descent:
-    sign = 2 * label_sets.positive[:, labels].toarray() - 1
-    weight = np.repeat(label_sets.count[:, None], len(labels), axis=1)
-    if label_sets.unknown is not None:
-        weight = weight * (1 - label_sets.unknown[:, labels].toarray())
-    shape = label_sets.n_labels + 1, len(labels)
+def _start(labels: NDArray[np.intp], sign: Array, weight: Array, tau: Array, n: int) -> _Descent:
     zero = np.zeros_like(sign)
-    step = np.zeros(shape), np.ones(shape)
+    step = np.zeros((n + 1, len(labels))), np.ones((n + 1, len(labels)))
     return _Descent(labels, sign, weight, tau, *step, zero, zero.copy(), np.zeros(len(labels)))
 
 

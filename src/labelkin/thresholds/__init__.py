@@ -15,7 +15,7 @@ limits              :class:`LabelLimits`                        at least, at mos
 :func:`rule_for` names the rule for a metric, :func:`as_rule` reads what a user gave.
 """
 
-from labelkin.thresholds.choosing import as_rule, rule_for
+from labelkin.thresholds.choosing import RuleLabels, Thresholds, as_rule, fit_rule, rule_for
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, PCut, SCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, LabelLimits, MCut, RCut
 from labelkin.thresholds.rule import LabelCut, ThresholdRule
@@ -29,9 +29,12 @@ __all__ = [
     "MCut",
     "PCut",
     "RCut",
+    "RuleLabels",
     "SCut",
     "SCutFBR",
     "ThresholdRule",
+    "Thresholds",
     "as_rule",
+    "fit_rule",
     "rule_for",
 ]

@@ -1,14 +1,26 @@
-"""From what a user says, a number or a metric, to a threshold rule."""
+"""From what a user says, a number, a metric or a name, to a fitted threshold rule."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.registry import names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, MCut
-from labelkin.thresholds.rule import Scale, ThresholdRule, check_scale, is_number
+from labelkin.thresholds.rule import Scores, ThresholdRule, is_number
+
+TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
+RuleName = Literal[
+    "fixed_cut", "global_cut", "scut", "scut_fbr", "pcut", "rcut", "mcut", "expected_f1"
+]
+Thresholds = float | TunedMetric | RuleName | ThresholdRule | None
 
 #: No rule is best for everything; this one is good for each metric.
 RULES: dict[str, Callable[[Scale], ThresholdRule]] = {
@@ -16,19 +28,19 @@ RULES: dict[str, Callable[[Scale], ThresholdRule]] = {
     "micro_f1": lambda scale: GlobalCut("micro_f1"),
     "macro_f1": lambda scale: SCutFBR(),
     "subset_loss": lambda scale: MCut(scale=scale),
-    "samples_f1": lambda scale: ExpectedF1(scale=scale),
+    "document_f1": lambda scale: ExpectedF1(scale=scale),
 }
 
 
-def rule_for(metric: str, scale: Scale = "log_odds") -> ThresholdRule:
+def rule_for(metric: TunedMetric, scale: Scale = "log_odds") -> ThresholdRule:
     """Return the rule to use when a metric matters most.
 
     Parameters
     ----------
-    metric
-        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"samples_f1"``.
-    scale
-        What the scores are: ``"probability"`` or ``"log_odds"``.
+    metric : str
+        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``.
+    scale : "probability" or "log_odds", default "log_odds"
+        What the scores are.
 
     Examples
     --------
@@ -42,16 +54,17 @@ def rule_for(metric: str, scale: Scale = "log_odds") -> ThresholdRule:
     return RULES[metric](scale)
 
 
-def as_rule(thresholds: float | str | ThresholdRule | None, scale: Scale) -> ThresholdRule:
+def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
     """Return an unfitted rule for what a user gave as thresholds.
 
     Parameters
     ----------
-    thresholds
-        ``None``: cut at 0.5. A number: cut at this probability. A metric: see :func:`rule_for`. A
-        rule: a clone of it, for this scale of scores, also where it stands inside another rule.
-    scale
-        What the scores are: ``"probability"`` or ``"log_odds"``.
+    thresholds : float, metric, name, rule or None
+        ``None``: cut at 0.5. A number: cut at this probability. A metric: see :func:`rule_for`. The
+        name of a rule: that rule with its defaults. A rule: a clone of it, for this scale of
+        scores, also where it stands inside another rule.
+    scale : "probability" or "log_odds"
+        What the scores are.
 
     Examples
     --------
@@ -61,20 +74,56 @@ def as_rule(thresholds: float | str | ThresholdRule | None, scale: Scale) -> Thr
     check_scale(scale)
     if thresholds is None:
         return FixedCut(scale=scale)
-    if isinstance(thresholds, str):
-        return rule_for(thresholds, scale)
+    if isinstance(thresholds, str) and thresholds in RULES:
+        return RULES[thresholds](scale)
+    if isinstance(thresholds, str) and thresholds in names("thresholds"):
+        return _for_scale(part_class("thresholds", thresholds)(), scale)
     if isinstance(thresholds, ThresholdRule):
         return _for_scale(clone(thresholds), scale)
     if is_number(thresholds):
         return FixedCut(float(thresholds), scale=scale)
-    raise TypeError(
+    kind = ValueError if isinstance(thresholds, str) else TypeError
+    raise kind(
         "thresholds must be None (0.5), a probability, the name of a metric "
-        f"({', '.join(map(repr, RULES))}) or a threshold rule, got {thresholds!r}."
+        f"({', '.join(RULES)}) or of a rule ({', '.join(names('thresholds'))}), or a threshold "
+        f"rule such as SCutFBR(), got {thresholds!r}."
     )
 
 
-def _for_scale(rule: ThresholdRule, scale: Scale) -> ThresholdRule:
-    """Tell a rule, and the one inside it, what the scores are."""
+def fit_rule(
+    rule: ThresholdRule,
+    scores: Scores | None,
+    labels: LabelMatrix,
+    weight: NDArray[np.float64] | None = None,
+) -> ThresholdRule:
+    """Fit a rule on what it needs; documents that count nothing are as good as absent.
+
+    Rules count documents, and do not weigh them otherwise.
+    """
+    seen = scores if rule.needs_scores else None
+    if weight is None or (weight > 0).all():
+        return rule.fit(seen, labels)
+    rows = np.flatnonzero(weight > 0)
+    return rule.fit(None if seen is None else seen[rows], labels.rows(rows))
+
+
+@dataclass(frozen=True)
+class RuleLabels:
+    """Fill in the other labels as a threshold rule decides them: M1 with learned cut-offs.
+
+    The paper leaves the cut-offs τ of equation 3 open; a rule fitted on out-of-fold content
+    evidence finds them.
+    """
+
+    rule: ThresholdRule
+
+    def __call__(self, content: Scores) -> Scores:
+        """Return 1 where the rule gives the label."""
+        return np.asarray(self.rule.decide(content), dtype=np.float64)
+
+
+def _for_scale(rule: Any, scale: Scale) -> ThresholdRule:
+    """Set what the scores are, in a rule and in the one inside it."""
     parameters = rule.get_params(deep=False)
     if "scale" in parameters:
         rule.set_params(scale=scale)

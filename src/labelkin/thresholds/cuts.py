@@ -9,14 +9,12 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logit
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
     Decisions,
-    Scale,
     Scores,
     ThresholdRule,
-    check_probabilities,
-    check_scale,
     cut_below,
     is_number,
     known_frequency,
@@ -63,7 +61,7 @@ class FixedCut(ThresholdRule):
 
     def _decide(self, scores: Scores) -> Decisions:
         if self.scale == "probability":
-            check_probabilities(scores)
+            check_probabilities(scores, allow_infinite=True)
         return scores > self.cut_
 
 
@@ -81,7 +79,7 @@ class GlobalCut(ThresholdRule):
     Parameters
     ----------
     metric
-        ``"micro_f1"``, ``"macro_f1"``, ``"samples_f1"`` (the mean of the documents' F1),
+        ``"micro_f1"``, ``"macro_f1"``, ``"document_f1"`` (the mean of the documents' F1),
         ``"hamming_loss"`` or ``"subset_loss"`` (the share of documents whose label set is not
         exactly right). 0/0 in an F1 is 0. Unknown cells are left out: a document is judged by its
         known ones.
@@ -133,7 +131,7 @@ def _macro_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
     return _sum_of_f1(scores.T, positive.T, cuts)
 
 
-def _samples_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
+def _document_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
     """Sum of the documents' F1."""
     return _sum_of_f1(scores, positive, cuts)
 
@@ -150,7 +148,7 @@ def _subset(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
 QUALITIES: dict[str, Callable[[Scores, Decisions, Scores], Scores]] = {
     "micro_f1": _micro_f1,
     "macro_f1": _macro_f1,
-    "samples_f1": _samples_f1,
+    "document_f1": _document_f1,
     "hamming_loss": _hamming,
     "subset_loss": _subset,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, frame_in_order, read_labels
+from labelkin.label_matrix import LabelMatrix, Scale, read_labels, read_scores
+from labelkin.label_matrix.scores import check_probabilities
 from labelkin.odds import probability_of
 
 Scores = NDArray[np.float64]
@@ -49,7 +50,7 @@ class ThresholdRule(BaseEstimator, ABC):
     """Turns scores (documents × labels) into decisions.
 
     In every rule a score of +inf, a label that a person accepted, is decided yes, and −inf, one
-    that was refused, no; neither is ever taken for a number.
+    that was rejected, no; neither is ever taken for a number.
 
     Attributes
     ----------
@@ -110,10 +111,10 @@ class ThresholdRule(BaseEstimator, ABC):
 
     @abstractmethod
     def _decide(self, scores: Scores) -> Decisions:
-        """Decide; what was accepted or refused is put right afterwards."""
+        """Decide; what was accepted or rejected is put right afterwards."""
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that make no sense."""
+        """Raise for parameters that make no sense."""
 
     def _decide_open(self, scores: Scores) -> Decisions:
         return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
@@ -144,28 +145,6 @@ class ThresholdRule(BaseEstimator, ABC):
         self.f1_[n_known == 0] = np.nan
 
 
-def read_scores(scores: Any, names: NDArray[Any]) -> Scores:
-    """Return scores as a float64 matrix with one column per label; a DataFrame goes by name."""
-    if sparse.issparse(scores):
-        raise TypeError("scores must be a dense array, got a sparse one; use .toarray().")
-    if hasattr(scores, "columns"):
-        scores = frame_in_order(scores, names)
-    values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != len(names):
-        raise ValueError(
-            f"scores must be documents × labels, (n, {len(names)}), got shape {values.shape}. "
-            "Their columns are in the order of the labels of Y."
-        )
-    wrong = np.isnan(values)
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"scores must be numbers, got NaN at document {i}, label {j} ({int(wrong.sum())} such "
-            "cells). A label that must not be given has the score -inf."
-        )
-    return values
-
-
 def known_scores(scores: Scores, labels: LabelMatrix) -> Scores:
     """Return the scores with −inf, which is never decided, in the unknown cells."""
     if labels.unknown is None:
@@ -182,12 +161,12 @@ def known_frequency(labels: LabelMatrix) -> NDArray[np.float64]:
 
 
 def is_number(value: object) -> bool:
-    """Tell numbers of any type from everything else; truth values are none."""
+    """Return whether it is a number of any type, but no truth value."""
     return not isinstance(value, bool) and isinstance(value, Real)
 
 
 def is_whole(value: object) -> bool:
-    """Tell integers of any type from everything else."""
+    """Return whether it is an integer of any type."""
     return not isinstance(value, bool) and isinstance(value, Integral)
 
 
@@ -207,32 +186,12 @@ def _count(value: np.float64) -> int | None:
     return None if np.isnan(value) else int(value)
 
 
-Scale = Literal["probability", "log_odds"]
-
-
-def check_scale(scale: str) -> None:
-    """Refuse what is not the name of a scale."""
-    if scale not in get_args(Scale):
-        raise ValueError(f"scale must be one of {get_args(Scale)}, got {scale!r}.")
-
-
-def as_probabilities(scores: NDArray[np.float64], scale: str) -> NDArray[np.float64]:
+def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
     """Return scores as probabilities; ±inf, a label that is known, is 1 or 0 on either scale."""
     if scale == "log_odds":
         return probability_of(scores)
-    check_probabilities(scores)
+    check_probabilities(scores, allow_infinite=True)
     return np.clip(scores, 0.0, 1.0)
-
-
-def check_probabilities(scores: NDArray[np.float64]) -> None:
-    """Refuse finite scores outside [0, 1]."""
-    wrong = ((scores < 0) | (scores > 1)) & np.isfinite(scores)
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"scores must be probabilities in [0, 1], got {float(scores[i, j])!r} at document {i}, "
-            f'label {j} ({int(wrong.sum())} such cells). Log-odds need scale="log_odds".'
-        )
 
 
 def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) -> NDArray[np.bool_]:

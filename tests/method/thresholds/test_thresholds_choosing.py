@@ -25,7 +25,7 @@ from labelkin.thresholds import (
         ("micro_f1", GlobalCut("micro_f1")),
         ("macro_f1", SCutFBR()),
         ("subset_loss", MCut(scale="log_odds")),
-        ("samples_f1", ExpectedF1(scale="log_odds")),
+        ("document_f1", ExpectedF1(scale="log_odds")),
         (MCut(), MCut(scale="log_odds")),
         (FixedCut(0.2), FixedCut(0.2, scale="log_odds")),
         (SCut(beta=2), SCut(beta=2)),
@@ -50,7 +50,7 @@ def test_the_rule_that_was_given_is_left_alone():
 
 @pytest.mark.parametrize("scale", ["probability", "log_odds"])
 @pytest.mark.parametrize(
-    "metric", ["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "samples_f1"]
+    "metric", ["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 )
 def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
     rng = np.random.default_rng(0)
@@ -62,7 +62,7 @@ def test_every_metric_has_a_rule_that_works_on_the_scale(metric, scale):
 
 
 def test_what_is_no_rule_is_refused():
-    with pytest.raises(ValueError, match=r"metrics 'hamming_loss', 'micro_f1', .*, got 'accuracy'"):
+    with pytest.raises(ValueError, match=r"metric \(hamming_loss, micro_f1, .*, got 'accuracy'"):
         as_rule("accuracy", "log_odds")
     with pytest.raises(ValueError, match="scale must be one of"):
         rule_for("micro_f1", "logit")

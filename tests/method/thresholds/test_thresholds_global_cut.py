@@ -12,7 +12,7 @@ INF = np.inf
 MEASURES = {
     "micro_f1": ("micro_f1", 1),
     "macro_f1": ("macro_f1", 1),
-    "samples_f1": ("document_f1", 1),
+    "document_f1": ("document_f1", 1),
     "hamming_loss": ("hamming_loss", -1),
     "subset_loss": ("subset_loss", -1),
 }

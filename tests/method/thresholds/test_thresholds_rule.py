@@ -36,7 +36,7 @@ RULES = [
     SCutFBR(fbr=1.0, variant=0),
     GlobalCut(),
     GlobalCut("macro_f1"),
-    GlobalCut("samples_f1"),
+    GlobalCut("document_f1"),
     GlobalCut("hamming_loss"),
     GlobalCut("subset_loss"),
     MCut(),
@@ -255,7 +255,7 @@ def test_log_odds_are_not_taken_for_probabilities(rule):
     [
         (FixedCut(0), "cut must be a probability strictly between 0 and 1, got 0"),
         (FixedCut("a"), "cut must be a probability .*, got 'a'"),
-        (FixedCut(scale="logit"), r"scale must be one of \('probability', 'log_odds'\), got 'log"),
+        (FixedCut(scale="logit"), r"scale must be one of 'probability', 'log_odds', got 'log"),
         (MCut(scale="p"), "scale must be one of .*, got 'p'"),
         (ExpectedF1(scale=None), "scale must be one of .*, got None"),
         (RCut(0), "t must be a whole number of at least 1, or None .*, got 0"),

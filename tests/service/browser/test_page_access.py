@@ -167,11 +167,11 @@ def test_the_label_map_is_a_graph_and_a_table(open_page, server, keep_picture, s
     assert not _overlaps([node.bounding_box() for node in page.locator(".node rect").all()])
     node = page.locator(".node").nth(3)
     node.focus()
-    assert page.locator(".bond.dim").count() and page.locator(".bond:not(.dim)").count()
+    assert page.locator(".edge.dim").count() and page.locator(".edge:not(.dim)").count()
     page.keyboard.press("Enter")
     page.locator("#map-details h3", has_text=node.get_attribute("data-label")).wait_for()
     keep_picture(page, f"map-{scheme}")
-    n_bonds = page.locator(".bond").count()
+    n_bonds = page.locator(".edge").count()
     page.get_by_role("button", name="Table").click()
     assert page.locator("#map-table tbody tr").count() == n_bonds
 

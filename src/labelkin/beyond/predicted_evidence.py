@@ -1,0 +1,155 @@
+"""What is known of the training documents as if each were new: the ground to learn from.
+
+The paper learns from true labels and asks about predicted ones. What predicted labels are worth can
+only be learned where they are predicted, by parts that have not seen the document: content evidence
+out of fold, and label evidence from layers fitted without the document's fold.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.combination import FillIn, LinearTerm, Matrix, fit_combination
+from labelkin.solvers.logistic import fit_logistic_layer
+
+#: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
+N_FOLDS = 4
+#: To learn from, log-odds beyond this are this: there is nothing to tell apart out there.
+_SURE = 500.0
+#: Inputs below this may be left out of a term, if at most this share remains.
+_HARDLY, _FEW = 0.01, 0.05
+#: Share of the objective at which a term is good enough.
+_TOL = 1e-9
+
+
+class PredictedEvidence(NamedTuple):
+    """Content and label evidence of the training documents, as if each were new.
+
+    Attributes
+    ----------
+    content
+        Out-of-fold content log-odds, finite, ``(n_documents, n_labels)``.
+    filled
+        The labels as filled in from it.
+    paper
+        The paper's label evidence less the prior, given the filled-in labels, by layers that have
+        not seen the document.
+    labels, weight
+        The true labels, and how often each document counts; ``None``: once.
+    fold
+        The fold of each document: which layers have not seen it.
+    """
+
+    content: Matrix
+    filled: Matrix
+    paper: Matrix
+    labels: LabelMatrix
+    weight: Matrix | None
+    fold: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        classifier: Any,
+        variant: FillIn,
+        content: Matrix,
+        labels: LabelMatrix,
+        weight: Matrix | None,
+    ) -> PredictedEvidence:
+        """Fill in the labels, and fit clones of the label classifier on all folds but one."""
+        filled, fold = variant(content), dealt_folds(labels)
+        paper = np.zeros(filled.shape)
+        for k in np.unique(fold):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            times = None if weight is None else weight[train]
+            layer = fit_combination(classifier, labels.rows(train), sample_weight=times)
+            paper[test] = layer.beyond_prior(filled[test])
+        return cls(content, filled, paper, labels, weight, fold)
+
+    def rows(self, index: NDArray[np.bool_]) -> PredictedEvidence:
+        """Return the evidence of some documents."""
+        return PredictedEvidence(
+            self.content[index],
+            self.filled[index],
+            self.paper[index],
+            self.labels.rows(np.flatnonzero(index)),
+            None if self.weight is None else self.weight[index],
+            self.fold[index],
+        )
+
+    def learn_term(self, offset: Matrix, precision: Matrix) -> LinearTerm:
+        """Learn what predicted labels say beyond given log-odds; nothing for constant labels.
+
+        One logistic regression per label, with a Gaussian prior around 0.
+
+        Parameters
+        ----------
+        offset
+            The given log-odds, ``(n_documents, n_labels)``.
+        precision
+            Of the prior of each label's weights, ``(n_labels,)``.
+        """
+        times = np.ones(len(offset)) if self.weight is None else self.weight
+        layer = fit_logistic_layer(
+            _as_inputs(self.filled),
+            self.labels.positive,
+            times,
+            precision,
+            unknown=self.labels.unknown,
+            offset=offset,
+            tol=_TOL,
+        )
+        varies = ~self.labels.constant(self.weight)
+        return LinearTerm(layer.weights, layer.bias).scaled(varies)
+
+    def halves(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return two halves of the documents, whole folds each, as masks."""
+        first = self.fold < (self.fold.max() + 1) // 2
+        return first, ~first
+
+
+def finite_content(content: Matrix) -> Matrix:
+    """Return content log-odds to learn from."""
+    return np.clip(content, -_SURE, _SURE)
+
+
+def dealt_folds(labels: LabelMatrix) -> NDArray[np.int64]:
+    """Return the fold of each document, ``(n_documents,)``: dealt like cards, rare labels first.
+
+    Documents are sorted by their rarest label and dealt out in turn, so that the folds share every
+    label as evenly as its documents allow. Nothing is drawn at random, and the order of the labels
+    does not matter.
+    """
+    n_documents, n_labels = labels.shape
+    positive = labels.positive
+    place = _places_by_rarity(positive)
+    rarest = np.full(n_documents, n_labels)
+    has_some = np.flatnonzero(np.diff(positive.indptr))
+    starts = positive.indptr[has_some]
+    if len(starts):
+        rarest[has_some] = np.minimum.reduceat(place[positive.indices], starts)
+    fold = np.empty(n_documents, dtype=np.int64)
+    fold[np.argsort(rarest, kind="stable")] = np.arange(n_documents) % N_FOLDS
+    return fold
+
+
+def _places_by_rarity(positive: sparse.csr_array) -> NDArray[np.int64]:
+    """Return the place of each label, 0 for the rarest; of equals, that with earlier documents."""
+    numbers = np.arange(1.0, positive.shape[0] + 1)
+    keys = [positive.T @ numbers**power for power in (2, 1, 0)]
+    place = np.empty(positive.shape[1], dtype=np.int64)
+    place[np.lexsort(keys)] = np.arange(positive.shape[1])
+    return place
+
+
+def _as_inputs(filled: Matrix) -> Matrix | sparse.csr_array:
+    """Leave out labels that hardly count where few others are left: thousands of labels."""
+    counts = filled >= _HARDLY
+    if counts.mean() > _FEW:
+        return filled
+    return sparse.csr_array(np.where(counts, filled, 0.0))

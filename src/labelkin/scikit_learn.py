@@ -1,0 +1,97 @@
+"""What scikit-learn keeps private and estimators around other estimators need: in one place.
+
+Each name that begins with an underscore may change without notice; nothing else in the library
+imports one. ``tests/test_scikit_learn.py`` runs on the lowest and on the newest version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils._metadata_requests import _raise_for_params
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
+
+
+def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
+    """Return some documents of an array, sparse matrix, DataFrame or list."""
+    return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)
+
+
+def params_of_rows(X: Any, params: Mapping[str, Any], index: NDArray[np.int64]) -> dict[str, Any]:
+    """Return fit parameters for some documents: what has a value for each is cut, too."""
+    return _check_method_params(X, params, index)
+
+
+def read_sample_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
+    """Return one number of at least 0 for each document."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
+def router(owner: Any, **parts: Any) -> MetadataRouter:
+    """Return a router that hands metadata of ``fit`` to the parts that ask for it."""
+    mapping = MethodMapping().add(caller="fit", callee="fit")
+    return MetadataRouter(owner=owner).add(**parts, method_mapping=mapping)
+
+
+def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
+    """Return, by part, the parameters of its ``fit``.
+
+    With metadata routing enabled, scikit-learn's rules hold. Without it ``sample_weight`` goes to
+    all parts, and one that does not take it is an error.
+    """
+    if not fit_params:
+        return {name: {} for name in parts}
+    if not get_config()["enable_metadata_routing"] and set(fit_params) == {"sample_weight"}:
+        for name, part in parts.items():
+            if not takes_sample_weight(part):
+                raise TypeError(
+                    f"sample_weight must be taken by all parts of {type(owner).__name__}, and "
+                    f"{name}={part!r:.60} does not take it. Use a part that does, or "
+                    "sklearn.set_config(enable_metadata_routing=True) and set_fit_request."
+                )
+        return {name: dict(fit_params) for name in parts}
+    _raise_for_params(fit_params, owner, "fit")
+    routed = process_routing(owner, "fit", **fit_params)
+    return {name: dict(routed[name].fit) for name in parts}
+
+
+def takes_sample_weight(estimator: Any) -> bool:
+    """Return whether ``fit`` takes weights: as an argument, as metadata, or for what is inside."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    request = getattr(estimator.get_metadata_routing(), "fit", None)
+    if "sample_weight" in getattr(request, "requests", ()):
+        return True
+    inner = getattr(estimator, "estimator", None)
+    return inner is not None and takes_sample_weight(inner)
+
+
+def seeded(estimator: Any, random_state: Any) -> Any:
+    """Return a clone whose own and inner random states that are ``None`` are set.
+
+    An integer seed is handed on as it is, so that a part that is given behaves as the default one;
+    from a generator one seed is drawn.
+    """
+    made = clone(estimator)
+    if random_state is None:
+        return made
+    unset = [
+        name
+        for name, value in sorted(made.get_params().items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    ]
+    if unset:
+        is_seed = isinstance(random_state, int | np.integer)
+        seed = random_state if is_seed else check_random_state(random_state).randint(2**31 - 1)
+        made.set_params(**dict.fromkeys(unset, seed))
+    return made
