@@ -102,8 +102,8 @@ def test_every_disagreement_is_listed_and_only_people_are_quoted(outcomes):
     count = sum(len(agreement.disagreeing) for agreement in compare_signs(outcomes[0].scores))
     assert page.count(" % in the paper.") == count == 20
     assert "> Trained on *all*.\n>\n> Two paragraphs.\n" in page
-    told = "- kNN+SMO+M1, macro F1: 0.00 % here, −6.19 % in the paper."
-    assert f"{told}\n\n  > Prior.\n  > See §3.\n" in page
+    line = "- kNN+SMO+M1, macro F1: 0.00 % here, −6.19 % in the paper."
+    assert f"{line}\n\n  > Prior.\n  > See §3.\n" in page
     assert page.count("  > Noise.") == 2  # a cause by system alone holds for both metrics
     assert page.count("No cause noted.") == count - 3
     assert len([line for line in page.splitlines() if line.lstrip().startswith(">")]) == 3 + 2 + 2
@@ -115,7 +115,7 @@ def test_a_corpus_that_the_paper_does_not_have_is_not_set_against_it(tmp_path):
     assert "## Yeast" in page and "Against the paper" not in page
 
 
-def test_a_note_is_told_once(outcomes):
+def test_a_note_is_said_once(outcomes):
     assert reproduction_page(outcomes).count("fits 1 − one-error") == 1
 
 
@@ -143,7 +143,7 @@ def test_the_file_is_written_from_folders_and_notes(folders, tmp_path):
         ("[rcv1", r"notes\.toml: the file must be TOML"),
     ],
 )
-def test_notes_that_mean_nothing_are_refused(tmp_path, text, message):
+def test_notes_that_mean_nothing_are_an_error(tmp_path, text, message):
     path = tmp_path / "notes.toml"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):

@@ -74,7 +74,7 @@ def test_the_same_results_give_the_same_bytes(folder, written, tmp_path):
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
 
 
-def test_what_is_no_result_folder_is_refused_and_nothing_is_written(tmp_path):
+def test_what_is_no_result_folder_is_an_error_and_nothing_is_written(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no experiment\.toml"):
         report_results(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -213,7 +213,7 @@ def test_the_page_names_what_is_missing(page):
     assert "Missing, not run yet: kNN+SMO+M2 (seed 0)." in page
 
 
-def test_pictures_tell_in_words_how_far_from_the_paper_it_is(page, outcomes):
+def test_pictures_say_in_words_how_far_from_the_paper_it_is(page, outcomes):
     micro = [s for s in outcomes[0].scores if s.metric == "micro_f1" and s.system != "kNN+SMO+M2"]
     farthest = max(micro, key=lambda score: abs(score.difference))
     assert f"Micro F1 of 9 systems, measured and in the paper; the farthest apart is {farthest.system}" in page  # fmt: skip # noqa: E501

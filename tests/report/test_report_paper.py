@@ -65,7 +65,7 @@ def test_the_example_based_table_marks_better_or_equal_and_worse(tiny):
     ]
 
 
-def test_the_papers_one_error_is_complemented_with_its_marks_and_the_reason_is_told(tiny):
+def test_the_papers_one_error_is_complemented_with_its_marks_and_the_reason_is_given(tiny):
     table = example_table(tiny)
     added = table.rows[1]
     assert added[5].beside == ("0.15071", "−0.15071")  # printed: 0.84929, marked •
@@ -164,7 +164,7 @@ def test_a_missing_system_is_counted_neither_here_nor_in_the_paper(part):
     assert "Runs that are missing and not counted: 2." in f1_summary([part]).notes
 
 
-def test_several_seeds_are_told(tmp_path):
+def test_several_seeds_are_named(tmp_path):
     text = experiment_text(contents=("NB",), extra="seeds = [0, 1]")
     folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
     notes = label_table(read_outcomes(folder)[0]).notes

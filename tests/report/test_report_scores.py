@@ -116,7 +116,7 @@ def test_a_corpus_goes_by_the_name_of_one_of_the_papers(name, corpus):
     assert paper_corpus(name) == corpus
 
 
-def test_another_corpus_is_refused_with_those_there_are():
+def test_another_corpus_is_an_error_with_those_there_are():
     with pytest.raises(ValueError, match=r"'reuters21578', 'ohsumed23', 'rcv1', got 'yeast'"):
         paper_scores("yeast")
 

@@ -68,7 +68,7 @@ class Picture(NamedTuple):
 def score_pictures(outcome: Outcome, key: str = "") -> list[Picture]:
     """Draw micro and macro F1 of every system, and the paper's where there are any.
 
-    Here and below, ``key`` tells the ids of these pictures from those of others in the page.
+    Here and below, ``key`` keeps the ids of these pictures apart from those of others in the page.
     """
     pictures = []
     for metric, title in zip(F1_METRICS, ("Micro F1", "Macro F1"), strict=True):
@@ -123,7 +123,7 @@ def gain_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Pictur
     addition
         The addition to look at, ``"BLR+M2"``.
     key : str, default ""
-        Tells the ids of these pictures from those of others of their kind in the page.
+        Keeps the ids of these pictures apart from those of others of their kind in the page.
     """
     pairs = outcome.pairs(addition)
     if not pairs or outcome.labels is None:

@@ -10,8 +10,7 @@ system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test o
 losses). What is printed as "one error" is given here as 1 − it:
 :func:`labelkin.report.paper.one_error_note` says why. All else is as printed, even where the paper
 disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1 (+4.32; its scores make +4.30) and of
-RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66), and two of the summary counts, which
-:func:`labelkin.report.paper.miscounted` lists.
+RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66).
 """
 
 from __future__ import annotations
