@@ -77,7 +77,7 @@ def bytes_of(*arrays):
         "labelkin.method.combination.LabelClassifier",
         "labelkin.beyond.guesses.decided_labels",
         "labelkin.corpora.corpus.Corpus",
-        "labelkin.experiment.store.locked",
+        "labelkin.experiment.run_folder.locked",
         "labelkin.storage.model_file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",
