@@ -24,14 +24,16 @@ from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus, newsroom
-from labelkin.explain.label_graph import label_graph
+from labelkin.explain.label_graph import LabelEdge, label_graph
+from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.report.comparison import Comparison, System, compare
-from labelkin.report.files import write_text
-from labelkin.report.page import Report, html_page
-from labelkin.report.tables import LEGEND, comparison_table, scores_csv, text_table
+from labelkin.report.documents import scores_csv
+from labelkin.report.page import html_page
+from labelkin.report.paper import LEGEND, comparison_table
+from labelkin.report.results import Outcome, System, judge
+from labelkin.report.tables import text_table
 
 Announce = Callable[[str], None]
 
@@ -62,17 +64,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"labelkin.demo: {error}\n")
         return 2
     with _progress(options.quiet) as announce:
-        report = run(corpus, options.seed, announce)
+        outcome, edges = run(corpus, options.seed, announce)
         announce("report")
         page = options.out / "report.html"
-        write_text(page, html_page(report))
-        write_text(options.out / "scores.csv", scores_csv(report.comparison))
-    _print_result(report.comparison, page)
+        write_whole(page, html_page([outcome], introduction=_INTRODUCTION, edges=edges))
+        write_whole(options.out / "scores.csv", scores_csv(outcome.scores))
+    _print_result(outcome, page)
     return 0
 
 
-def run(corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None) -> Report:
-    """Train and judge the eighteen systems; ``announce`` is told what comes next.
+def run(
+    corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None
+) -> tuple[Outcome, tuple[LabelEdge, ...]]:
+    """Train and judge the eighteen systems, and name the strongest edges between labels.
 
     The content evidence of each content classifier is computed once and shared by its systems.
     """
@@ -88,15 +92,16 @@ def run(corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None) -
         content = classifier.log_odds(unseen)
         learnt = LabelRescorer(evidence_weight="auto", scale="log_odds")
         additions[ADDITION] = learnt.fit(train, scores=out_of_fold)
-        systems += compare(name, content, additions, test, announce)
-    return Report(
-        comparison=Comparison(corpus.name, tuple(systems)),
-        addition=ADDITION,
-        labels=train,
-        edges=label_graph(additions[ADDITION]).edges,
-        introduction=_INTRODUCTION,
-        facts=_facts(corpus, seed),
-    )
+        alone = judge(test, content, content=name, seed=seed)
+        systems.append(alone)
+        for addition, rescorer in additions.items():
+            announce(f"{name}+{addition}")
+            rescored = rescorer.rescore(content)
+            which: Any = {"content": name, "addition": addition, "seed": seed}
+            systems.append(judge(test, rescored, alone=alone, **which))
+    facts = _facts(corpus, seed)
+    outcome = Outcome(corpus.name, corpus.name, systems, labels=train, truth=test, facts=facts)
+    return outcome, label_graph(additions[ADDITION]).edges
 
 
 def _count_words(corpus: Corpus) -> dict[str, tuple[Any, Any]]:
@@ -182,13 +187,13 @@ def _progress(quiet: bool) -> Iterator[Announce]:
         progress.update(task, description="done", completed=n_steps)
 
 
-def _print_result(comparison: Comparison, page: Path) -> None:
+def _print_result(outcome: Outcome, page: Path) -> None:
     from rich.console import Console
     from rich.text import Text
 
     if isinstance(sys.stdout, io.TextIOWrapper):  # a sign it cannot show becomes its number
         sys.stdout.reconfigure(errors="backslashreplace")
-    table = Text(text_table(comparison_table(comparison)))
+    table = Text(text_table(comparison_table(outcome)))
     table.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
     table.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
     console = Console(soft_wrap=True)

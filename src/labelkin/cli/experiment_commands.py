@@ -15,9 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from labelkin.cli.printing import resumable
 from labelkin.experiment import read_experiment, read_results, run_experiment
 from labelkin.experiment.run import Progress as Tell
-from labelkin.report.beyond import write_beyond
-from labelkin.report.reproduction import write_reproduction
-from labelkin.report.results import report_results
+from labelkin.report.documents import report_results
 
 app = typer.Typer(help="Experiments: the paper's tables by one command.", no_args_is_help=True)
 
@@ -73,17 +71,10 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Where the tables go; by default each into its own folder.")
     ] = None,
-    reproduction: Annotated[
-        Path | None, typer.Option(help="Also write the page on the reproduction, of all folders.")
-    ] = None,
-    notes: Annotated[Path | None, typer.Option(help="Explanations for that page (TOML).")] = None,
-    beyond: Annotated[
-        Path | None, typer.Option(help="Also write the page on what goes beyond the paper.")
-    ] = None,
 ) -> None:
     """Write the paper's tables from stored runs: Markdown, CSV, LaTeX and a page with plots.
 
-    Example:  labelkin report results/reuters results/ohsumed --reproduction docs/reproduction.md
+    Example:  labelkin report results/reuters results/ohsumed --out tables
     """
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out
@@ -92,10 +83,6 @@ def report(
         typer.echo(html.unescape(tables).replace("\\_", "_"))  # Markdown's escapes are for files
         for file in files:
             typer.echo(file, err=True)
-    if reproduction is not None:
-        typer.echo(write_reproduction(folders, reproduction, notes), err=True)
-    if beyond is not None:
-        typer.echo(write_beyond(folders, beyond), err=True)
 
 
 @contextmanager

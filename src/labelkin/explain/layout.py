@@ -1,4 +1,4 @@
-"""Where to draw labels that attract or repel each other."""
+"""Where to draw the labels of a label graph: kin together, no two names on each other."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from labelkin.explain.label_graph import LabelEdge, strongest_edges
-
-__all__ = ["LabelEdge", "bonded_labels", "lay_out", "strongest_edges"]
+from labelkin.explain.label_graph import LabelEdge
 
 Floats = NDArray[np.float64]
 
@@ -21,14 +19,14 @@ _ATTRACTION, _REPULSION = 1.0, 1.2
 _NO_PATH = 0.7
 
 
-def bonded_labels(edges: Sequence[LabelEdge]) -> list[Any]:
-    """Return the labels that have a edge, in alphabetical order."""
+def edge_labels(edges: Sequence[LabelEdge]) -> list[Any]:
+    """Return the labels that have an edge, in alphabetical order."""
     labels = dict.fromkeys(label for edge in edges for label in (edge.first, edge.second))
     return sorted(labels, key=str)
 
 
 def lay_out(edges: Sequence[LabelEdge], half_sizes: Floats, aspect: float, seed: int = 0) -> Floats:
-    """Place the bonded labels so that kin stand together and no two names overlap.
+    """Place the labels so that kin stand together and no two names overlap.
 
     Parameters
     ----------
@@ -36,7 +34,7 @@ def lay_out(edges: Sequence[LabelEdge], half_sizes: Floats, aspect: float, seed:
         What holds the labels together.
     half_sizes
         Half the width and half the height of every label's name, ``(n_names, 2)``, in the order of
-        :func:`bonded_labels`, in units of the canvas: its height is 1, its width ``aspect``.
+        :func:`edge_labels`, in units of the canvas: its height is 1, its width ``aspect``.
     aspect
         Width of the canvas over its height.
     seed
@@ -46,7 +44,7 @@ def lay_out(edges: Sequence[LabelEdge], half_sizes: Floats, aspect: float, seed:
     -------
     The middle of every name, ``(n_names, 2)``, inside the canvas where the names find room in it.
     """
-    names = bonded_labels(edges)
+    names = edge_labels(edges)
     if not names:
         return np.zeros((0, 2))
     start = np.random.default_rng(seed).standard_normal((len(names), 2))
@@ -97,7 +95,7 @@ def _fill(places: Floats, half_sizes: Floats, canvas: Floats) -> Floats:
 
 
 def _push_apart(places: Floats, half_sizes: Floats) -> bool:
-    """Move overlapping names apart, along the side where less is needed; tell whether any did."""
+    """Move overlapping names apart, along the side where less is needed; return whether any did."""
     moved = False
     for i in range(len(places)):
         for j in range(i):

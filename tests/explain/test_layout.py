@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.report.label_graph import bonded_labels, lay_out
-from labelkin.report.plots import bond_picture
+from labelkin.explain.layout import edge_labels, lay_out
+from labelkin.report.plots import edge_picture
 
 
 def edge(first, second, strength=1.0):
@@ -22,7 +22,7 @@ pairs = st.lists(
 @settings(max_examples=40, deadline=None)
 def test_names_have_their_own_places_on_the_canvas(drawn, seed):
     edges = [edge(f"n{k}", f"n{j}", 1.0 if kin else -1.0) for k, j, kin in drawn if k != j]
-    names = bonded_labels(edges)
+    names = edge_labels(edges)
     half = np.tile([0.08, 0.03], (len(names), 1))
     places = lay_out(edges, half, 1.3, seed)
     assert places.shape == (len(names), 2)
@@ -45,12 +45,12 @@ def test_kin_stand_closer_than_strangers():
     assert within < min(np.linalg.norm(p - q) for p in (a, b, c) for q in (x, z))
 
 
-def test_no_bonds_need_no_places():
+def test_no_edges_need_no_places():
     assert lay_out([], np.zeros((0, 2)), 1.3).shape == (0, 2)
 
 
 def test_labels_may_be_anything_that_can_be_written():
     edges = [edge(3, 20), edge(20, "tea"), edge("tea", 1, -1.0), edge("3", 3)]
-    assert bonded_labels(edges) == [1, 20, 3, "3", "tea"]
+    assert edge_labels(edges) == [1, 20, 3, "3", "tea"]
     assert lay_out(edges, np.full((5, 2), 0.02), 1.3).shape == (5, 2)
-    assert "5 labels with 3 attractions" in bond_picture(edges).alt
+    assert "5 labels with 3 attractions" in edge_picture(edges).alt

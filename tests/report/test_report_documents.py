@@ -7,18 +7,16 @@ import threading
 
 import numpy as np
 import pytest
+from reader import Reader
 from stored_results import experiment_text, store_results
-from test_report_page import Reader
 
-from labelkin.report import paper_page as page_module
-from labelkin.report.documents import csv_table, latex_document, paper_tables, scores_csv
-from labelkin.report.files import write_text
-from labelkin.report.latex import latex_table, latex_text
-from labelkin.report.outcome import read_outcomes
-from labelkin.report.paper_page import paper_page
-from labelkin.report.paper_tables import PaperTable
-from labelkin.report.results import report_results
-from labelkin.report.tables import Cell, Table
+from labelkin.files import write_whole
+from labelkin.report import page as page_module
+from labelkin.report.documents import latex_document, report_results, scores_csv
+from labelkin.report.page import html_page
+from labelkin.report.paper import paper_tables
+from labelkin.report.results import read_outcomes
+from labelkin.report.tables import Cell, Table, csv_table, latex_table, latex_text
 
 TITLE = r"50 % of <b>R&D</b> \input{x} #1 $_2 ~ ^ [a|b] *"
 LABELS = ["<script>", "a&b", "$x$", "two\nlines", 'say "hi"', "#1a5fb4"]
@@ -54,7 +52,7 @@ def outcomes(folder):
 
 @pytest.fixture(scope="module")
 def page(outcomes):
-    return paper_page(outcomes)
+    return html_page(outcomes)
 
 
 @pytest.fixture(scope="module")
@@ -76,14 +74,18 @@ def test_the_same_results_give_the_same_bytes(folder, written, tmp_path):
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in written]
 
 
-def test_what_is_no_result_folder_is_refused_and_nothing_is_written(tmp_path):
+def test_what_is_no_result_folder_is_an_error_and_nothing_is_written(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"has no experiment\.toml"):
         report_results(tmp_path, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
+def shown(outcome):
+    return [score for score in outcome.scores if score.metric in outcome.metrics]
+
+
 def test_scores_csv_has_the_papers_figure_and_the_difference(outcomes):
-    rows = list(csv.DictReader(io.StringIO(scores_csv(outcomes[0].scores))))
+    rows = list(csv.DictReader(io.StringIO(scores_csv(shown(outcomes[0])))))
     assert list(rows[0]) == ["corpus", "system", "metric", "value", "paper", "difference"]
     assert len(rows) == 9 * 5  # ten systems, one is missing
     for row in rows:
@@ -92,26 +94,26 @@ def test_scores_csv_has_the_papers_figure_and_the_difference(outcomes):
     found = {(row["system"], row["metric"]): row for row in rows}
     assert found["kNN+BLR+M2", "micro_f1"]["paper"] == "0.78022"
     assert float(found["kNN", "one_error"]["paper"]) == pytest.approx(1 - 0.86651)
-    exact = {(s.system, s.metric): s.ours.value for s in outcomes[0].scores}
+    exact = {(s.system, s.metric): s.value for s in outcomes[0].scores}
     assert all(float(row["value"]) == exact[key] for key, row in found.items())
 
 
 def test_scores_csv_is_empty_where_the_paper_has_no_figure(tmp_path):
     text = experiment_text("yeast", contents=("NB",))
     outcome = read_outcomes(store_results(tmp_path, text, Y, log_odds))[0]
-    rows = list(csv.DictReader(io.StringIO(scores_csv(outcome.scores))))
+    rows = list(csv.DictReader(io.StringIO(scores_csv(shown(outcome)))))
     assert {(row["paper"], row["difference"]) for row in rows} == {("", "")}
     assert {row["corpus"] for row in rows} == {"yeast"}
 
 
 def test_a_table_as_csv_has_columns_for_the_paper_and_numbers_that_programs_read(outcomes):
     label_based = paper_tables(outcomes[0])[0]
-    rows = list(csv.DictReader(io.StringIO(csv_table(label_based.table))))
+    rows = list(csv.DictReader(io.StringIO(csv_table(label_based))))
     by_name = {row["Model"]: row for row in rows}
     row = by_name["kNN+BLR+M2"]
     assert float(row["micro Δ% paper"]) == -1.08 and row["s-test paper"] == "≫"
     score = next(s for s in outcomes[0].scores if s.system == "kNN+BLR+M2")
-    assert float(row["μF₁"]) == pytest.approx(score.ours.value, abs=5e-6)
+    assert float(row["μF₁"]) == pytest.approx(score.value, abs=5e-6)
     assert float(row["μF₁ difference"]) == pytest.approx(score.difference, abs=5e-6)
     assert by_name["kNN+SMO+M2"]["μF₁"] == "" and by_name["kNN+SMO+M2"]["μF₁ paper"] == "0.79230"
 
@@ -160,11 +162,14 @@ def without_comments(text):
 
 
 def test_latex_sets_groups_apart_and_the_papers_figure_below_ours():
-    cells = Table(
+    table = Table(
         (("", "Model"), ("", "μF₁")),
         (((Cell("a_b"), Cell("0.5", beside=("0.4", "+0.1"))),), ((Cell("c"), Cell("≪")),)),
+        caption="C & D",
+        columns=(1, 1),
+        notes=("N",),
     )
-    lines = latex_table(PaperTable("k", "T", "C & D", cells, (1, 1), ("N",)), "x_y").splitlines()
+    lines = latex_table(table, "x_y").splitlines()
     assert lines[3:11] == [
         r"\begin{tabular}{|c|c|}\hline",
         r"Model & $\mu$F$_1$ \\\hline",
@@ -201,14 +206,14 @@ def test_the_page_needs_no_other_host_and_its_ids_are_its_own(page):
 def test_a_cell_shows_ours_and_small_the_papers_and_the_difference(page, outcomes):
     score = next(s for s in outcomes[0].scores if s.system == "kNN")
     difference = f"{score.difference:+.5f}".replace("-", "−")
-    assert f"<td>{score.ours.value:.5f}<small>0.78875 · {difference}</small></td>" in page
+    assert f"<td>{score.value:.5f}<small>0.78875 · {difference}</small></td>" in page
 
 
 def test_the_page_names_what_is_missing(page):
     assert "Missing, not run yet: kNN+SMO+M2 (seed 0)." in page
 
 
-def test_pictures_tell_in_words_how_far_from_the_paper_it_is(page, outcomes):
+def test_pictures_say_in_words_how_far_from_the_paper_it_is(page, outcomes):
     micro = [s for s in outcomes[0].scores if s.metric == "micro_f1" and s.system != "kNN+SMO+M2"]
     farthest = max(micro, key=lambda score: abs(score.difference))
     assert f"Micro F1 of 9 systems, measured and in the paper; the farthest apart is {farthest.system}" in page  # fmt: skip # noqa: E501
@@ -216,16 +221,16 @@ def test_pictures_tell_in_words_how_far_from_the_paper_it_is(page, outcomes):
 
 def test_two_corpora_on_a_page_do_not_share_ids(tmp_path):
     text = experiment_text("reuters21578 yeast", contents=("NB",))
-    page = paper_page(read_outcomes(store_results(tmp_path, text, Y, log_odds)))
+    page = html_page(read_outcomes(store_results(tmp_path, text, Y, log_odds)))
     ids = Reader(page).values("id")
     assert len(ids) == len(set(ids)) and page.count("How it was made") == 2
 
 
 def test_without_matplotlib_the_page_has_its_tables_and_says_what_to_install(outcomes, monkeypatch):
     monkeypatch.setattr(page_module, "find_spec", lambda name: None)
-    page = paper_page(outcomes)
+    page = html_page(outcomes)
     assert "<svg" not in page and "<table>" in page
-    assert "pip install &quot;labelkin[plot]&quot;" in page
+    assert 'pip install "labelkin[plot]"' in "".join(Reader(page).texts)
 
 
 def test_an_experiment_that_has_only_begun_is_reported(tmp_path):
@@ -243,8 +248,8 @@ def test_an_experiment_that_has_only_begun_is_reported(tmp_path):
 
 def test_a_file_is_never_seen_by_halves(tmp_path):
     path, whole = tmp_path / "tables.md", {"a" * 200_000, "b" * 200_000}
-    write_text(path, min(whole))
-    writer = threading.Thread(target=lambda: [write_text(path, t) for t in sorted(whole) * 20])
+    write_whole(path, min(whole))
+    writer = threading.Thread(target=lambda: [write_whole(path, t) for t in sorted(whole) * 20])
     writer.start()
     while writer.is_alive():
         assert path.read_text(encoding="utf-8") in whole
