@@ -1,7 +1,7 @@
 """Result folders → docs/beyond.md, the page on what goes beyond the paper.
 
 ``python -m docs.make.beyond RESULTS…`` in the root of the repository, where RESULTS are the folders
-of finished runs of ``experiments/beyond-*.toml``, the paper's corpora first. Every number on the
+of finished runs of the experiments ``beyond-…``, the paper's corpora first. Every number on the
 page comes from stored runs.
 """
 
@@ -38,7 +38,7 @@ PAGE = Path(__file__).parent.parent / "beyond.md"
 
 _OPENING = """\
 Written by `python -m docs.make.beyond RESULTS…` from the stored runs of
-`experiments/beyond-*.toml`; no number is typed by hand."""
+the experiments `beyond-…`; no number is typed by hand."""
 _FOUND = """\
 The learned weight is a rule of this library, not of the paper. Its constants were set on the
 training parts of the nine cells of the paper's corpora below, and its final form was one of three

@@ -1,7 +1,7 @@
 """Result folders → the table of results in README.md, between its two marks.
 
 ``python -m docs.make.readme RESULTS…`` in the root of the repository, where RESULTS are the folders
-of finished runs of ``experiments/beyond-*.toml``. The table shows Reuters-21578 and the sample of
+of finished runs of the experiments ``beyond-…``. The table shows Reuters-21578 and the sample of
 RCV1; the sentence on where the learned weight does not help counts all folders given. The paper's
 method, weight 1, and the learned weight, a rule of this library, have columns of their own.
 """

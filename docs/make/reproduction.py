@@ -1,7 +1,7 @@
 """Result folders → docs/reproduction.md: the paper's numbers, ours, and what disagrees.
 
 ``python -m docs.make.reproduction RESULTS…`` in the root of the repository, where RESULTS are the
-folders of ``experiments/reuters21578.toml``, ``ohsumed23.toml`` and ``rcv1.toml`` or
+folders of the experiments ``reuters21578``, ``ohsumed23`` and ``rcv1`` or
 ``rcv1-sample.toml``, finished or not, in the order of the page. Everything counted is written here;
 everything explained comes from ``docs/reproduction-notes.toml``, and is set as a quotation, so that
 the two never mix.

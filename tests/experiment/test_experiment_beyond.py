@@ -1,4 +1,4 @@
-"""Systems beyond the paper: a learnt weight, learnt cut-offs, controls and threshold rules."""
+"""Systems beyond the paper: a learned weight, learned cut-offs, controls and threshold rules."""
 
 import csv
 import json
@@ -95,7 +95,7 @@ def rescored(addition, unseen, content, labels):
 
 @pytest.mark.parametrize("content", ["NB", "SVM"])
 @pytest.mark.parametrize("addition", ["BLR+M2 w=auto", "BLR+M1cut", "BLR+M1cut w=auto"])
-def test_what_is_learnt_from_guesses_is_what_the_rescorer_gives_by_hand(
+def test_what_is_learned_from_content_is_what_the_rescorer_gives_by_hand(
     beyond, by_hand, content, addition
 ):
     pairs, labels = by_hand
@@ -203,8 +203,8 @@ def outputs(results):
     for path in results.folder.rglob("out_of_fold.npy"):
         found[path.parent.name] = (np.load(path), np.load(path), {})
     return {
-        name: (scores.tobytes(), decided.tobytes(), dict(learnt))
-        for name, (scores, decided, learnt) in found.items()
+        name: (scores.tobytes(), decided.tobytes(), dict(learned))
+        for name, (scores, decided, learned) in found.items()
     }
 
 
@@ -263,7 +263,7 @@ def test_additions_and_decisions_are_made_from_stored_evidence_alone(beyond, tmp
     assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)
 
 
-def test_damaged_out_of_fold_evidence_is_found_before_anything_is_learnt_from_it(beyond, tmp_path):
+def test_damaged_out_of_fold_evidence_is_found_before_anything_is_learned_from_it(beyond, tmp_path):
     shutil.copytree(beyond.folder, tmp_path / "copy")
     place = tmp_path / "copy" / "newsroom"
     file = place / "out_of_fold" / "NB@seed2" / "out_of_fold.npy"
@@ -295,7 +295,7 @@ def test_a_rule_without_the_run_it_decided_on_is_not_read(beyond, tmp_path):
     }  # fmt: skip
 
 
-def test_a_changed_rule_is_refused(beyond):
+def test_a_changed_rule_is_an_error(beyond):
     changed = parse_experiment(BEYOND.replace("fbr = 0.2", "fbr = 0.3"))
     with pytest.raises(ValueError, match=r"thresholds.parameters.fbr was 0.2 and is 0.3"):
         run_experiment(changed, beyond.folder)

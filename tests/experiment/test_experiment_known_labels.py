@@ -18,7 +18,7 @@ def test_documents_have_so_many_labels_and_only_open_cells_are_scored():
         assert found["alone"] == found["known"] == {"micro_f1": 1.0, "one_error": 0.0}
 
 
-def test_the_model_is_told_true_labels_and_nothing_else():
+def test_the_model_knows_true_labels_and_nothing_else():
     seen = []
 
     def judge(content, known=None):
@@ -26,9 +26,9 @@ def test_the_model_is_told_true_labels_and_nothing_else():
         return content
 
     score_known_labels(judge, np.zeros(Y.shape), read_labels(Y))
-    told = [known for known in seen if known is not None]
-    assert [np.nansum(known, axis=1).tolist() for known in told] == [[1, 1, 1], [2, 2]]
-    for known, truth in zip(told, (Y[:3], Y[[0, 2]]), strict=True):
+    given = [known for known in seen if known is not None]
+    assert [np.nansum(known, axis=1).tolist() for known in given] == [[1, 1, 1], [2, 2]]
+    for known, truth in zip(given, (Y[:3], Y[[0, 2]]), strict=True):
         assert (truth[known == 1] == 1).all()
 
 
@@ -44,9 +44,9 @@ def test_scores_are_scikit_learns_on_the_open_cells():
         return content + 0.5
 
     found = score_known_labels(judge, content, read_labels(truth))
-    for k, told, entry in zip((1, 2, 3), known_cells, found, strict=True):
+    for k, given, entry in zip((1, 2, 3), known_cells, found, strict=True):
         rows = truth.sum(axis=1) >= k
-        is_open = ~told
+        is_open = ~given
         for name, shift in (("alone", 0.0), ("predicted", 0.5), ("known", 0.5)):
             decided = content[rows][is_open] + shift > 0
             expected = f1_score(truth[rows][is_open], decided)

@@ -167,17 +167,17 @@ def test_another_seed_gives_other_svms_and_the_same_naive_bayes(fifteen, tmp_pat
 def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
     monkeypatch.setattr(prepared_corpus, "_BLOCK_DOCUMENTS", 7)
     monkeypatch.setattr("labelkin.experiment.run_folder._BLOCK_CELLS", 100)
-    told = []
+    reported = []
     blocked = run_experiment(
-        fifteen.experiment, tmp_path, run_progress=lambda *event: told.append(event)
+        fifteen.experiment, tmp_path, run_progress=lambda *event: reported.append(event)
     )
-    assert (7, 133, "NB@seed3: documents") in told
-    assert (2, 133, "NB+BLR+M2@seed3: documents") in told
+    assert (7, 133, "NB@seed3: documents") in reported
+    assert (2, 133, "NB+BLR+M2@seed3: documents") in reported
     for ours, theirs in zip(blocked.runs, fifteen.runs, strict=True):
         np.testing.assert_allclose(ours.log_odds(), theirs.log_odds(), rtol=1e-10, atol=1e-10)
 
 
-def test_progress_is_told_for_the_whole_and_for_the_run(tmp_path):
+def test_progress_is_reported_for_the_whole_and_for_the_run(tmp_path):
     whole, runs = [], []
     run_experiment(
         parse_experiment(SMALL),
@@ -196,9 +196,9 @@ def test_progress_is_told_for_the_whole_and_for_the_run(tmp_path):
 
 def test_what_is_there_is_not_done_again_nor_is_the_corpus_loaded(small, monkeypatch):
     monkeypatch.setattr(prepared_corpus, "load", None)
-    told = []
-    again = run_experiment(small.experiment, small.folder, progress=lambda *e: told.append(e))
-    assert told == [(2, 2, "done")]
+    reported = []
+    again = run_experiment(small.experiment, small.folder, progress=lambda *e: reported.append(e))
+    assert reported == [(2, 2, "done")]
     assert again.runs == small.runs
 
 
@@ -312,7 +312,7 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
         ("[content.NB]", "test_share = 0.5\n[content.NB]", r"has a split of 60 and 30"),
     ],
 )
-def test_what_only_the_corpus_can_tell_is_refused_too(old, new, message, tmp_path):
+def test_what_only_the_corpus_shows_is_an_error_too(old, new, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         run_experiment(parse_experiment(SMALL.replace(old, new)), tmp_path)
     assert not list(tmp_path.glob("newsroom/runs/*"))

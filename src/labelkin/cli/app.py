@@ -34,7 +34,7 @@ class Commands(TyperGroup):
     """All commands by name; a module is loaded when its command is called, not listed."""
 
     table: ClassVar[dict[str, LazyCommand]] = {
-        "demo": LazyCommand("demo_command", "Train and compare systems on a made corpus."),
+        "demo": LazyCommand("experiments", "Train and compare systems on a made corpus."),
         "train": LazyCommand("train", "Train a model on a corpus."),
         "inspect": LazyCommand("models", "Show what a model file holds."),
         "suggest": LazyCommand("models", "Suggest labels for one text."),
@@ -42,9 +42,9 @@ class Commands(TyperGroup):
         "evaluate": LazyCommand("models", "Score a model on a corpus."),
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),
-        "corpus": LazyCommand("corpus_commands", "Corpora: list, look at, and fetch them."),
-        "experiment": LazyCommand("experiment_commands", "Experiments: the paper's tables."),
-        "report": LazyCommand("experiment_commands", "Write tables from stored runs."),
+        "corpus": LazyCommand("experiments", "Corpora: list, look at, and fetch them."),
+        "experiment": LazyCommand("experiments", "Experiments: the paper's tables, your corpus."),
+        "report": LazyCommand("experiments", "Write tables from stored runs."),
         "compare": LazyCommand("compare", "Compare two runs of experiments."),
     }
 

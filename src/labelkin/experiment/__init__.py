@@ -17,6 +17,7 @@ from labelkin.experiment.configuration import parse_experiment, read_experiment
 from labelkin.experiment.plan import CorpusChoice, Experiment, PlannedRun, System
 from labelkin.experiment.run import run_experiment
 from labelkin.experiment.run_folder import CorpusResults, DamagedRun, Results, Run, read_results
+from labelkin.experiment.shipped import find_experiment, new_experiment, shipped_experiments
 
 __all__ = [
     "CorpusChoice",
@@ -27,8 +28,11 @@ __all__ = [
     "Results",
     "Run",
     "System",
+    "find_experiment",
+    "new_experiment",
     "parse_experiment",
     "read_experiment",
     "read_results",
     "run_experiment",
+    "shipped_experiments",
 ]

@@ -28,7 +28,7 @@ from labelkin.experiment.plan import (
     Thresholds,
 )
 from labelkin.experiment.prepared_corpus import WEIGHTS
-from labelkin.experiment.train import check_rule, parameter_types, part_names, rule_parameters
+from labelkin.experiment.train import check_rule, parameter_types, part_names
 from labelkin.text import TermSelection, WordCounts
 
 #: What the paper reports, and how it tests differences.
@@ -186,7 +186,7 @@ def _read_labels(name: str, table: Table) -> Classifier:
 
 def _read_thresholds(name: str, table: Table) -> Thresholds:
     rule = table.take("rule", _one_of(part_names("thresholds")))
-    thresholds = Thresholds(name, rule, table.parameters(rule_parameters(rule)))
+    thresholds = Thresholds(name, rule, table.parameters(parameter_types("thresholds", rule)))
     table.finish()
     try:
         check_rule(thresholds)

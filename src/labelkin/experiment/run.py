@@ -11,6 +11,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,36 +21,10 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from labelkin.experiment import run_folder as store
 from labelkin.experiment.plan import AUTO, Addition, Control, CorpusChoice, Experiment, PlannedRun
 from labelkin.experiment.prepared_corpus import PreparedCorpus, prepare
-from labelkin.experiment.run_folder import (
-    CUTS,
-    DECISIONS,
-    EXPERIMENT,
-    FACTS,
-    LOCKS,
-    OUT_OF_FOLD,
-    RUNS,
-    TRUTH,
-    UNSEEN,
-    Results,
-    Run,
-    blocks_of,
-    corpus_results,
-    first_difference,
-    locked,
-    new_run,
-    read_array,
-    read_facts,
-    read_record,
-    read_run,
-    read_truth,
-    run_folder,
-    write_array,
-    write_json,
-    write_log_odds,
-    write_truth,
-)
+from labelkin.experiment.run_folder import Results, Run
 from labelkin.experiment.train import (
     Matrix,
     Stopwatch,
@@ -103,7 +78,7 @@ def run_experiment(
     Results
     """
     work = _Work(
-        experiment, Path(folder), dict(paths or {}), progress or _silent, run_progress or _silent
+        experiment, Path(folder), paths or {}, progress or _silent, run_progress or _silent
     )
     jobs: AbstractContextManager[Any] = nullcontext()
     if n_jobs is not None:
@@ -115,33 +90,30 @@ def run_experiment(
     return work.results()
 
 
+@dataclass
 class _Work:
     """One process' part in an experiment, and what it knows to be done."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        folder: Path,
-        paths: dict[str, Any],
-        progress: Progress,
-        run_progress: Progress,
-    ) -> None:
-        self.experiment = experiment
-        self.folder = folder
-        self.paths = paths
-        self.progress = progress
-        self.run_progress = run_progress
-        self.planned = experiment.runs() + experiment.threshold_runs()
-        self.done: dict[tuple[str, str], Run] = {}
-        self._corpus_work: _CorpusWork | None = None
+    experiment: Experiment
+    folder: Path
+    paths: Mapping[str, Any]
+    progress: Progress
+    run_progress: Progress
+    done: dict[tuple[str, str], Run] = field(default_factory=dict)
+    corpus_work: _CorpusWork | None = None
+
+    @cached_property
+    def planned(self) -> tuple[PlannedRun, ...]:
+        """All runs; one that starts from another comes after it."""
+        return self.experiment.runs() + self.experiment.threshold_runs()
 
     def claim(self) -> None:
         """Check the runs that are there; only then say whose folder this is."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder / LOCKS / "experiment.lock", wait=True):
+        with store.locked(self.folder / store.LOCKS / "experiment.lock", wait=True):
             for run in self.planned:
                 self._look(run)
-            write_whole(self.folder / EXPERIMENT, self.experiment.text)
+            write_whole(self.folder / store.EXPERIMENT, self.experiment.text)
 
     def do_what_is_missing(self) -> None:
         """Do run after run; those that others are at are left for later, and waited for at last."""
@@ -162,7 +134,7 @@ class _Work:
         """Return all runs in order."""
         names = [choice.name for choice in self.experiment.corpora]
         runs = [self.done[_key(run)] for run in self.planned]
-        corpora = tuple(corpus_results(self.folder, name, runs) for name in names)
+        corpora = tuple(store.corpus_results(self.folder, name, runs) for name in names)
         return Results(self.experiment, corpora, self.folder)
 
     def _do(self, run: PlannedRun, *, wait: bool) -> None:
@@ -170,7 +142,9 @@ class _Work:
         start = self.done.get(_key(run.start)) if run.start else None
         if run.start and start is None:
             return  # somebody is at it
-        with locked(self.folder / run.corpus / LOCKS / f"{run.name}.lock", wait=wait) as ours:
+        with store.locked(
+            self.folder / run.corpus / store.LOCKS / f"{run.name}.lock", wait=wait
+        ) as ours:
             if not ours or self._look(run):
                 return
             self._report(f"{run.name} on {run.corpus}")
@@ -179,21 +153,16 @@ class _Work:
 
     def _work_on(self, corpus: str) -> _CorpusWork:
         """Return the work on a corpus; only the last one stays in memory."""
-        if self._corpus_work is None or self._corpus_work.choice.name != corpus:
+        if self.corpus_work is None or self.corpus_work.choice.name != corpus:
             choice = next(choice for choice in self.experiment.corpora if choice.name == corpus)
-            self._corpus_work = _CorpusWork(
-                self.experiment,
-                choice,
-                self.folder / corpus,
-                self.paths.get(corpus),
-                self.run_progress,
-            )
-        return self._corpus_work
+            place, path = self.folder / corpus, self.paths.get(corpus)
+            self.corpus_work = _CorpusWork(self.experiment, choice, place, path, self.run_progress)
+        return self.corpus_work
 
     def _look(self, run: PlannedRun) -> bool:
         """Return whether a run is there; the first time, check and remember it."""
-        if _key(run) not in self.done and run_folder(self.folder, run).exists():
-            self.done[_key(run)] = read_run(self.folder, run)
+        if _key(run) not in self.done and store.folder_of(self.folder, run).exists():
+            self.done[_key(run)] = store.read_run(self.folder, run)
         return _key(run) in self.done
 
     def _missing(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
@@ -203,13 +172,14 @@ class _Work:
         self.progress(len(self.done), len(self.planned), text)
 
 
+@dataclass
 class _CorpusWork:
     """What runs on one corpus share while they are made: the corpus, and fitted rescorers.
 
     Both are made when they are first needed: a corpus whose content evidence is there already is
     not even loaded.
 
-    Parameters
+    Attributes
     ----------
     experiment, choice
         What is made, and on which of its corpora.
@@ -219,23 +189,19 @@ class _CorpusWork:
         Where the corpus is; ``None``: where the experiment says.
     progress
         Called at every block of test documents.
+    fixed
+        By name additions that learn nothing from content: they serve all contents and seeds.
+    checked
+        Runs whose out-of-fold log-odds are known to be whole.
     """
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        choice: CorpusChoice,
-        folder: Path,
-        path: str | os.PathLike[str] | None,
-        progress: Progress,
-    ) -> None:
-        self.experiment = experiment
-        self.choice = choice
-        self.folder = folder
-        self.path = path
-        self.progress = progress
-        self._fixed: dict[str, Trained] = {}  # additions that learn nothing from content
-        self._checked: set[str] = set()  # out-of-fold log-odds that are whole
+    experiment: Experiment
+    choice: CorpusChoice
+    folder: Path
+    path: str | os.PathLike[str] | None
+    progress: Progress
+    fixed: dict[str, Trained] = field(default_factory=dict)
+    checked: set[str] = field(default_factory=set)
 
     def make(self, run: PlannedRun, start: Run | None) -> None:
         """Train a system and write its run; ``start`` is the run that it starts from."""
@@ -246,7 +212,7 @@ class _CorpusWork:
 
     def restore(self) -> None:
         """Make what runs need besides themselves, if somebody has deleted it."""
-        if not ((self.folder / TRUTH).exists() and (self.folder / FACTS).exists()):
+        if not ((self.folder / store.TRUTH).exists() and (self.folder / store.FACTS).exists()):
             _ = self.corpus
 
     @cached_property
@@ -254,17 +220,17 @@ class _CorpusWork:
         """The corpus; its label sets are written down, or found to be those that are."""
         self.progress(0, 1, f"reading {self.choice.name}")
         corpus = prepare(self.choice, self.experiment.words, self.path)
-        with locked(self.folder / LOCKS / "corpus.lock", wait=True):
-            has_runs = any(self.folder.glob(f"{RUNS}/*@seed*/run.json"))
-            if has_runs and (self.folder / FACTS).exists():
+        with store.locked(self.folder / store.LOCKS / "corpus.lock", wait=True):
+            has_runs = any(self.folder.glob(f"{store.RUNS}/*@seed*/run.json"))
+            if has_runs and (self.folder / store.FACTS).exists():
                 self._check_same(corpus)
-            write_truth(self.folder, corpus.Y_train, corpus.Y_test, corpus.ids)
-            write_json(self.folder / FACTS, corpus.facts)
+            store.write_truth(self.folder, corpus.Y_train, corpus.Y_test, corpus.ids)
+            store.write_json(self.folder / store.FACTS, corpus.facts)
         return corpus
 
     def _check_same(self, corpus: PreparedCorpus) -> None:
-        old = read_facts(self.folder).get("sha256")
-        changed = first_difference(old, corpus.facts["sha256"])
+        old = store.read_facts(self.folder).get("sha256")
+        changed = store.first_difference(old, corpus.facts["sha256"])
         if changed:
             raise ValueError(
                 f"The runs in {self.folder} were made on other data: the checksum of {changed}. "
@@ -283,11 +249,13 @@ class _CorpusWork:
             with self._out_of_fold_lock(run):
                 self._keep_out_of_fold(run, trained)
         report("documents")
-        documents = self.corpus.test_blocks() if start is None else blocks_of(start.log_odds())
+        documents = (
+            self.corpus.test_blocks() if start is None else store.blocks_of(start.log_odds())
+        )
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
         record = {**run.record(), "shape": shape, "learned": trained.learned}
-        with new_run(self.folder / RUNS / run.name, record) as part:
-            write_log_odds(part, blocks, shape, float(log_odds_of(self.experiment.threshold)))
+        with store.new_run(self.folder / store.RUNS / run.name, record) as part:
+            store.write_log_odds(part, blocks, shape, float(log_odds_of(self.experiment.threshold)))
             record["seconds"] = {**watch.seconds(), **trained.seconds}
             record["known_labels"] = self._known_labels(run, start, trained)
 
@@ -296,7 +264,7 @@ class _CorpusWork:
         addition = run.system.addition
         if start is None or not isinstance(addition, Addition) or addition.weight != AUTO:
             return []
-        truth = read_truth(self.folder)[1]
+        truth = store.read_truth(self.folder)[1]
         return score_known_labels(trained.log_odds, np.array(start.log_odds()), truth)
 
     def _make_decisions(self, run: PlannedRun, start: Run) -> None:
@@ -312,12 +280,12 @@ class _CorpusWork:
         rule.fit(unseen if rule.needs_scores else None, self._labels)
         learned = learning.seconds("learning_")
         # A rule that looks at all documents together gets them all.
-        whole = [np.array(scores)] if rule.needs_batch else blocks_of(scores)
+        whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
         record = {**run.record(), "shape": scores.shape, "log_odds_of": run.start.name}
-        with new_run(self.folder / RUNS / run.name, record) as part:
-            write_array(part / DECISIONS, blocks, np.bool_, scores.shape)
-            write_whole(part / CUTS, _cuts_csv(rule))
+        with store.new_run(self.folder / store.RUNS / run.name, record) as part:
+            store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
+            write_whole(part / store.CUTS, _cuts_csv(rule))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _train(self, run: PlannedRun, out_of_fold: bool, report: Callable[[str], None]) -> Trained:
@@ -329,14 +297,14 @@ class _CorpusWork:
         if out_of_fold or isinstance(addition, Control) or addition.learns_from_content:
             unseen = np.array(self._out_of_fold(run.start))
             return train_addition(addition, self._labels, unseen, out_of_fold=out_of_fold)
-        if addition.name not in self._fixed:
+        if addition.name not in self.fixed:
             fixed = train_addition(addition, self._labels, None, out_of_fold=False)
-            self._fixed[addition.name] = fixed
-        return self._fixed[addition.name]
+            self.fixed[addition.name] = fixed
+        return self.fixed[addition.name]
 
     @cached_property
     def _labels(self) -> Any:
-        return read_truth(self.folder)[0]
+        return store.read_truth(self.folder)[0]
 
     def _out_of_fold(self, run: PlannedRun) -> Matrix:
         """Return a run's log-odds of the training documents as if unseen, ``(n_train, n_labels)``.
@@ -344,27 +312,29 @@ class _CorpusWork:
         They are made when the run itself is, if others will need them, and kept in a folder of
         their own: an experiment that grows can make them later without touching the run.
         """
-        place = self.folder / UNSEEN / run.name
-        if run.name not in self._checked:
+        place = self.folder / store.UNSEEN / run.name
+        if run.name not in self.checked:
             with self._out_of_fold_lock(run):
                 if not place.exists():
                     self._keep_out_of_fold(run, self._train(run, True, lambda text: None))
-            read_record(place, run, {OUT_OF_FOLD: np.float64})
-            self._checked.add(run.name)
-        return read_array(place / OUT_OF_FOLD)
+            store.read_record(place, run, {store.OUT_OF_FOLD: np.float64})
+            self.checked.add(run.name)
+        return store.read_array(place / store.OUT_OF_FOLD)
 
     def _out_of_fold_lock(self, run: PlannedRun) -> AbstractContextManager[bool]:
-        return locked(self.folder / LOCKS / f"{run.name}.{UNSEEN}.lock", wait=True)
+        return store.locked(
+            self.folder / store.LOCKS / f"{run.name}.{store.UNSEEN}.lock", wait=True
+        )
 
     def _keep_out_of_fold(self, run: PlannedRun, trained: Trained) -> None:
         """Write out-of-fold log-odds, unless they are there; the caller holds the lock."""
-        place, unseen = self.folder / UNSEEN / run.name, trained.out_of_fold
+        place, unseen = self.folder / store.UNSEEN / run.name, trained.out_of_fold
         if unseen is None:
             raise TypeError(f"{run.name} was trained without its out-of-fold log-odds.")
         if not place.exists():
             record = {**run.record(), "seconds": trained.seconds, "shape": unseen.shape}
-            with new_run(place, record) as part:
-                write_array(part / OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
+            with store.new_run(place, record) as part:
+                store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
 
     def _counted(
         self, blocks: Iterable[NDArray[Any]], run: PlannedRun, n_documents: int

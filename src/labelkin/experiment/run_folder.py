@@ -227,20 +227,20 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
     )
 
 
-def run_folder(folder: Path, run: PlannedRun) -> Path:
-    """Return where a run is, or will be."""
+def folder_of(folder: Path, run: PlannedRun) -> Path:
+    """Return where a run of the experiment in ``folder`` is, or will be."""
     return folder / run.corpus / RUNS / run.name
 
 
 def _is_there(folder: Path, run: PlannedRun) -> bool:
     """Tell whether a run can be read: where a rule decided, also the run it decided on."""
     needed = run.start if run.system.thresholds else None
-    return all(run_folder(folder, one).is_dir() for one in (run, needed) if one)
+    return all(folder_of(folder, one).is_dir() for one in (run, needed) if one)
 
 
 def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check it: its arrays, and that it is the run that was planned."""
-    place = run_folder(folder, planned)
+    place = folder_of(folder, planned)
     decides = planned.system.thresholds is not None
     scored = {} if decides else {LOG_ODDS: np.float64}
     record = read_record(place, planned, {**scored, DECISIONS: np.bool_})
@@ -251,7 +251,7 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
         learned=record.get("learned", {}),
         known_labels=record.get("known_labels", ()),
         folder=place,
-        log_odds_folder=run_folder(folder, planned.start) if decides and planned.start else place,
+        log_odds_folder=folder_of(folder, planned.start) if decides and planned.start else place,
     )
 
 

@@ -19,7 +19,8 @@ from labelkin.experiment.configuration import parse_experiment, read_experiment
 from labelkin.experiment.plan import Experiment
 
 _HERE = files("labelkin.experiment")
-#: From so many training documents on, words must be in three of them, as in the paper.
+_SHIPPED = _HERE.joinpath("configurations")
+#: From so many documents on, words must be in three of them, as in the paper.
 _MANY = 200
 
 
@@ -31,12 +32,8 @@ def shipped_experiments() -> dict[str, str]:
     >>> "reuters21578" in shipped_experiments()
     True
     """
-    found = (file for file in _HERE.joinpath("configurations").iterdir())
-    return {
-        file.name.removesuffix(".toml"): file.read_text(encoding="utf-8")
-        for file in sorted(found, key=lambda file: file.name)
-        if file.name.endswith(".toml")
-    }
+    found = {file.name.removesuffix(".toml"): file for file in _SHIPPED.iterdir()}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
 
 
 def find_experiment(name: str | os.PathLike[str]) -> Experiment:
@@ -59,91 +56,100 @@ def find_experiment(name: str | os.PathLike[str]) -> Experiment:
 
 
 def new_experiment(
-    corpus: str | os.PathLike[str], file: str | os.PathLike[str], **options: Any
+    place: str | os.PathLike[str],
+    file: str | os.PathLike[str],
+    *,
+    corpus: Corpus | None = None,
+    **options: Any,
 ) -> str:
     """Return the text of an experiment on a corpus of one's own, to be written to ``file``.
 
     It compares the content alone, the paper's M2 and the learned weight; what else there is stands
-    in it as comments. The corpus is read: a split, words and weights follow from what it holds.
+    in it as comments. Split, words and weights follow from what the corpus holds.
 
     Parameters
     ----------
-    corpus : str or path
-        What :func:`labelkin.corpora.load` takes: a path, or the name of a known corpus.
+    place : str or path
+        Where the corpus is, or the name of a known one: what :func:`labelkin.corpora.load` takes.
     file : path
         Where the text goes; a relative path of the corpus counts from its folder.
+    corpus : Corpus, optional
+        The corpus, if it is loaded already.
     **options
-        What the corpus' reader takes: ``separator="|"`` for a table.
+        What :func:`labelkin.corpora.load` is given besides: ``separator="|"`` for a table.
+
+    Returns
+    -------
+    str
     """
-    loaded, file = load(corpus, **options), Path(file)
-    n_documents, n_labels = loaded.Y.shape
-    if n_documents < 2 or n_labels == 0:
+    corpus = load(place, **options) if corpus is None else corpus
+    if corpus.Y.shape[0] < 2:
         raise ValueError(
-            f"An experiment must have at least 2 documents, one to train and one to test, and a "
-            f"label; {corpus} has {n_documents} documents and {n_labels} labels."
+            "An experiment must have at least 2 documents, one to train and one to test, and "
+            f"{os.fspath(place)} has {corpus.Y.shape[0]}."
         )
-    is_known = os.fspath(corpus) in KNOWN
-    name = re.sub(r"[^A-Za-z0-9]+", "-", Path(corpus).stem).strip("-") or "mine"
-    place = {"name": f"my-{name}" if name in KNOWN and not is_known else name}
-    if is_known:
-        place = {"name": os.fspath(corpus)}
-    else:
-        path = Path(corpus)
-        place["path"] = path if path.is_absolute() else Path(os.path.relpath(path, file.parent))
-    lines = [f"{key} = {_toml(value)}" for key, value in place.items()]
-    text = _HERE.joinpath("template.toml").read_text(encoding="utf-8")
-    return Template(text).substitute(
-        corpus=Path(corpus).name,
-        file=file.name,
+    path, name = Path(place), os.fspath(place)
+    if name not in KNOWN:
+        name = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-") or "mine"
+        name = f"my-{name}" if name in KNOWN else name
+        options["path"] = path
+    if "path" in options and not Path(options["path"]).is_absolute():
+        options["path"] = os.path.relpath(options["path"], Path(file).parent)
+    lines = [f"name = {_toml(name)}"]
+    lines += [f"path = {_toml(options.pop('path'))}"] if "path" in options else []
+    lines += [f"options = {_toml(options)}"] if options else []
+    return Template(_HERE.joinpath("template.toml").read_text(encoding="utf-8")).substitute(
+        corpus=path.name,
+        file=Path(file).name,
         name=_toml(name),
-        title=_toml(f"{Path(corpus).name}: what the other labels add"),
-        place="\n".join([*lines, *([f"options = {_toml(options)}"] if options else [])]),
-        split=_split_lines(loaded),
-        words=_word_lines(loaded),
-        **_weights(loaded),
+        title=_toml(f"{path.name}: what the other labels add"),
+        place="\n".join([*lines, *_split_lines(corpus)]),
+        words="\n".join(_word_lines(corpus)),
+        **_weights(corpus),
     )
 
 
-def _split_lines(corpus: Corpus) -> str:
-    if len(corpus.test):
-        return f"# Its own split: {len(corpus.train):,} documents to train, {len(corpus.test):,} to test."
-    return (
-        "test_share = 0.3 # it has no split: three documents of ten are drawn for testing, "
-        "stratified\nsplit_seed = 0"
-    )
+def _split_lines(corpus: Corpus) -> list[str]:
+    n_train, n_test = len(corpus.train), len(corpus.test)
+    if n_test:
+        return [f"# It has a split: {n_train:,} documents to train, {n_test:,} to test."]
+    return [
+        "test_share = 0.3 # it has no split: three documents of ten are drawn for testing",
+        "split_seed = 0",
+    ]
 
 
-def _word_lines(corpus: Corpus) -> str:
+def _word_lines(corpus: Corpus) -> list[str]:
     """Return how words are made of texts, so that it works here and with so few documents."""
     if corpus.features != "text":
-        return ""
+        return []
     stem = "true" if find_spec("Stemmer") else 'false # true needs pip install "labelkin[text]"'
-    n_train = len(corpus.train) * (1 if len(corpus.test) else 0.7)
-    return "\n".join(
-        [
-            "\n[words]",
-            'language = "english" # of stop words and stems: "german", "french" …',
-            f"stem = {stem}",
-            f"min_documents = {3 if n_train >= _MANY else 1} # words of fewer are left out",
-            "",
-        ]
-    )
+    fewest = 3 if len(corpus.train) >= _MANY else 1
+    return [
+        "[words]",
+        'language = "english" # of stop words and stems: "german", "french" …',
+        f"stem = {stem}",
+        f"min_documents = {fewest} # words that fewer training documents have are left out",
+        "",
+        "",
+    ]
 
 
 def _weights(corpus: Corpus) -> dict[str, str]:
     """Return what the classifiers see of such documents."""
-    weights, bayes, bayes_weights = "tfidf", "naive_bayes", "counts"
-    if corpus.features == "weights" or sparse.issparse(corpus.documents):
-        weights, bayes_weights = "as_is", "presence"
-    if corpus.features in ("counts", "binary"):
-        weights, bayes_weights = "tfidf", "counts"
-    elif corpus.features == "numbers" and not sparse.issparse(corpus.documents):
-        weights, bayes, bayes_weights = "standardised_unit", "gaussian_naive_bayes", "standardised"
-    return {"weights": weights, "naive_bayes": bayes, "naive_bayes_weights": bayes_weights}
+    seen = ("tfidf", "naive_bayes", "counts")
+    if corpus.features == "numbers" and not sparse.issparse(corpus.documents):
+        seen = ("standardised_unit", "gaussian_naive_bayes", "standardised")
+    elif corpus.features in ("weights", "numbers"):
+        seen = ("as_is", "naive_bayes", "presence")
+    return dict(zip(("weights", "naive_bayes", "naive_bayes_weights"), seen, strict=True))
 
 
 def _toml(value: Any) -> str:
-    """Write a text, or a table of them, as TOML does in a line."""
+    """Write a plain value as TOML does in one line."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{key} = {_toml(inner)}' for key, inner in value.items())} }}"
-    return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    plain = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return json.dumps(plain, ensure_ascii=False)

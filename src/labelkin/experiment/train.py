@@ -41,10 +41,9 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
 }
-#: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing.
-_OURS = {"n_jobs", "random_state"}
-#: The scores are always log-odds, and what decides before limits is the rule's own affair.
-_OURS_OF_RULES = {"scale", "rule"}
+#: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
+#: scores are always log-odds, and what decides before limits is the rule's own affair.
+_OURS = {"n_jobs", "random_state", "scale", "rule"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
@@ -156,18 +155,6 @@ def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") ->
         for key, parameter in inspect.signature(make).parameters.items()
         if key not in _OURS
     }
-
-
-def rule_parameters(rule: str) -> dict[str, Any]:
-    """Return the parameters that a threshold rule takes in an experiment, with their types.
-
-    Examples
-    --------
-    >>> rule_parameters("scut_fbr")
-    {'beta': <class 'float'>, 'fbr': <class 'float'>, 'variant': <class 'int'>}
-    """
-    types = parameter_types("thresholds", rule)
-    return {key: kind for key, kind in types.items() if key not in _OURS_OF_RULES}
 
 
 def make_rule(thresholds: Thresholds) -> ThresholdRule:
