@@ -25,6 +25,19 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     and inf when wrong. Unknown cells are left out of the sum; 0/0 (no known cell) is NaN.
     scikit-learn's ``log_loss`` means one label; see :func:`log_loss_per_label` for those.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(log_loss([[1, 0], [1, 1]], [[0.0, 0.0], [800.0, 0.0]]), 4)  # three cells of log 2
@@ -37,12 +50,38 @@ def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = 
     """Return each label's mean log loss over the documents where it is known, ``(n_labels,)``.
 
     0/0 (known nowhere) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
     """
     return _sums(Y, log_odds, sample_weight).log_loss_per_label
 
 
 def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the mean over the known cells of (P − Y)²; lower is better; 0/0 (none) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -56,6 +95,19 @@ def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights
     """Return each label's mean of (P − Y)² over the documents where it is known, ``(n_labels,)``.
 
     0/0 (known nowhere) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
     """
     return _sums(Y, log_odds, sample_weight).brier_score_per_label
 
@@ -68,6 +120,21 @@ def expected_calibration_error(
     All known cells are pooled and put into ``n_bins`` equally wide bins of probability (lower edge
     included, 1 in the last); the distance of a bin is |mean probability − share positive|, and the
     mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    n_bins : int, default 15
+        Number of equally wide bins of probability.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -82,7 +149,23 @@ def expected_calibration_error(
 def reliability(
     Y: Any, log_odds: ArrayLike, *, n_bins: int = 15, sample_weight: Weights = None
 ) -> Reliability:
-    """Return the table behind :func:`expected_calibration_error`, for plots; empty bins are NaN."""
+    """Return the table behind :func:`expected_calibration_error`, for plots; empty bins are NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    n_bins : int, default 15
+        Number of equally wide bins of probability.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    Reliability
+    """
     return _sums(Y, log_odds, sample_weight, n_bins).reliability
 
 

@@ -8,6 +8,9 @@ from scipy.special import expit
 from sklearn import metrics as sk
 
 from labelkin import metrics
+from labelkin.label_matrix import read_labels
+from labelkin.metrics.judged import Truth
+from labelkin.metrics.probabilities import log_losses, squared_errors
 
 
 def world(seed, n=80, p=5):
@@ -121,3 +124,18 @@ def test_without_known_cells_every_score_is_nan():
 def test_the_number_of_bins_is_checked():
     with pytest.raises(ValueError, match="n_bins must be a whole number from 1 on, got 0"):
         metrics.expected_calibration_error([[1]], [[2.0]], n_bins=0)
+
+
+def test_losses_of_cells_are_those_of_their_probabilities_and_0_where_unknown():
+    Y, log_odds, _ = world(8)
+    log_odds = np.asfortranarray(log_odds)  # the order of the cells in memory does not matter
+    hidden = np.where(np.random.default_rng(8).random(Y.shape) < 0.3, np.nan, Y)
+    log_odds[np.isnan(hidden)] = np.inf
+    truth, before = Truth.of(read_labels(hidden)), log_odds.copy()
+    P = expit(log_odds)
+    squares = np.where(np.isnan(hidden), 0.0, (P - Y) ** 2)
+    np.testing.assert_allclose(squared_errors(truth, log_odds), squares, atol=1e-15)
+    with np.errstate(divide="ignore"):
+        losses = np.where(np.isnan(hidden), 0.0, -np.log(np.where(Y == 1, P, 1 - P)))
+    np.testing.assert_allclose(log_losses(truth, log_odds), losses, rtol=1e-9)
+    np.testing.assert_array_equal(log_odds, before)

@@ -1,4 +1,4 @@
-"""How truth, log-odds, decisions and weights enter; what is refused, and what the refusal says."""
+"""How truth, log-odds, decisions and weights enter; what is an error, and what it says."""
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,7 @@ def test_probabilities_are_checked():
         evaluate(Y, LOG_ODDS, probabilities=expit(LOG_ODDS))
 
 
-def test_shapes_that_do_not_fit_are_refused_with_both():
+def test_shapes_that_do_not_fit_are_errors_with_both():
     both = r"got shape \({}\) and Y of shape \(2, 3\)\. Labels that no document"
     with pytest.raises(ValueError, match="log_odds must have .*" + both.format("2, 2")):
         evaluate(Y, LOG_ODDS[:, :2])

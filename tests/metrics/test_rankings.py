@@ -7,6 +7,9 @@ import pytest
 from sklearn import metrics as sk
 
 from labelkin import metrics
+from labelkin.label_matrix import read_labels
+from labelkin.metrics.judged import Truth
+from labelkin.metrics.rankings import first_errors
 
 WITH_TIES = [False, True]
 
@@ -110,7 +113,7 @@ def test_propensities_follow_the_formula_of_jain_and_others():
     assert 1 / ours == pytest.approx(1 + (math.log(100) - 1) * 3.6**0.6 / 5.6**0.6)
 
 
-def test_propensities_refuse_counts_beyond_the_documents():
+def test_propensities_raise_for_counts_beyond_the_documents():
     with pytest.raises(ValueError, match=r"between 0 and n_documents = 5, got 6\.0 at label 1 \(1"):
         metrics.propensities([1, 6], 5)
     with pytest.raises(ValueError, match=r"shape \(n_labels,\), got shape \(1, 2\)"):
@@ -149,7 +152,7 @@ def test_propensity_scored_precision_equals_a_loop_over_documents(ties):
         assert plain == pytest.approx(metrics.precision_at_k(Y, log_odds, k))
 
 
-def test_rankings_refuse_unknown_cells():
+def test_rankings_raise_for_unknown_cells():
     Y, log_odds = [[1, np.nan], [0, 1]], [[-1, 2], [-2, 3]]
     for name in ("one_error", "coverage", "ranking_loss", "label_ranking_average_precision"):
         with pytest.raises(ValueError, match=f"{name} needs every label of a document to be known"):
@@ -190,3 +193,13 @@ def test_without_documents_or_labels_every_score_is_nan():
             metrics.propensity_scored_precision_at_k(empty, empty, 2, propensity),
         ]
         assert np.isnan(scores).all()
+
+
+def test_the_first_place_goes_to_the_lowest_column_of_the_best():
+    log_odds = np.array([[1.0, 3.0, 3.0], [np.inf, np.inf, 0.0], [-np.inf, -np.inf, -np.inf]])
+    for column, wrong in ((0, [True, False, False]), (1, [False, True, True]), (2, [True] * 3)):
+        Y = np.zeros((3, 3))
+        Y[:, column] = 1
+        truth = Truth.of(read_labels(Y))
+        assert first_errors(truth, log_odds).tolist() == wrong
+        assert metrics.one_error(Y, log_odds) == pytest.approx(np.mean(wrong))

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn import metrics as sk
 
 from labelkin import metrics
 from labelkin.label_matrix import read_labels
-from labelkin.metrics.decisions import count_decisions
+from labelkin.metrics.decisions import count_by_document, count_decisions
 from labelkin.metrics.judged import Truth
 
 PAIRS = {
@@ -99,15 +100,15 @@ def test_cells_that_nobody_knows_are_skipped_label_by_label():
     assert metrics.hamming_loss(Y_half_known, D) == pytest.approx(np.mean((Y != D)[known]))
 
 
-def test_metrics_of_whole_label_sets_refuse_unknown_cells_and_say_the_way_out():
+def test_metrics_of_whole_label_sets_raise_for_unknown_cells_and_say_the_way_out():
     Y = [[1, 0, np.nan], [0, 1, 1], [np.nan, np.nan, 0]]
     D = np.ones((3, 3))
-    told = (
+    message = (
         r"subset_loss needs every label of a document to be known, got 3 unknown cells \(NaN\) "
         r"in 2 documents, the first at document 0, label 2\. Leave those documents out, or use a "
         r"metric that counts cells: .*micro_f1"
     )
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         metrics.subset_loss(Y, D)
     with pytest.raises(ValueError, match="document_f1 needs every label"):
         metrics.f1(Y, D, average="document")
@@ -123,9 +124,50 @@ def test_without_documents_or_labels_every_score_is_nan():
         assert np.isnan(scores).all()
 
 
-def test_names_outside_the_choices_are_refused():
+def test_names_outside_the_choices_are_errors():
     with pytest.raises(ValueError, match=r"average must be one of .*'macro'.*got 'samples'"):
         metrics.f1([[1]], [[1]], average="samples")
     counts = count_decisions(Truth.of(read_labels([[1, 0]])), np.array([[True, False]]))
     with pytest.raises(ValueError, match=r"metric must be one of .*'f1'.*got 'f2'"):
         counts.per_label("f2")
+
+
+def half_known(seed):
+    """Truth with unknown cells and a label known nowhere, decisions, weights."""
+    Y, D, weight = world(seed)
+    hidden = np.where(np.random.default_rng(seed).random(Y.shape) < 0.3, np.nan, Y)
+    hidden[:, 5] = np.nan
+    return Truth.of(read_labels(hidden), weight), hidden, D == 1, weight
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_those_of_a_look_at_every_cell(seed):
+    truth, hidden, decided, weight = half_known(seed)
+    is_known, is_true = ~np.isnan(hidden), hidden == 1
+    cells_of = [is_known, is_true, decided & is_known, decided & is_true]
+    for given in (decided, sparse.csr_array(decided, dtype=float)):
+        counts = count_decisions(truth, given)
+        of_documents = count_by_document(truth, given)
+        for name, cells in zip(("known", "true", "decided", "hits"), cells_of, strict=True):
+            np.testing.assert_allclose(getattr(counts, name), weight @ cells, atol=1e-12)
+            np.testing.assert_array_equal(getattr(of_documents, name), cells.sum(axis=1))
+        wrong = (decided != is_true) & is_known
+        np.testing.assert_array_equal(of_documents.wrong, wrong.sum(axis=1))
+        assert counts.known[5] == 0
+
+
+def test_several_weightings_are_counted_at_once():
+    truth, hidden, decided, _ = half_known(4)
+    draws = np.random.default_rng(0).integers(0, 3, (7, len(decided)))
+    for weightings in (draws.astype(float), sparse.csr_array(draws, dtype=float)):
+        for given in (decided, sparse.csr_array(decided, dtype=float)):
+            at_once = count_decisions(truth, given, weightings)
+            one_by_one = [
+                count_decisions(Truth.of(read_labels(hidden), w.astype(float)), given)
+                for w in draws
+            ]
+            for average in ("micro", "macro", "weighted"):
+                expected = [counts.average("f1", average) for counts in one_by_one]
+                np.testing.assert_allclose(at_once.average("f1", average), expected)
+            expected = [counts.hamming_loss for counts in one_by_one]
+            np.testing.assert_allclose(at_once.hamming_loss, expected)
