@@ -167,8 +167,8 @@ def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
     corpus = _split(corpus, choice)
     if choice.labels == "in_both":
-        train, test = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
-        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((train > 0) & (test > 0))))
+        seen, tested = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((seen > 0) & (tested > 0))))
     is_labelled = np.diff(corpus.Y.positive.indptr) > 0
     train, test = (
         rows[is_labelled[rows]] if which == "labelled" else rows
