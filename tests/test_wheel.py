@@ -1,9 +1,12 @@
-"""The wheel, alone in a clean environment, imports, trains and carries its type marker."""
+"""The wheel works alone in a clean environment; both distributions carry what they should."""
 
 import subprocess
 import sys
+import tarfile
+import tomllib
 import venv
 import zipfile
+from email.parser import Parser
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -27,11 +30,22 @@ print(model.label_sets(model.predict([[3, 0]])), labelkin.__version__)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    out = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(TOP)]
+def built(tmp_path_factory):
+    """Build both distributions; the wheel is made of the source distribution."""
+    out = tmp_path_factory.mktemp("built")
+    command = [sys.executable, "-m", "build", "--outdir", str(out), str(TOP)]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
-    return next(out.glob("*.whl"))
+    return out
+
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    return next(built.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def sdist(built):
+    return next(built.glob("*.tar.gz"))
 
 
 def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
@@ -43,7 +57,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
         archive.extractall(site)
     _lend_core_dependencies(site)
     done = subprocess.run(
-        [python, "-c", PROGRAM],
+        [python, "-I", "-c", PROGRAM],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -60,6 +74,46 @@ def test_the_wheel_carries_the_package_and_nothing_else(wheel):
     assert "labelkin/experiment/configurations/reuters21578.toml" in names
     assert "labelkin/experiment/template.toml" in names
     assert not [n for n in names if not n.startswith(("labelkin/", "labelkin-"))]
+
+
+def test_the_wheel_carries_every_file_of_the_package(wheel):
+    """Stop words, experiments, templates and pages are no modules, and must be there."""
+    package = TOP / "src" / "labelkin"
+    files = {
+        f"labelkin/{path.relative_to(package)}"
+        for path in package.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert any(name.endswith(".txt") for name in files)
+    assert files - set(zipfile.ZipFile(wheel).namelist()) == set()
+
+
+def test_the_source_distribution_carries_tests_with_their_numbers_and_the_pages(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = [
+        *("README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "Makefile", "pyproject.toml"),
+        *("tests/conftest.py", "tests/oracle/INDEX.json", "tests/oracle/README.md"),
+        *("tests/oracle/M1_t0_blr.json", "tests/oracle/M4_train_labels.csv"),
+    ]
+    assert set(wanted) - names == set()
+    for folder in ("docs", "examples", "benchmarks", "src/labelkin"):
+        assert any(name.startswith(f"{folder}/") for name in names), folder
+
+
+def test_what_the_project_says_of_itself_is_in_the_wheel(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]
+        said = Parser().parsestr(archive.read(name).decode())
+    project = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
+    assert said["Author"] == "labelkin developers"
+    assert said["Version"] == project["version"]
+    assert said["Requires-Python"] == ">=3.11"
+    assert said["License-Expression"] == "BSD-3-Clause"
+    assert said.get_all("Project-URL") is None
+    assert "Typing :: Typed" in said.get_all("Classifier")
+    assert set(said.get_all("Provides-Extra")) == set(project["optional-dependencies"])
+    assert f"version: {project['version']}" in (TOP / "CITATION.cff").read_text()
 
 
 def _lend_core_dependencies(site):

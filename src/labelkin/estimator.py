@@ -47,10 +47,13 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X
-            Documents × features, dense or sparse.
-        y
-            The labels: any kind of ``Y`` that :func:`labelkin.label_matrix.read_labels` takes.
+        X : array or sparse matrix of shape (n_documents, n_features)
+        y : any kind of labels
+            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+
+        Returns
+        -------
+        self
         """
         X, labels = self._read(X, y)
         self._learn(X, labels)
@@ -285,6 +288,21 @@ def _class_names(labels: LabelMatrix) -> NDArray[Any]:
     return labels.classes[labels.positive.indices]
 
 
+def fit_content(
+    content: Any, X: Any, labels: LabelMatrix, fit_params: dict[str, Any], *, out_of_fold: bool
+) -> NDArray[np.float64] | None:
+    """Fit a content classifier; return its out-of-fold log-odds if they are wanted.
+
+    One that has no out-of-fold evidence of its own is cross-validated.
+    """
+    target = labels_for(content, labels)
+    if out_of_fold and hasattr(content, "fit_out_of_fold"):
+        return np.asarray(content.fit_out_of_fold(X, target, **fit_params))
+    evidence = out_of_fold_log_odds(content, X, labels, fit_params) if out_of_fold else None
+    content.fit(X, target, **fit_params)
+    return evidence
+
+
 def out_of_fold_log_odds(
     estimator: Any,
     X: Any,
@@ -337,8 +355,37 @@ def stage(name: str, verbose: int) -> Iterator[None]:
     if not verbose:
         yield
         return
-    sys.stderr.write(f"labelkin: {name} …")
-    sys.stderr.flush()
+    _print(f"labelkin: {name} …")
     start = time.perf_counter()
-    yield
-    sys.stderr.write(f" {time.perf_counter() - start:.1f} s\n")
+    with _announcing_compilation():
+        yield
+    _print(f" {time.perf_counter() - start:.1f} s\n")
+
+
+@contextmanager
+def _announcing_compilation() -> Iterator[None]:
+    """Say once when numba compiles a kernel: the first time takes seconds, later ones nothing."""
+    try:
+        from numba.core import event
+    except ImportError:
+        yield
+        return
+
+    class Announcement(event.Listener):
+        is_made = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.is_made:
+                _print(" compiling, once …")
+            self.is_made = True
+
+        def on_end(self, event: Any) -> None:
+            """Say nothing: the stage goes on."""
+
+    with event.install_listener("numba:compile", Announcement()):
+        yield
+
+
+def _print(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

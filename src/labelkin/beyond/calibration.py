@@ -91,6 +91,20 @@ def fit_calibration(
     return Calibration(np.where(rises, slope, 0.0), np.where(rises, shift, prior_log_odds))
 
 
+def check_can_calibrate(labels: LabelMatrix, rules: object) -> None:
+    """Raise where calibrating label by label makes no sense."""
+    if labels.kind != "multilabel":
+        raise ValueError(
+            "calibrate=True calibrates label by label, for a label matrix; got a 1-d y of "
+            f"{len(labels.classes)} classes. Leave it out, or use CalibratedClassifierCV."
+        )
+    if rules is not None:
+        raise ValueError(
+            "calibrate=True changes probabilities label by label and would break the rules "
+            "between them. Use calibrate or rules, not both."
+        )
+
+
 def _in_one_column(
     log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None
 ) -> tuple[Matrix, Matrix, Matrix | None]:

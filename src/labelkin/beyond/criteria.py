@@ -1,116 +1,26 @@
-"""What a learnt evidence weight is judged by: losses of out-of-fold log-odds, smaller is better.
+"""What is learned is judged by losses of out-of-fold log-odds: smaller is better.
 
-Unknown cells are left out; a label set with unknown cells is right when its known cells are.
+The evidence weight is chosen by one criterion. A gain by that criterion can hide a loss by another:
+a classifier that gives too few labels can gain F1 and lose Hamming loss. Whether it does is seen
+out of fold, and how sure that is, by leaving out one group of documents after the other (the
+delete-a-group jackknife). The measures are those of :mod:`labelkin.metrics`; unknown cells are left
+out, and a label set with unknown cells is right when its known cells are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.metrics.decisions import DecisionCounts, count_by_document, count_decisions
+from labelkin.metrics.judged import Truth
+from labelkin.metrics.probabilities import log_losses, squared_errors
+from labelkin.metrics.rankings import first_errors
 
 Matrix = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Truth:
-    """The true labels in the form the criteria need.
-
-    Attributes
-    ----------
-    positive
-        Where a document has the label, ``(n_documents, n_labels)``.
-    known
-        Where that is known; ``None``: everywhere.
-    times
-        How often each document counts, ``(n_documents,)``.
-    """
-
-    positive: NDArray[np.bool_]
-    known: NDArray[np.bool_] | None
-    times: Matrix
-
-    @classmethod
-    def of(cls, labels: LabelMatrix, weight: Matrix | None) -> Truth:
-        """Lay out the labels of documents that count ``weight`` times each."""
-        known = None if labels.unknown is None else labels.unknown.toarray() == 0
-        times = np.ones(labels.shape[0]) if weight is None else weight
-        return cls(labels.positive.toarray() > 0, known, times)
-
-    def only_known(self, cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the cells without those of which nothing is known."""
-        return cells if self.known is None else cells & self.known
-
-
-def _brier(log_odds: Matrix, truth: Truth) -> float:
-    squares = expit(log_odds)
-    squares -= truth.positive
-    squares *= squares
-    if truth.known is not None:
-        squares *= truth.known
-    return float(truth.times @ squares.sum(axis=1))
-
-
-def _log_loss(log_odds: Matrix, truth: Truth) -> float:
-    losses = np.logaddexp(0, np.where(truth.positive, -log_odds, log_odds))
-    if truth.known is not None:
-        losses *= truth.known
-    return float(truth.times @ losses.sum(axis=1))
-
-
-def _hamming_loss(log_odds: Matrix, truth: Truth) -> float:
-    return float(truth.times @ _wrong(log_odds, truth).sum(axis=1))
-
-
-def _subset_loss(log_odds: Matrix, truth: Truth) -> float:
-    return float(truth.times @ _wrong(log_odds, truth).any(axis=1))
-
-
-def _one_error(log_odds: Matrix, truth: Truth) -> float:
-    first = log_odds.argmax(axis=1)
-    return float(truth.times @ ~truth.positive[np.arange(len(first)), first])
-
-
-def _micro_f1(log_odds: Matrix, truth: Truth) -> float:
-    hits, wrong = _hits_and_wrong(log_odds, truth)
-    return -float(f1_of(hits.sum(), wrong.sum()))
-
-
-def _macro_f1(log_odds: Matrix, truth: Truth) -> float:
-    return -float(f1_of(*_hits_and_wrong(log_odds, truth)).mean())
-
-
-CRITERIA: dict[str, Callable[[Matrix, Truth], float]] = {
-    "brier": _brier,
-    "log_loss": _log_loss,
-    "hamming_loss": _hamming_loss,
-    "subset_loss": _subset_loss,
-    "one_error": _one_error,
-    "micro_f1": _micro_f1,
-    "macro_f1": _macro_f1,
-}
-
-
-def _wrong(log_odds: Matrix, truth: Truth) -> NDArray[np.bool_]:
-    return truth.only_known((log_odds > 0) != truth.positive)
-
-
-def _hits_and_wrong(log_odds: Matrix, truth: Truth) -> tuple[Matrix, Matrix]:
-    """Count, per label, what is rightly given and what is wrongly given or withheld."""
-    hits = truth.times @ ((log_odds > 0) & truth.positive)
-    return hits, truth.times @ _wrong(log_odds, truth)
-
-
-def f1_of(hits: Matrix, wrong: Matrix) -> Matrix:
-    """Return F1 = 2 hits / (2 hits + wrong); 0 where there is nothing to find and nothing found."""
-    return np.divide(2 * hits, 2 * hits + wrong, out=np.zeros_like(hits), where=hits > 0)
-
 
 #: Groups of documents that are left out in turn.
 _GROUPS = 20
@@ -118,8 +28,32 @@ _GROUPS = 20
 _CLEAR = 3.0
 
 
+def _micro_f1(log_odds: Matrix, truth: Truth) -> float:
+    return -float(count_decisions(truth, log_odds > 0).average("f1", "micro"))
+
+
+def _macro_f1(log_odds: Matrix, truth: Truth) -> float:
+    return -float(count_decisions(truth, log_odds > 0).average("f1", "macro"))
+
+
+def _subset_loss(log_odds: Matrix, truth: Truth) -> float:
+    return float(truth.weight @ (count_by_document(truth, log_odds > 0).wrong > 0))
+
+
+#: Losses by name; only their order counts.
+CRITERIA: dict[str, Callable[[Matrix, Truth], float]] = {
+    "brier": lambda z, truth: float(truth.weight @ squared_errors(truth, z).sum(axis=1)),
+    "log_loss": lambda z, truth: float(truth.weight @ log_losses(truth, z).sum(axis=1)),
+    "hamming_loss": lambda z, truth: float(count_decisions(truth, z > 0).wrong.sum()),
+    "subset_loss": _subset_loss,
+    "one_error": lambda z, truth: float(truth.weight @ first_errors(truth, z)),
+    "micro_f1": _micro_f1,
+    "macro_f1": _macro_f1,
+}
+
+
 def does_clear_harm(content: Matrix, posterior: Matrix, truth: Truth) -> bool:
-    """Tell whether micro F1, macro F1, Hamming or subset 0/1 loss is clearly worse than without.
+    """Return whether micro F1, macro F1, Hamming or subset 0/1 loss is clearly worse than without.
 
     Parameters
     ----------
@@ -136,56 +70,37 @@ def loss_in_standard_errors(content: Matrix, posterior: Matrix, truth: Truth) ->
 
     In standard errors of the difference; below 0 is a gain.
     """
-    without, with_labels = _count(content, truth), _count(posterior, truth)
-    difference = _losses(*map(_all, with_labels)) - _losses(*map(_all, without))
-    left_out = np.array(
-        [
-            _losses(*(_all(part) - part[g] for part in with_labels))
-            - _losses(*(_all(part) - part[g] for part in without))
-            for g in range(len(without.hits))
-        ]
-    )
+    difference = _losses(posterior, truth) - _losses(content, truth)
+    whole, left_out = difference[0], difference[1:]
     n_groups = len(left_out)
     spread = ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * (n_groups - 1) / n_groups
     error = np.sqrt(spread)
     # A loss that every group has in the same measure is beyond doubt.
-    sure = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
-    return np.divide(difference, error, out=sure, where=error > 0)
+    sure = np.where(whole == 0, 0.0, np.copysign(np.inf, whole))
+    return np.divide(whole, error, out=sure, where=error > 0)
 
 
-class _Counts(NamedTuple):
-    """Per group of documents: right and wrong decisions by label, wrong label sets, documents."""
-
-    hits: Matrix
-    wrong: Matrix
-    wrong_sets: Matrix
-    documents: Matrix
-
-
-def _count(log_odds: Matrix, truth: Truth) -> _Counts:
-    given = log_odds > 0
-    wrong = truth.only_known(given != truth.positive)
-    hits = given & truth.positive
-    groups = [slice(g, None, _GROUPS) for g in range(min(_GROUPS, len(given)))]
-    return _Counts(
-        np.array([truth.times[g] @ hits[g] for g in groups]),
-        np.array([truth.times[g] @ wrong[g] for g in groups]),
-        np.array([[truth.times[g] @ wrong[g].any(axis=1)] for g in groups]),
-        np.array([[truth.times[g].sum()] for g in groups]),
-    )
-
-
-def _all(part: Matrix) -> Matrix:
-    return np.asarray(part.sum(axis=0))
-
-
-def _losses(hits: Matrix, wrong: Matrix, wrong_sets: Matrix, documents: Matrix) -> Matrix:
-    n_documents = max(float(documents[0]), 1e-12)
-    return np.array(
+def _losses(log_odds: Matrix, truth: Truth) -> Matrix:
+    """Return the four losses of all documents, and of all but each group, ``(1 + n_groups, 4)``."""
+    document = np.arange(len(log_odds))
+    shape = (min(_GROUPS, len(document)), len(document))
+    groups = sparse.csr_array((truth.weight, (document % _GROUPS, document)), shape)
+    decided = log_odds > 0
+    by_group = count_decisions(truth, decided, groups)
+    counts = DecisionCounts(*(_with_left_out(field) for field in vars(by_group).values()))
+    wrong_sets = _with_left_out(groups @ (count_by_document(truth, decided).wrong > 0))
+    n_documents = np.maximum(_with_left_out(groups.sum(axis=1)), 1e-12)
+    return np.column_stack(
         [
-            1 - float(f1_of(hits.sum(keepdims=True), wrong.sum(keepdims=True))[0]),
-            1 - float(f1_of(hits, wrong).mean()),
-            wrong.sum() / n_documents,
-            float(wrong_sets[0]) / n_documents,
+            1 - counts.average("f1", "micro"),
+            1 - counts.average("f1", "macro"),
+            counts.wrong.sum(axis=1) / n_documents,
+            wrong_sets / n_documents,
         ]
     )
+
+
+def _with_left_out(sums: Matrix) -> Matrix:
+    """Return the sum over all groups, and over all but each."""
+    total = sums.sum(axis=0, keepdims=True)
+    return np.concatenate([total, total - sums])

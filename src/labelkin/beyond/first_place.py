@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.metrics.judged import Truth
+from labelkin.metrics.rankings import first_errors
 
 Matrix = NDArray[np.float64]
 
@@ -69,18 +71,13 @@ def choose_first_place(
     weight
         How often each document counts; none: once.
     """
-    times = np.ones(len(content)) if weight is None else weight
-    alone = _first_is_right(content, labels)
+    truth = Truth.of(labels, weight)
+    times = truth.weight
+    alone = ~first_errors(truth, content)
     best, most = 0.0, float(times @ alone)
     for share in SHARES:
-        right = _first_is_right(content + share * evidence, labels)
+        right = ~first_errors(truth, content + share * evidence)
         wins, losses = times @ (right & ~alone), times @ (alone & ~right)
         if wins - losses > np.sqrt(wins + losses) and times @ right > most:
             best, most = share, float(times @ right)
     return best
-
-
-def _first_is_right(log_odds: Matrix, labels: LabelMatrix) -> NDArray[np.bool_]:
-    """Return whether the first label of each document is a true one."""
-    first = log_odds.argmax(axis=1)
-    return np.asarray(labels.positive[np.arange(len(first)), first]).ravel() > 0

@@ -91,9 +91,7 @@ def _fit(
     weight: Matrix | None,
     out_of_fold: bool,
 ) -> Fitted:
-    chosen = read_weight(evidence_weight)
-    if isinstance(chosen, LearnedWeight) and is_too_little(labels):
-        chosen = 0.0
+    chosen = read_weight(usable_weight(evidence_weight, labels))
     learns = isinstance(chosen, LearnedWeight)
     content = None if content is None else finite_content(content)
     fill_in = _fit_fill_in(variant, learns, content, labels, weight)
@@ -113,9 +111,11 @@ def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
     return learns_cuts or isinstance(read_weight(evidence_weight), LearnedWeight)
 
 
-def is_too_little(labels: LabelMatrix) -> bool:
-    """Return whether there are too few documents, or labels, to learn about predicted labels."""
-    return labels.shape[0] < _FEWEST or labels.shape[1] < 2
+def usable_weight(evidence_weight: EvidenceWeight, labels: LabelMatrix) -> EvidenceWeight:
+    """Return 0 for a weight that is to be learned from too few documents, or labels."""
+    too_little = labels.shape[0] < _FEWEST or labels.shape[1] < 2
+    learns = isinstance(read_weight(evidence_weight), LearnedWeight)
+    return 0.0 if learns and too_little else evidence_weight
 
 
 def read_weight(value: Any) -> float | LearnedWeight:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from labelkin.beyond.criteria import CRITERIA, Truth, does_clear_harm
+from labelkin.beyond.criteria import CRITERIA, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import (
@@ -39,6 +39,7 @@ from labelkin.method.combination import (
 )
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.metrics.judged import Truth
 
 Criterion = Literal[
     "brier", "log_loss", "hamming_loss", "subset_loss", "one_error", "micro_f1", "macro_f1"

@@ -135,13 +135,15 @@ def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, An
             f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
             "Use 'as_is' or 'tfidf'."
         )
-    others: dict[str, Any] = {
+    weights: Any = {
+        "counts": TermWeights("counts"),
+        "tfidf": TermWeights("tfidf"),
+        "ltc": TermWeights("ltc"),
         "presence": Binarizer(),
         "as_is": "passthrough",
         "standardised": StandardScaler(),
         "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
-    }
-    weights = others.get(content.weights) or TermWeights(content.weights)
+    }[content.weights]
     terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
     features = Pipeline([("terms", terms), ("weights", weights)])
     return features, features.fit_transform(corpus.X_train, corpus.Y_train)

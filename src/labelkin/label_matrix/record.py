@@ -204,7 +204,7 @@ def frame_in_order(frame: Any, names: NDArray[Any]) -> NDArray[Any]:
             return values[:, [place[name] for name in wanted]]
         if list(range(len(wanted))) in (columns, wanted):
             return values
-    refuse_repeated(columns, "DataFrame columns")
+    check_distinct(columns, "DataFrame columns")
     names_to_columns(columns, names)
     missing = [name for name in wanted if name not in place]
     raise ValueError(
@@ -234,7 +234,7 @@ def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def refuse_repeated(names: Sequence[Any], what: str) -> None:
+def check_distinct(names: Sequence[Any], what: str) -> None:
     """Raise for names that occur twice; ``what`` they are is said."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:

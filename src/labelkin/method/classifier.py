@@ -13,24 +13,17 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.calibration import Calibration, fit_calibration
+from labelkin.beyond.calibration import Calibration, check_can_calibrate, fit_calibration
 from labelkin.beyond.fitting import (
     EvidenceWeight,
     Variant,
-    is_too_little,
     learns_from_predictions,
-    read_weight,
+    usable_weight,
 )
-from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import as_content
-from labelkin.estimator import (
-    LogOddsClassifier,
-    out_of_fold_log_odds,
-    read_any_documents,
-    stage,
-)
+from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, stage
 from labelkin.explain.contributions import Explanation, Posterior, Suggestion, check_top
-from labelkin.label_matrix import LabelMatrix, labels_for
+from labelkin.label_matrix import LabelMatrix
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.rescorer import LabelRescorer
@@ -38,8 +31,6 @@ from labelkin.odds import probability_of
 from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
-
-_Routed = dict[str, dict[str, Any]]
 
 
 class OutOfFold(NamedTuple):
@@ -176,10 +167,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
         Parameters
         ----------
-        X
+        X : documents
             Whatever the content classifier takes, sparse included.
-        y
-            The labels, any kind of ``Y``; NaN = unknown.
+        y : any kind of labels
+            NaN = unknown.
         **fit_params
             ``sample_weight``, for all parts; with scikit-learn's metadata routing enabled, whatever
             the parts request.
@@ -188,47 +179,39 @@ class LabelDependenceClassifier(LogOddsClassifier):
         -------
         self
         """
-        routed = route_fit(self, fit_params, **self._parts())
-        X, labels = self._read(X, y)
-        self._learn(X, labels, routed)
+        self._fit(X, y, fit_params, out_of_fold=False)
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Matrix:
         """Fit, and return the posterior log-odds of the training documents as if unseen."""
-        routed = route_fit(self, fit_params, **self._parts())
-        X, labels = self._read(X, y)
-        return self._learn_out_of_fold(X, labels, routed)
-
-    def _learn(self, X: Any, labels: LabelMatrix, routed: _Routed | None = None) -> None:
-        self._learn_parts(X, labels, routed, out_of_fold=False)
-
-    def _learn_out_of_fold(
-        self, X: Any, labels: LabelMatrix, routed: _Routed | None = None
-    ) -> Matrix:
-        posterior = self._learn_parts(X, labels, routed, out_of_fold=True)
+        posterior = self._fit(X, y, fit_params, out_of_fold=True)
         assert posterior is not None
         return posterior
 
-    def _learn_parts(
-        self, X: Any, labels: LabelMatrix, routed: _Routed | None, out_of_fold: bool
-    ) -> Matrix | None:
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Matrix | None:
         """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
-        to_content, to_labels = (routed or {"content": {}, "labels": {}}).values()
-        self._check_calibrate()
+        parts = self._parts()
+        to_content, to_labels = route_fit(self, fit_params, **parts).values()
+        X, labels = self._read(X, y)
+        if self.calibrate:
+            check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
-        rescorer = self._rescorer(labels)
+        evidence_weight = usable_weight(self.evidence_weight, labels)
         wanted = out_of_fold or rule.needs_scores or self.calibrate or self.keep_out_of_fold
-        predicts = wanted or learns_from_predictions(self.variant, rescorer.evidence_weight)
+        predicts = wanted or learns_from_predictions(self.variant, evidence_weight)
+        self.rescorer_ = LabelRescorer(
+            parts["labels"], self.variant, evidence_weight, scale="log_odds", rules=self.rules
+        )
         posterior = None
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                self.content_, content = self._fit_content(X, labels, to_content, predicts)
+                self.content_ = seeded(parts["content"], self.random_state)
+                content = fit_content(self.content_, X, labels, to_content, out_of_fold=predicts)
             with stage("label evidence", self.verbose):
                 if wanted and content is not None:
-                    posterior = rescorer.fit_out_of_fold(labels, scores=content, **to_labels)
+                    posterior = self.rescorer_.fit_out_of_fold(labels, scores=content, **to_labels)
                 else:
-                    rescorer.fit(labels, scores=content, **to_labels)
-        self.rescorer_ = rescorer
+                    self.rescorer_.fit(labels, scores=content, **to_labels)
         given = to_labels.get("sample_weight")
         weight = None if given is None else np.asarray(given, dtype=np.float64)
         with stage("thresholds", self.verbose):
@@ -240,19 +223,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
             self.out_of_fold_ = OutOfFold(content, posterior)
         return posterior
 
-    def _fit_content(
-        self, X: Any, labels: LabelMatrix, params: dict[str, Any], out_of_fold: bool
-    ) -> tuple[Any, Matrix | None]:
-        """Return the fitted content classifier and, if wanted, its out-of-fold evidence."""
-        content = seeded(self._parts()["content"], self.random_state)
-        target = labels_for(content, labels)
-        if not out_of_fold:
-            return content.fit(X, target, **params), None
-        if hasattr(content, "fit_out_of_fold"):
-            evidence = content.fit_out_of_fold(X, target, **params)
-            return content, evidence
-        evidence = out_of_fold_log_odds(content, X, labels, params)
-        return content.fit(X, target, **params), evidence
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self._fit(X, labels, {}, out_of_fold=False)
 
     def log_odds(self, X: Any, known: Any = None) -> Matrix:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
@@ -363,34 +335,12 @@ class LabelDependenceClassifier(LogOddsClassifier):
             return self.probabilities(log_odds)
         return super()._probabilities(log_odds)
 
-    def _check_calibrate(self) -> None:
-        if not self.calibrate:
-            return
-        if self.target_kind_ != "multilabel":
-            raise ValueError(
-                "calibrate=True calibrates label by label, for a label matrix; got a 1-d y of "
-                f"{len(self.classes_)} classes. Leave it out, or use CalibratedClassifierCV."
-            )
-        if self.rules is not None:
-            raise ValueError(
-                "calibrate=True changes probabilities label by label and would break the rules "
-                "between them. Use calibrate or rules, not both."
-            )
-
     def _jobs(self) -> AbstractContextManager[Any]:
         return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
 
     def _parts(self) -> dict[str, Any]:
         content = "svm" if self.content is None else self.content
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
-
-    def _rescorer(self, labels: LabelMatrix) -> LabelRescorer:
-        weight = self.evidence_weight
-        if isinstance(read_weight(weight), LearnedWeight) and is_too_little(labels):
-            weight = 0.0  # spares the content classifier its out-of-fold evidence
-        return LabelRescorer(
-            self._parts()["labels"], self.variant, weight, scale="log_odds", rules=self.rules
-        )
 
     def _decisions(self, log_odds: Matrix) -> NDArray[np.bool_]:
         return self.decide(log_odds)

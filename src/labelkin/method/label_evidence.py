@@ -1,15 +1,14 @@
-"""Label evidence, p(label | other labels): one classifier per label, learnt from label sets."""
+"""Label evidence, p(label | other labels): one classifier per label, learned from label sets."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -18,11 +17,8 @@ from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 from labelkin.registry import part_class
 from labelkin.solvers.logistic import fit_logistic_layer
-from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
+from labelkin.solvers.svm_layer import fit_svm_layer
 from labelkin.solvers.weka_logistic import fit_weka_logistic
-
-#: SVM outputs that differ by less than this over all training sets are solver noise, not a rule.
-_NO_SPREAD = 1e-3
 
 
 class LabelEvidence(BaseEstimator, ABC):
@@ -35,11 +31,15 @@ class LabelEvidence(BaseEstimator, ABC):
 
         Parameters
         ----------
-        Y
-            The labels, any kind. An unknown cell (NaN) is left out as target and counts the label's
+        Y : any kind of labels
+            An unknown cell (NaN) is left out as target and counts the label's
             prior as input.
-        sample_weight
-            How many times each document counts, ``(n_documents,)``.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
         """
         labels = read_labels(Y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -79,7 +79,7 @@ class LabelEvidence(BaseEstimator, ABC):
 
 
 class LinearLabelEvidence(LabelEvidence):
-    """Log-odds that are a bias plus a sum over the other labels, learnt from counted label sets."""
+    """Log-odds that are linear in the other labels, learned from counted label sets."""
 
     weights_: NDArray[np.float64]
     bias_: NDArray[np.float64]
@@ -109,12 +109,12 @@ class LogisticLabels(LinearLabelEvidence):
 
     Parameters
     ----------
-    solver
+    solver : "exact" or "weka", default "exact"
         ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its
         early stop, to compare with numbers made by it.
-    tol
+    tol : float, default 1e-9
         Share of the objective at which the exact solver stops.
-    n_jobs
+    n_jobs : int, optional
         Threads, over blocks of labels.
 
     Attributes
@@ -134,7 +134,12 @@ class LogisticLabels(LinearLabelEvidence):
     [0.22, 0.87]
     """
 
-    def __init__(self, solver: str = "exact", tol: float = 1e-9, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        solver: Literal["exact", "weka"] = "exact",
+        tol: float = 1e-9,
+        n_jobs: int | None = None,
+    ) -> None:
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
@@ -162,23 +167,34 @@ class SVMLabels(LinearLabelEvidence):
 
     Parameters
     ----------
-    C
+    C : float, default 1.0
         Penalty of a margin violation.
-    rare
+    rare : "prior" or "balanced", default "prior"
         What to do where the best SVM gives every label set the same answer: ``"prior"`` leaves it
         at that; ``"balanced"`` fits again with both sides weighing the same, which always finds a
         rule, and lets the logistic fit set its strength. (Weka standardises the noise its solver
         leaves there; no other solver finds the same.)
-    n_jobs
+    n_jobs : int, optional
         Labels fitted at a time.
 
     Attributes
     ----------
     weights_, bias_, prior_, label_names_
         As in :class:`LogisticLabels`.
+
+    Examples
+    --------
+    >>> layer = SVMLabels().fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
+    >>> bool(layer.predict_proba([[0, 1, 0]])[0, 2] > 0.9)  # tea, given sugar
+    True
     """
 
-    def __init__(self, C: float = 1.0, rare: str = "prior", n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        rare: Literal["prior", "balanced"] = "prior",
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.rare = rare
         self.n_jobs = n_jobs
@@ -186,19 +202,15 @@ class SVMLabels(LinearLabelEvidence):
     def _learn_from(self, label_sets: LabelSets) -> None:
         if self.rare not in ("prior", "balanced"):
             raise ValueError(f"rare must be 'prior' or 'balanced', got {self.rare!r}.")
-        n_labels = label_sets.n_labels
-        inputs = label_sets.inputs().toarray()
-        low = inputs.min(axis=0, initial=np.inf) if len(inputs) else np.zeros(n_labels)
-        spread = (inputs.max(axis=0, initial=-np.inf) if len(inputs) else low) - low
-        scale = np.divide(1.0, spread, out=np.zeros(n_labels), where=spread > 0)
-        scaled = (inputs - low) * scale
-        columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_svm_column)(scaled, label_sets, j, self.C, self.rare == "balanced")
-            for j in range(n_labels)
+        self.weights_, self.bias_ = fit_svm_layer(
+            label_sets.inputs().toarray(),
+            label_sets.positive,
+            label_sets.count,
+            unknown=label_sets.unknown,
+            C=self.C,
+            balance_rare=self.rare == "balanced",
+            n_jobs=self.n_jobs,
         )
-        on_scaled = np.array([weights for weights, _ in columns]).reshape(n_labels, n_labels).T
-        self.weights_ = on_scaled * scale[:, None]
-        self.bias_ = np.array([bias for _, bias in columns]) - low @ self.weights_
 
 
 class OtherLabels(LabelEvidence):
@@ -206,12 +218,20 @@ class OtherLabels(LabelEvidence):
 
     Parameters
     ----------
-    estimator
-        The classifier. It sees the documents' label sets as they are.
-    clip
+    estimator : classifier
+        Any with ``predict_proba``. It sees the documents' label sets as they are.
+    clip : float, default 1e-6
         Probabilities of exactly 0 and 1, and what lies closer, count as ``clip`` and ``1 - clip``.
-    n_jobs
+    n_jobs : int, optional
         Labels fitted at a time.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> layer = OtherLabels(DecisionTreeClassifier(max_depth=2, random_state=0))
+    >>> layer = layer.fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
+    >>> layer.predict_proba([[0, 1, 0]])[:, 2].round(2).tolist()
+    [1.0]
     """
 
     def __init__(self, estimator: Any, clip: float = 1e-6, n_jobs: int | None = None) -> None:
@@ -277,43 +297,6 @@ def as_label_classifier(labels: Any) -> Any:
             f"classifier with predict_proba, got {labels!r}."
         )
     return labels if hasattr(labels, "log_odds") else OtherLabels(labels)
-
-
-def _svm_column(
-    inputs: NDArray[np.float64], label_sets: LabelSets, j: int, C: float, balance_rare: bool
-) -> tuple[NDArray[np.float64], float]:
-    """Weights (own place 0) and bias of label j's log-odds on the scaled inputs."""
-    target = label_sets.positive[:, [j]].toarray().ravel()
-    count = label_sets.count
-    if label_sets.unknown is not None:
-        count = count * (1 - label_sets.unknown[:, [j]].toarray().ravel())
-    rows = np.flatnonzero(count > 0)
-    others = inputs[rows]
-    others[:, j] = 0.0
-    target, count = target[rows], count[rows]
-    prior = target @ count / count.sum() if len(rows) else 0.5
-    # A label without two sides goes to the end of the scale, as Weka's logistic fit drives it
-    # there.
-    nothing = np.zeros(inputs.shape[1]), float(log_odds_of(prior, clip=1e-7))
-    if len(np.unique(target)) < 2:
-        return nothing
-    svm = SVC(kernel="linear", C=C, tol=1e-6).fit(others, target, sample_weight=count)
-    if balance_rare and np.ptp(svm.decision_function(others)) < _NO_SPREAD:
-        svm.fit(others, target, sample_weight=_balanced(target, count))
-    output = svm.decision_function(others)
-    if np.ptp(output) < _NO_SPREAD:
-        return nothing
-    prior = SigmoidPrior(slope_precision=2e-8)  # Weka's ridge of 1e-8
-    sigmoid = fit_sigmoid(output[:, None], target[:, None], count, smooth=False, prior=prior)
-    slope, intercept = -float(sigmoid.slope[0]), -float(sigmoid.intercept[0])
-    return slope * svm.coef_.ravel(), slope * float(svm.intercept_[0]) + intercept
-
-
-def _balanced(target: NDArray[np.float64], count: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scale counts so that both sides weigh half of all."""
-    positive = target @ count
-    half = count.sum() / 2
-    return count * np.where(target == 1, half / positive, half / (count.sum() - positive))
 
 
 def _fit_on_others(

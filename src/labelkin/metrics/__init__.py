@@ -13,9 +13,9 @@ decisions, by cell (unknown cells are skipped)      :func:`hamming_loss`; :func:
                                                     :func:`precision_per_label`,
                                                     :func:`recall_per_label`, :func:`f1_per_label`,
                                                     :func:`jaccard_per_label`
-decisions, by document (unknown cells are refused)  :func:`subset_loss`; the four above with
+decisions, by document (unknown cells raise)        :func:`subset_loss`; the four above with
                                                     ``average="document"``
-rankings by log-odds (unknown cells are refused)    :func:`one_error`, :func:`coverage`,
+rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`coverage`,
                                                     :func:`ranking_loss`,
                                                     :func:`label_ranking_average_precision`,
                                                     :func:`precision_at_k`, :func:`recall_at_k`,
@@ -29,10 +29,11 @@ probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`
                                                     :func:`reliability`
 ==================================================  ================================================
 
-Rankings and probabilities are judged by log-odds; probabilities enter by :func:`log_odds_of`.
+Rankings and probabilities are judged by log-odds; probabilities enter as
+``evaluate(Y, probabilities=...)``, or by :func:`log_odds_of`.
 """
 
-from labelkin.metrics.decision_metrics import (
+from labelkin.metrics.decisions import (
     f1,
     f1_per_label,
     hamming_loss,
@@ -47,7 +48,8 @@ from labelkin.metrics.decision_metrics import (
     subset_loss,
 )
 from labelkin.metrics.evaluation import Evaluation, evaluate
-from labelkin.metrics.probability_metrics import (
+from labelkin.metrics.probabilities import (
+    Reliability,
     brier_score,
     brier_score_per_label,
     expected_calibration_error,
@@ -55,14 +57,13 @@ from labelkin.metrics.probability_metrics import (
     log_loss_per_label,
     reliability,
 )
-from labelkin.metrics.probability_sums import Reliability
-from labelkin.metrics.propensity import propensities
-from labelkin.metrics.ranking_metrics import (
+from labelkin.metrics.rankings import (
     coverage,
     label_ranking_average_precision,
     ndcg_at_k,
     one_error,
     precision_at_k,
+    propensities,
     propensity_scored_precision_at_k,
     ranking_loss,
     recall_at_k,

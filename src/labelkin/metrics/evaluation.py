@@ -9,18 +9,28 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.metrics.decision_counts import DecisionCounts, Metric, count_decisions
-from labelkin.metrics.document_sums import DocumentSums, sum_documents
-from labelkin.metrics.judged import Block
-from labelkin.metrics.probability_sums import ProbabilitySums, Reliability, sum_probabilities
-from labelkin.metrics.ranking_sums import RankingSums, sum_rankings
-from labelkin.metrics.reading import judge, read_ks, read_n_bins, read_propensity
-from labelkin.metrics.sums import Floats, Sums
+from labelkin.metrics.decisions import (
+    DecisionCounts,
+    Metric,
+    count_decisions,
+    sum_label_sets,
+)
+from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
+from labelkin.metrics.probabilities import (
+    ProbabilitySums,
+    Reliability,
+    read_n_bins,
+    sum_probabilities,
+)
+from labelkin.metrics.rankings import read_propensity, sum_rankings
 
-S = TypeVar("S", bound=Sums)
+S = TypeVar("S", ProbabilitySums, DocumentSums)
+
+#: What an evaluation shows of itself in one line, of the scores it has.
+_SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
     """Counts and sums of all metrics; :meth:`scores` reads the metrics from them.
 
@@ -29,18 +39,28 @@ class Evaluation:
 
     Attributes
     ----------
-    labels
-        The labels, ``(n_labels,)``.
-    ks
+    labels : array of shape (n_labels,)
+        The labels.
+    ks : tuple of int
         The k of the metrics "at k".
-    propensity
-        Propensities of the labels, ``(n_labels,)``, or ``None``.
-    n_documents
+    propensity : array of shape (n_labels,), or None
+        Propensities of the labels.
+    n_documents : float
         Sum of the documents' weights.
-    decisions, documents
-        What the decisions score, label by label and document by document.
-    ranking, probability
-        What the log-odds score, as rankings and as probabilities; ``None`` without log-odds.
+    decisions : DecisionCounts
+        What the decisions score, label by label.
+    documents : DocumentSums
+        What the decisions score, document by document.
+    ranking : DocumentSums or None
+        What the log-odds score as rankings; ``None`` without log-odds.
+    probability : ProbabilitySums or None
+        What the log-odds score as probabilities; ``None`` without log-odds.
+
+    Examples
+    --------
+    >>> evaluate([["tea"], ["sugar", "tea"]], decisions=[["tea"], ["tea"]])
+    <Evaluation of 2 documents, 2 labels: micro_f1 0.800, macro_f1 0.500, hamming_loss 0.250, \
+subset_loss 0.500>
     """
 
     labels: NDArray[Any]
@@ -49,7 +69,7 @@ class Evaluation:
     n_documents: float
     decisions: DecisionCounts
     documents: DocumentSums
-    ranking: RankingSums | None
+    ranking: DocumentSums | None
     probability: ProbabilitySums | None
 
     def __add__(self, other: Evaluation) -> Evaluation:
@@ -92,7 +112,7 @@ class Evaluation:
         """
         scores = self.decisions.scores() | self.documents.scores()
         if self.ranking is not None:
-            scores |= self.ranking.scores(self.ks, has_propensity=self.propensity is not None)
+            scores |= self.ranking.scores()
         if self.probability is not None:
             scores |= self.probability.scores()
         return scores
@@ -112,12 +132,28 @@ class Evaluation:
         """Promised and observed shares by bin of probability; ``None`` without log-odds."""
         return None if self.probability is None else self.probability.reliability
 
+    def __repr__(self) -> str:
+        """Return one line with a few scores; ``print`` shows them all."""
+        scores = self.scores()
+        shown = ", ".join(f"{name} {scores[name]:.3f}" for name in _SHOWN if name in scores)
+        return f"<Evaluation of {self._size()}: {shown}>"
+
     def __str__(self) -> str:
         """Return a table of all scores."""
         scores = self.scores()
         width = max(map(len, scores))
         lines = [f"{name:<{width}}  {value:10.5f}" for name, value in scores.items()]
-        return "\n".join([f"{self.n_documents:g} documents, {len(self.labels)} labels", *lines])
+        return "\n".join([self._size(), *lines])
+
+    def _repr_html_(self) -> str:
+        """Return the table of all scores for a notebook."""
+        rows = "".join(
+            f"<tr><th>{name}</th><td>{value:.5f}</td></tr>" for name, value in self.scores().items()
+        )
+        return f"<table><caption>{self._size()}</caption>{rows}</table>"
+
+    def _size(self) -> str:
+        return f"{self.n_documents:g} documents, {len(self.labels)} labels"
 
 
 def evaluate(
@@ -125,37 +161,43 @@ def evaluate(
     log_odds: ArrayLike | None = None,
     decisions: Any = None,
     *,
-    sample_weight: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    sample_weight: Weights = None,
     labels: Sequence[Any] | NDArray[Any] | None = None,
     ks: Sequence[int] = (1, 3, 5),
     propensity: ArrayLike | None = None,
     n_bins: int = 15,
 ) -> Evaluation:
-    """Evaluate log-odds and decisions by every metric at once.
+    """Evaluate log-odds, or probabilities, and decisions by every metric at once.
 
     Parameters
     ----------
-    Y
-        True label sets: anything :func:`labelkin.label_matrix.read_labels` takes. NaN = unknown:
+    Y : label matrix, label sets or classes
+        What is true: anything :func:`labelkin.label_matrix.read_labels` takes. NaN = unknown:
         metrics that count cells skip it, those that need whole label sets become NaN.
-    log_odds
-        ``(n_documents, n_labels)``, or ``(n_documents,)`` for one label; dense; ±inf for what is
-        sure, no NaN. Probabilities pass :func:`log_odds_of` first. Left out: nothing that needs
-        them.
-    decisions
+    log_odds : array or DataFrame of shape (n_documents, n_labels), or None, default None
+        Or ``(n_documents,)`` for one label; dense; ±inf for what is sure, no NaN. Left out:
+        nothing that needs them. A matrix that lies in [0, 1] is an error: it holds probabilities.
+    decisions : label matrix, label sets or classes, or None, default None
         0/1 like ``Y``, in any of its forms. Left out: log-odds > 0.
-    sample_weight
-        One weight per document, ``(n_documents,)``; weight 2 counts like the document given twice,
-        weight 0 like a document not given.
-    labels
+    probabilities : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None
+        In the place of log-odds, in [0, 1]; 0 and 1 are sure, and cost an infinite log loss where
+        they are wrong. Log-odds are better where there are any: probabilities tie at the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        Weight 2 counts like the document given twice, weight 0 like a document not given.
+    labels : sequence or None, default None
         The labels in column order, where label sets in ``Y`` need not show them all (for a 1-d
         ``Y`` its classes).
-    ks
+    ks : sequence of int, default (1, 3, 5)
         The k of precision, recall, nDCG and propensity-scored precision at k.
-    propensity
-        Of the labels, ``(n_labels,)``, in (0, 1]: see :func:`propensities`.
-    n_bins
+    propensity : array of shape (n_labels,), or None, default None
+        Of the labels, in (0, 1]: see :func:`propensities`.
+    n_bins : int, default 15
         Number of equally wide bins of probability for the calibration error.
+
+    Returns
+    -------
+    Evaluation
 
     Examples
     --------
@@ -163,29 +205,37 @@ def evaluate(
     >>> first = evaluate(Y, [[-2.0, 1.5], [0.5, 3.0], [-0.5, -1.0]])
     >>> round(first["micro_f1"], 3), round(first["log_loss"], 3)
     (0.857, 0.713)
+    >>> evaluate(Y, probabilities=[[0.1, 0.8], [0.6, 0.9], [0.4, 0.3]])["one_error"]
+    0.0
     >>> both = first + evaluate([["tea"]], [[1.0, 2.0]], labels=["sugar", "tea"])
     >>> both.n_documents, both["subset_loss"], both["one_error"]
     (4.0, 0.5, 0.0)
     """
-    if log_odds is None and decisions is None:
-        raise ValueError("evaluate needs log_odds or decisions, got neither.")
+    if log_odds is None and probabilities is None and decisions is None:
+        raise ValueError("evaluate needs log_odds, probabilities or decisions, got neither.")
+    if log_odds is not None and probabilities is not None:
+        raise ValueError("evaluate takes log_odds or probabilities, got both. Give the log-odds.")
     judged = judge(
-        Y, log_odds=log_odds, decisions=decisions, labels=labels, sample_weight=sample_weight
+        Y,
+        log_odds=log_odds,
+        probabilities=probabilities,
+        decisions=decisions,
+        labels=labels,
+        sample_weight=sample_weight,
     )
     names = judged.truth.names
     chosen, gains, bins = read_ks(ks), read_propensity(propensity, len(names)), read_n_bins(n_bins)
 
-    def evaluate_block(block: Block) -> Evaluation:
-        has_log_odds = block.log_odds is not None
+    def evaluate_block(truth: Truth, z: Any, decided: Any) -> Evaluation:
         return Evaluation(
             names,
             chosen,
             gains,
-            float(block.weight.sum()),
-            count_decisions(block),
-            sum_documents(block),
-            sum_rankings(block, chosen, gains) if has_log_odds else None,
-            sum_probabilities(block, bins) if has_log_odds else None,
+            float(truth.weight.sum()),
+            count_decisions(truth, decided),
+            sum_label_sets(truth, decided),
+            None if z is None else sum_rankings(truth, z, chosen, gains),
+            None if z is None else sum_probabilities(truth, z, bins),
         )
 
     return judged.add_up(evaluate_block)

@@ -1,12 +1,13 @@
-"""Implications as a graph: neighbours, order, paths, and the labels that can never occur.
+"""Implications as a graph, and exclusive groups: paths, impossible labels, pairs gathered.
 
-Labels are any hashable values here: names where rules are stated, columns where they are bound.
+Labels are any hashable values here: names in :class:`Rules`, columns where they are bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 
 Pairs = Iterable[tuple[Hashable, Hashable]]
 Graph = Mapping[Hashable, Sequence[Hashable]]
@@ -27,7 +28,7 @@ def broader_labels(implies: Pairs) -> dict[Hashable, list[Hashable]]:
 
 
 def narrower_first(implies: Pairs) -> list[Hashable]:
-    """Return the labels of the implications, each before its broader ones; refuse a cycle.
+    """Return the labels of the implications, each before its broader ones; a circle is an error.
 
     Examples
     --------
@@ -94,10 +95,10 @@ def nearest(start: Hashable, graph: Graph, kept: Collection[Hashable]) -> list[H
     return [label for label in met if label in kept]
 
 
-def refuse_impossible(
+def check_possible(
     groups: Sequence[Collection[Hashable]], implies: Collection[tuple[Hashable, Hashable]]
 ) -> None:
-    """Refuse rules under which a label can never occur: it implies two that exclude each other."""
+    """Raise where a label can never occur: it implies two that exclude each other."""
     graph = broader_labels(implies)
     # For each group that a label and its broader labels reach: the one of its labels reached.
     reached: dict[Hashable, dict[int, Hashable]] = {}
@@ -133,4 +134,76 @@ def _impossible(label: Hashable, members: tuple[Hashable, Hashable], graph: Grap
     return (
         f"Rules must leave every label possible, but {label!r} can never occur: "
         f"{' and '.join(reasons)}, while {exclusion(*members)}. Drop one of these rules."
+    )
+
+
+Group = tuple[Hashable, ...]
+
+
+def groups_of(pairs: Iterable[tuple[Hashable, Hashable]]) -> list[Group]:
+    """Gather exclusive pairs into groups in which every two labels were a pair.
+
+    A group of k labels is conditioned on at once, which is exact; its pairs one after the other
+    are not. So groups are grown greedily, in the order of the pairs, and no pair is in two.
+
+    Examples
+    --------
+    >>> groups_of([("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")])
+    [('a', 'b', 'c'), ('c', 'd')]
+    """
+    pairs = list(pairs)
+    # Dictionaries, not sets: the answer follows the order given, in every process.
+    free: dict[Hashable, dict[Hashable, None]] = {label: {} for pair in pairs for label in pair}
+    for first, second in pairs:
+        free[first][second] = free[second][first] = None
+    groups = []
+    for first, second in pairs:
+        if second not in free[first]:
+            continue
+        group = [first, second]
+        for label in free[first]:
+            if all(label in free[member] for member in group):
+                group.append(label)
+        for one, other in combinations(group, 2):
+            del free[one][other], free[other][one]
+        groups.append(tuple(group))
+    return groups
+
+
+def without_contained(groups: Sequence[Collection[Hashable]]) -> list[Collection[Hashable]]:
+    """Leave out groups all of whose labels are together in another group; the groups are distinct.
+
+    Examples
+    --------
+    >>> without_contained([("a", "b"), ("b", "c", "a"), ("c", "d")])
+    [('b', 'c', 'a'), ('c', 'd')]
+    """
+    holders: dict[Hashable, set[int]] = {}
+    for index, group in enumerate(groups):
+        for label in group:
+            holders.setdefault(label, set()).add(index)
+    return [
+        group for group in groups if len(set.intersection(*map(holders.__getitem__, group))) == 1
+    ]
+
+
+def projected(slots: Sequence[Collection[Hashable]]) -> list[Group]:
+    """Return the groups that remain where each label of a group is replaced by its heirs.
+
+    Heirs of one label may go together; heirs of two labels may not.
+
+    Examples
+    --------
+    >>> projected([["cat"], ["poodle", "terrier"], []])
+    [('cat', 'poodle'), ('cat', 'terrier')]
+    """
+    filled = [slot for slot in slots if slot]
+    if all(len(slot) == 1 for slot in filled):
+        group = tuple(label for slot in filled for label in slot)
+        return [group] if len(group) > 1 else []
+    return groups_of(
+        (one, other)
+        for first, second in combinations(filled, 2)
+        for one in first
+        for other in second
     )

@@ -7,14 +7,18 @@ the paper: ``≪`` and ``<`` say that the baseline is worse than the proposal, `
 is better (P < 0.01 and P < 0.05), ``~`` that nothing was shown.
 """
 
-from labelkin.significance.bootstrap import Bootstrap, paired_bootstrap
+from labelkin.significance.bootstrap import (
+    SUMMED_METRICS,
+    Bootstrap,
+    SummedMetric,
+    paired_bootstrap,
+)
 from labelkin.significance.sign_tests import (
     SignTest,
     macro_sign_test,
     micro_sign_test,
     sign_test_p_value,
 )
-from labelkin.significance.summed_metrics import SUMMED_METRICS, SummedMetric
 
 __all__ = [
     "SUMMED_METRICS",

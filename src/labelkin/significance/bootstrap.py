@@ -15,8 +15,10 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.significance.summed_metrics import SUMMED_METRICS, SummedMetric
-from labelkin.significance.systems import Sign, check_names, sign_of
+from labelkin.metrics.decisions import DecisionCounts, count_by_document
+from labelkin.metrics.judged import judge
+from labelkin.metrics.rankings import first_errors
+from labelkin.significance.sign_tests import Sign, check_names, sign_of
 
 Floats = NDArray[np.float64]
 Draws = Iterator[NDArray[np.int64]]
@@ -30,26 +32,26 @@ class Bootstrap:
 
     Attributes
     ----------
-    baseline, proposal
+    baseline, proposal : str
         The names of the systems.
-    metric
+    metric : str
         The name of the metric.
-    n, n_draws
+    n, n_draws : int
         Number of documents, and of draws of n documents.
-    k
+    k : int
         Draws on which the better system scores strictly better. Equal scores on all documents: the
         larger of the two numbers.
-    difference
+    difference : float
         Score of the proposal less score of the baseline, on all documents; 0 where it is within
         rounding (1e-12 of the scores), on the draws as well.
-    low, high, confidence
+    low, high, confidence : float
         Percentile interval of the difference over the draws, and the share of them it covers.
-    p_value
+    p_value : float
         (draws on which the better system is not strictly better + 1) / (n_draws + 1), one-sided; 1
         for equal scores. Never 0: the documents as they are count as one draw.
-    sign
+    sign : "≪", "<", "~", ">" or "≫"
         ``≪ <``: the baseline is worse; ``≫ >``: it is better; ``~``: nothing shown.
-    better
+    better : str or None
         The name of the system with the better score, ``None`` when equal.
     """
 
@@ -87,27 +89,31 @@ def paired_bootstrap(
 
     Parameters
     ----------
-    Y
+    Y : label matrix, label sets or classes
         The truth, in any form the metric takes.
-    baseline, proposal
+    baseline, proposal : array, sparse matrix, DataFrame or sequence
         What the metric judges: log-odds or decisions, one row per document.
-    metric
+    metric : str, SummedMetric or callable
         Fastest first: a name in ``SUMMED_METRICS`` or a :class:`SummedMetric`; a function
         ``metric(Y, system, sample_weight=w)``, called with the number of times each document was
         drawn (``labelkin.metrics`` and scikit-learn; hand over ``read_labels(Y)`` where the metric
         takes it, and Y is read only once); any other ``metric(Y, system)``, called with the rows
         drawn.
-    n_draws
+    n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
-    confidence
+    confidence : float, default 0.95
         Share of the draws that the interval ``low … high`` covers, between 0 and 1.
-    greater_is_better
+    greater_is_better : bool or None, default None
         ``None``: as the :class:`SummedMetric` says, ``True`` for any other function. Losses need
         ``False``.
-    random_state
+    random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same draws again, whatever the kind of metric.
-    names
+    names : tuple of two str, default ("baseline", "proposal")
         What the record calls the two systems.
+
+    Returns
+    -------
+    Bootstrap
 
     Examples
     --------
@@ -117,13 +123,18 @@ def paired_bootstrap(
     (-0.02, -0.02, '≪')
     """
     baseline_name, proposal_name = check_names(names)
-    _check_settings(n_draws, confidence)
+    if n_draws < 1:
+        raise ValueError(f"n_draws must be at least 1, got {n_draws!r}. 1000 is usual.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}. 0.95 is usual.")
     metric = _look_up(metric)
     n = _common_length(Y, baseline, proposal)
     draws = _draw(n, n_draws, check_random_state(random_state))
     scores = _scorer(metric)(metric, Y, (baseline, proposal), draws)
     difference = _differences(scores)
-    gain = difference if _is_gain(metric, greater_is_better) else -difference
+    if greater_is_better is None:
+        greater_is_better = getattr(metric, "greater_is_better", True)
+    gain = difference if greater_is_better else -difference
     k, p_value = _count_better(gain)
     low, high = np.quantile(difference[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
     return Bootstrap(
@@ -143,11 +154,43 @@ def paired_bootstrap(
     )
 
 
-def _check_settings(n_draws: int, confidence: float) -> None:
-    if n_draws < 1:
-        raise ValueError(f"n_draws must be at least 1, got {n_draws!r}. 1000 is usual.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}. 0.95 is usual.")
+@dataclass(frozen=True)
+class SummedMetric:
+    """A metric computed from sums over documents.
+
+    Attributes
+    ----------
+    name : str
+        What a record calls the metric.
+    document_sums : callable
+        ``(Y, system)`` → what each document adds, ``(n_documents, m)``, dense or sparse.
+    score : callable
+        Sums ``(n_draws, m)`` → scores ``(n_draws,)``.
+    greater_is_better : bool, default True
+        Whether a greater score is the better one.
+
+    Examples
+    --------
+    The mean number of labels given to a document:
+
+    >>> def label_count(Y, decisions):
+    ...     given = np.asarray(decisions).sum(axis=1)
+    ...     return np.column_stack([given, np.ones(len(given))])
+    >>> metric = SummedMetric("labels given", label_count, lambda sums: sums[:, 0] / sums[:, 1])
+    >>> metric(None, [[1, 0, 1], [1, 0, 0]])
+    1.5
+    """
+
+    name: str
+    document_sums: Callable[[Any, Any], Any]
+    score: Callable[[Floats], Floats]
+    greater_is_better: bool = True
+
+    def __call__(self, Y: Any, system: Any) -> float:
+        """Return the score on all documents."""
+        sums = self.document_sums(Y, system)
+        total = np.asarray(sums.sum(axis=0), dtype=np.float64)
+        return float(self.score(total.reshape(1, -1))[0])
 
 
 def _look_up(metric: Any) -> Any:
@@ -239,12 +282,6 @@ def _differences(scores: Floats) -> Floats:
     return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
-def _is_gain(metric: Any, greater_is_better: bool | None) -> bool:
-    if greater_is_better is not None:
-        return greater_is_better
-    return metric.greater_is_better if isinstance(metric, SummedMetric) else True
-
-
 def _count_better(gain: Floats) -> tuple[int, float]:
     """Return k and P; ``gain`` of the proposal on all documents first, then on the draws."""
     won = [int((gain[1:] < 0).sum()), int((gain[1:] > 0).sum())]
@@ -260,3 +297,59 @@ def _name(metric: Any) -> str:
     if isinstance(metric, functools.partial):
         return _name(metric.func)
     return getattr(metric, "__name__", type(metric).__name__)
+
+
+def _decision_sums(Y: Any, decisions: Any) -> Floats:
+    """Known, true, decided and both, of each document."""
+    truth, _, decided = judge(Y, decisions=decisions).block()
+    counts = count_by_document(truth, decided)
+    return np.column_stack([counts.known, counts.true, counts.decided, counts.hits])
+
+
+def _label_sums(Y: Any, decisions: Any) -> sparse.csr_array:
+    """Cells that are true, decided, and both, of each document and label known somewhere."""
+    truth, _, decided = judge(Y, decisions=decisions).block()
+    cells = [truth.positive, decided, truth.positive * decided]
+    if truth.unknown is not None:
+        cells[1] = decided - decided * truth.unknown
+        is_known = truth.unknown.sum(axis=0) < truth.unknown.shape[0]
+        cells = [sparse.csr_array(part)[:, is_known] for part in cells]
+    return sparse.csr_array(sparse.hstack(cells, format="csr"))
+
+
+def _macro_f1(sums: Floats) -> Floats:
+    counts = DecisionCounts(np.ones((len(sums), sums.shape[1] // 3)), *np.hsplit(sums, 3))
+    return np.asarray(counts.average("f1", "macro"))
+
+
+def _label_set_sums(Y: Any, decisions: Any) -> Floats:
+    truth, _, decided = judge(Y, decisions=decisions).need_whole_sets("subset_loss").block()
+    wrong = count_by_document(truth, decided).wrong > 0
+    return np.column_stack([wrong, np.ones(len(wrong))])
+
+
+def _first_place_sums(Y: Any, log_odds: Any) -> Floats:
+    truth, scores, _ = judge(Y, log_odds=log_odds).need_whole_sets("one_error").block()
+    return np.column_stack([first_errors(truth, scores), truth.weight])
+
+
+def _share(sums: Floats) -> Floats:
+    return sums[:, 0] / sums[:, 1]
+
+
+def _counts(sums: Floats) -> DecisionCounts:
+    return DecisionCounts(*np.hsplit(sums, 4))
+
+
+SUMMED_METRICS: dict[str, SummedMetric] = {
+    metric.name: metric
+    for metric in (
+        SummedMetric("micro_f1", _decision_sums, lambda sums: _counts(sums).average("f1", "micro")),
+        SummedMetric("macro_f1", _label_sums, _macro_f1),
+        SummedMetric(
+            "hamming_loss", _decision_sums, lambda sums: _counts(sums).hamming_loss, False
+        ),
+        SummedMetric("subset_loss", _label_set_sums, _share, False),
+        SummedMetric("one_error", _first_place_sums, _share, False),
+    )
+}

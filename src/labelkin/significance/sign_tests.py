@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.significance.systems import Sign, check_names, read_decisions, sign_of
+from labelkin.label_matrix import read_labels
+from labelkin.metrics.decisions import count_decisions
+from labelkin.metrics.judged import judge
 
+Sign = Literal["≪", "<", "~", ">", "≫"]
 Counts = NDArray[np.int64]
 
 
@@ -22,20 +24,20 @@ class SignTest:
 
     Attributes
     ----------
-    baseline, proposal
+    baseline, proposal : str
         The names of the systems.
-    test
-        ``"s-test"`` (micro) or ``"S-test"`` (macro).
-    n
+    test : "s-test" or "S-test"
+        Micro or macro.
+    n : int
         Units on which the systems differ: decisions that exactly one system got right (s-test),
         labels whose F1 differs (S-test).
-    k
+    k : int
         Those in favour of the better system. Equal F1: the larger of the two numbers.
-    p_value
+    p_value : float
         P that a fair coin shows heads at least k times in n throws; 1 for n = 0 and for equal F1.
-    sign
+    sign : "≪", "<", "~", ">" or "≫"
         ``≪ <``: the baseline is worse; ``≫ >``: it is better; ``~``: nothing shown.
-    better
+    better : str or None
         The name of the system with the better F1 (micro or macro), ``None`` when equal.
     """
 
@@ -56,13 +58,17 @@ def micro_sign_test(
 
     Parameters
     ----------
-    Y
+    Y : label matrix, label sets or classes
         The truth, anything :func:`labelkin.label_matrix.read_labels` takes; unknown cells (NaN) are
         skipped.
-    baseline, proposal
+    baseline, proposal : label matrix, label sets or classes
         Decisions of the two systems, 0/1 in any form ``Y`` may have.
-    names
+    names : tuple of two str, default ("baseline", "proposal")
         What the record calls the two systems.
+
+    Returns
+    -------
+    SignTest
 
     Examples
     --------
@@ -121,8 +127,26 @@ def sign_test_p_value(n: int, k: int) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
-@dataclass(frozen=True)
-class _PairCounts:
+def check_names(names: tuple[str, str]) -> tuple[str, str]:
+    """Raise for anything but two different names."""
+    if isinstance(names, str) or len(names) != 2 or names[0] == names[1]:
+        raise ValueError(
+            f"names must be two different names, baseline first, got {names!r}. "
+            'Write names=("SVM", "SVM + labels").'
+        )
+    return names[0], names[1]
+
+
+def sign_of(p_value: float, lead: float | Fraction) -> Sign:
+    """Return the paper's sign; ``lead`` > 0: the proposal is better, 0: neither is."""
+    if lead == 0 or p_value >= 0.05:
+        return "~"
+    if p_value < 0.01:
+        return "≪" if lead > 0 else "≫"
+    return "<" if lead > 0 else ">"
+
+
+class _PairCounts(NamedTuple):
     """Counts over the known cells, ``(2, n_labels)`` each: baseline first, then proposal."""
 
     true_positives: Counts
@@ -131,18 +155,19 @@ class _PairCounts:
 
 
 def _count_pair(Y: Any, baseline: Any, proposal: Any) -> _PairCounts:
-    truth: LabelMatrix = read_labels(Y)
-    systems = [read_decisions(system, truth) for system in (baseline, proposal)]
-    tp = np.array([_per_label(system.multiply(truth.positive)) for system in systems])
-    given = np.array([_per_label(system) for system in systems])
-    both = _per_label(systems[0].multiply(systems[1]))
+    labels = read_labels(Y)
+    blocks = [judge(labels, decisions=system).block() for system in (baseline, proposal)]
+    truth, systems = blocks[0][0], [decided for _, _, decided in blocks]
+    counts = [count_decisions(truth, decided) for decided in systems]
+    tp, given = _whole([c.hits for c in counts]), _whole([c.decided for c in counts])
+    both = _whole(count_decisions(truth, systems[0] * systems[1]).decided)
     # Alone in being right: true positives the other lacks, and false positives only the other has.
     won = (tp - tp[::-1]) + (given[::-1] - both)
-    return _PairCounts(tp, given + _per_label(truth.positive), won)
+    return _PairCounts(tp, given + _whole(counts[0].true), won)
 
 
-def _per_label(cells: Any) -> Counts:
-    return np.rint(cells.sum(axis=0)).astype(np.int64)
+def _whole(counts: Any) -> Counts:
+    return np.rint(counts).astype(np.int64)
 
 
 def _sum_of_f1(tp: Counts, size: Counts) -> Fraction:
@@ -154,10 +179,7 @@ def _sum_of_f1(tp: Counts, size: Counts) -> Fraction:
 
 
 def _sign_test(
-    test: Literal["s-test", "S-test"],
-    names: tuple[str, str],
-    won: Counts,
-    lead: int | Fraction,
+    test: Literal["s-test", "S-test"], names: tuple[str, str], won: Counts, lead: int | Fraction
 ) -> SignTest:
     baseline, proposal = check_names(names)
     n = int(won.sum())
@@ -165,5 +187,4 @@ def _sign_test(
         return SignTest(baseline, proposal, test, n, int(won.max()), 1.0, "~", None)
     k, better = (int(won[1]), proposal) if lead > 0 else (int(won[0]), baseline)
     p_value = sign_test_p_value(n, k)
-    sign = sign_of(p_value, 1 if lead > 0 else -1)
-    return SignTest(baseline, proposal, test, n, k, p_value, sign, better)
+    return SignTest(baseline, proposal, test, n, k, p_value, sign_of(p_value, lead), better)

@@ -200,8 +200,6 @@ def solve_svms(
 
 
 def _load_engine(engine: Engine | None) -> Callable[[SVMTask, int | None], LinearSVMs]:
-    from labelkin.solvers.linear_svm import load_kernel, solve_liblinear, solve_lockstep
-
     if engine not in (None, "numba", "liblinear"):
         raise ValueError(f'engine must be "numba", "liblinear" or None, got {engine!r}.')
     if engine == "liblinear":

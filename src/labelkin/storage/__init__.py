@@ -1,22 +1,31 @@
-"""Model files that cannot execute code.
+"""Model files that cannot execute code, and that outlive the modules they were made with.
 
 A model file holds arrays, and JSON that says how they are put together; there is no pickle in it.
-Classes and functions are named, and only the names of a fixed table (``allowed``) are looked up.
-:func:`save` refuses what it could not restore, :func:`load` whatever is damaged or not ours.
+Classes and functions have names of their own there ("NaiveBayes"), and only those of one table
+are looked up. :func:`save` raises for what it could not restore, :func:`load` for whatever is
+damaged or not ours.
 
-===============  ===================================================================================
-``model_file``   the three verbs, and the description at the head of a file
-``container``    the bytes: fixed header, description, model, arrays, checksum; written in one piece
-``arrays``       arrays ↔ bytes
-``encode``       objects → JSON and arrays
-``refusal``      what cannot be stored, where it is, and the way out
-``decode``       JSON and arrays → objects
-``forms``        small objects that are plain data in disguise, such as a random state
-``allowed``      the classes, functions and types a file may name
-``checks``       what arrays and numbers must hold before compiled code is let loose on them
-===============  ===================================================================================
+===========  =======================================================================================
+``file``     the three verbs; the bytes: fixed header, description, model, arrays, checksum
+``codec``    values ↔ JSON and arrays
+``trusted``  what a file may name, and what arrays must hold before compiled code sees them
+===========  =======================================================================================
 """
 
-from labelkin.storage.model_file import ModelFile, VersionWarning, load, read_header, save
+from typing import TYPE_CHECKING, Any
+
+from labelkin.storage.file import ModelFile, load, read_header, save
+
+if TYPE_CHECKING:
+    from labelkin.storage.trusted import VersionWarning
 
 __all__ = ["ModelFile", "VersionWarning", "load", "read_header", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what needs scikit-learn when it is asked for: a header is read without it."""
+    if name != "VersionWarning":
+        raise AttributeError(f"module 'labelkin.storage' has no attribute {name!r}")
+    from labelkin.storage.trusted import VersionWarning
+
+    return VersionWarning

@@ -19,46 +19,33 @@ Bytes = NDArray[np.uint8]
 
 _ALIGNED = 64  # what vector instructions and cache lines like
 _MOST_DIMENSIONS = 32
+_LAST_CHARACTER = 0x10FFFF
 #: Booleans, integers, floats (no long doubles: they differ between machines), text, byte strings.
 _DTYPE = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U\d{1,8}|\|S\d{1,8}")
-_LAST_CHARACTER = 0x10FFFF
-
-
-def is_storable(dtype: np.dtype[Any]) -> bool:
-    """Tell whether arrays of a dtype are bytes that mean the same everywhere."""
-    return dtype.fields is None and bool(_DTYPE.fullmatch(_little_endian(dtype).str))
-
-
-def describe(array: NDArray[Any]) -> list[Any]:
-    """Return dtype, shape and order of an array as JSON."""
-    return [_little_endian(array.dtype).str, list(array.shape), "F" if _by_column(array) else "C"]
-
-
-def stored_size(array: NDArray[Any]) -> int:
-    """Return how many bytes an array takes, those up to the next array included."""
-    return _round_up(array.nbytes)
 
 
 def array_bytes(array: NDArray[Any]) -> Iterator[Any]:
     """Yield the bytes of an array and those up to the next one."""
-    plain = np.asarray(array, dtype=_little_endian(array.dtype))
+    plain = np.asarray(array, dtype=little_endian(array.dtype))
     if plain.nbytes:
         rows = np.ascontiguousarray(plain.T if _by_column(array) else plain)
         yield rows.reshape(-1).view(np.uint8).data
     yield bytes(stored_size(array) - array.nbytes)
 
 
-def scalar_text(number: np.generic) -> list[str]:
-    """Return dtype and bytes of a NumPy scalar as JSON."""
-    plain = np.asarray(number, dtype=_little_endian(number.dtype))
-    return [plain.dtype.str, plain.tobytes().hex()]
+def stored_size(array: NDArray[Any]) -> int:
+    """Return how many bytes an array takes, those up to the next array included."""
+    return -(-array.nbytes // _ALIGNED) * _ALIGNED
 
 
-def room_for(n_bytes: int) -> Bytes:
-    """Return memory that begins at a multiple of 64 bytes."""
-    raw = np.empty(n_bytes + _ALIGNED, dtype=np.uint8)
-    start = -raw.ctypes.data % _ALIGNED
-    return raw[start : start + n_bytes]
+def is_storable(dtype: np.dtype[Any]) -> bool:
+    """Return whether arrays of a dtype are bytes that mean the same everywhere."""
+    return dtype.fields is None and bool(_DTYPE.fullmatch(little_endian(dtype).str))
+
+
+def describe(array: NDArray[Any]) -> list[Any]:
+    """Return dtype, shape and order of an array as JSON."""
+    return [little_endian(array.dtype).str, list(array.shape), "F" if _by_column(array) else "C"]
 
 
 def read_arrays(descriptions: Any, data: Bytes) -> list[NDArray[Any]]:
@@ -67,7 +54,7 @@ def read_arrays(descriptions: Any, data: Bytes) -> list[NDArray[Any]]:
         raise ValueError(f"its list of arrays is a {type(descriptions).__name__}")
     arrays, end = [], 0
     for description in descriptions:
-        array = _view(description, data, end)
+        array = view(description, data, end)
         end += stored_size(array)
         arrays.append(array)
     if end != len(data):
@@ -75,14 +62,26 @@ def read_arrays(descriptions: Any, data: Bytes) -> list[NDArray[Any]]:
     return arrays
 
 
-def read_scalar(dtype: Any, text: Any) -> Any:
-    """Return the NumPy scalar that :func:`scalar_text` wrote."""
-    if not isinstance(text, str):
-        raise ValueError(f"a number is written as {text!r}")
-    data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
-    if len(data) != read_dtype(dtype).itemsize:
-        raise ValueError(f"a number of dtype {dtype!r} has {len(data)} bytes")
-    return _view([dtype, [], "C"], data, 0)[()]
+def view(description: Any, data: Bytes, start: int) -> NDArray[Any]:
+    """Return an array that lies in ``data``, after a look at values: NumPy itself takes any."""
+    if not isinstance(description, list) or len(description) != 3:
+        raise ValueError(f"an array is described as {str(description)[:80]}")
+    dtype, shape, order = read_dtype(description[0]), read_shape(description[1]), description[2]
+    if order not in ("C", "F"):
+        raise ValueError(f"an array lies in the order {order!r}")
+    n_bytes = math.prod(shape) * dtype.itemsize
+    if start + n_bytes > len(data):
+        raise ValueError(
+            f"an array of shape {shape} and dtype {dtype.str} needs {n_bytes} bytes, and "
+            f"{len(data) - start} are there"
+        )
+    array: NDArray[Any] = np.ndarray(shape, dtype, data, start if n_bytes else 0, order=order)
+    raw = data[start : start + n_bytes]
+    if dtype.kind == "b" and raw.max(initial=0) > 1:
+        raise ValueError(f"an array of booleans holds {raw.max()}")
+    if dtype.kind == "U" and raw.view("<u4").max(initial=0) > _LAST_CHARACTER:
+        raise ValueError("an array of text holds what is no character")
+    return array
 
 
 def read_dtype(name: Any) -> np.dtype[Any]:
@@ -103,38 +102,10 @@ def read_shape(shape: Any) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _view(description: Any, data: Bytes, start: int) -> NDArray[Any]:
-    if not isinstance(description, list) or len(description) != 3:
-        raise ValueError(f"an array is described as {str(description)[:80]}")
-    dtype, shape, order = read_dtype(description[0]), read_shape(description[1]), description[2]
-    if order not in ("C", "F"):
-        raise ValueError(f"an array lies in the order {order!r}")
-    n_bytes = math.prod(shape) * dtype.itemsize
-    if start + n_bytes > len(data):
-        raise ValueError(
-            f"an array of shape {shape} and dtype {dtype.str} needs {n_bytes} bytes, and "
-            f"{len(data) - start} are there"
-        )
-    array: NDArray[Any] = np.ndarray(shape, dtype, data, start if n_bytes else 0, order=order)
-    _check_values(array, data[start : start + n_bytes])
-    return array
-
-
-def _check_values(array: NDArray[Any], data: Bytes) -> None:
-    """Refuse bytes that are no value of the dtype: NumPy itself does not look."""
-    if array.dtype.kind == "b" and data.max(initial=0) > 1:
-        raise ValueError(f"an array of booleans holds {data.max()}")
-    if array.dtype.kind == "U" and data.view("<u4").max(initial=0) > _LAST_CHARACTER:
-        raise ValueError("an array of text holds what is no character")
-
-
-def _little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype as it is stored."""
     return dtype.newbyteorder("<")
 
 
 def _by_column(array: NDArray[Any]) -> bool:
     return bool(array.flags.f_contiguous and not array.flags.c_contiguous)
-
-
-def _round_up(n_bytes: int) -> int:
-    return -(-n_bytes // _ALIGNED) * _ALIGNED

@@ -1,7 +1,7 @@
 """Text → vectors: the paper's preprocessing as scikit-learn transformers.
 
 Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
-(:class:`TermWeights`); and the terms that tell most about the labels (:class:`TermSelection`).
+(:class:`TermWeights`); and the terms that say most about the labels (:class:`TermSelection`).
 
 >>> from sklearn.pipeline import make_pipeline
 >>> texts = ["Ships carry corn.", "Corn, good corn!", "A ship sank.", "Good ships sink."]
@@ -13,12 +13,11 @@ Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); w
 ['corn', 'ship']
 """
 
-from labelkin.text.term_selection import TermSelection, term_scores
-from labelkin.text.term_weights import TermWeights
-from labelkin.text.word_counts import WordCounts
+from labelkin.text.terms import TermSelection, TermWeights, term_scores
 from labelkin.text.words import (
     WORD,
     SurfaceForm,
+    WordCounts,
     remove_markup,
     smart_stop_words,
     surface_forms,

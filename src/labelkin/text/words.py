@@ -1,4 +1,4 @@
-"""Text → words: mark-up removal, what a word is, stop words, stems.
+"""Texts → words → counts: marks, what a word is, stop words, stems, how often each occurs.
 
 The stop list shipped in ``smart_stop_words.txt`` is that of the SMART retrieval system (G. Salton
 and C. Buckley, Cornell University; online appendix 11 of Lewis et al., 2004) in the form the R
@@ -11,15 +11,22 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, Self
 
-if TYPE_CHECKING:
-    from labelkin.text.word_counts import WordCounts
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
 # vowel points, Devanagari and Tamil vowel signs; and the joiners inside Persian and Hindi words.
@@ -56,77 +63,306 @@ _MARK = re.compile(
 #: What :func:`html.unescape` looks for.
 _REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 
+#: Different words whose columns are remembered at a time, about 100 MB.
+_REMEMBERED = 2**20
+#: The column of words that are not counted.
+_LEFT_OUT = -1
 
-def remove_markup(text: str) -> str:
-    """Replace XML, SGML and HTML marks by spaces, then character references by what they mean.
 
-    In this order, because a reference may mean a "<" that is text. Where a reader has decoded
-    references before, ``<IBM>`` can no longer be told from a tag, and is lost here.
+class TermOutput(TransformerMixin):
+    """Transformers whose output is a matrix of terms, or a table where one is asked for.
+
+    Scikit-learn makes tables of dense output only. Here :meth:`set_output` makes them of sparse
+    matrices, too; the global setting ``transform_output`` leaves these as they are, as it leaves
+    those of scikit-learn's vectorisers: a table of 20,000 terms takes seconds to make and to read.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+    def set_output(
+        self, *, transform: Literal["default", "pandas", "polars"] | None = None
+    ) -> Self:
+        """Choose what ``transform`` and ``fit_transform`` return.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"}, default=None
+            ``"default"``: the matrix; ``"pandas"``: a DataFrame whose columns are the terms, sparse
+            where the matrix is; ``"polars"``: a dense DataFrame; ``None``: leave it as it is.
+
+        Returns
+        -------
+        Self
+            The transformer.
+        """
+        if transform not in (None, "default", "pandas", "polars"):
+            listed = "'default', 'pandas', 'polars' or None"
+            raise ValueError(f"transform must be {listed}, got {transform!r}.")
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}  # the name that clone copies
+        return self
+
+    def _output(self, found: Any, X: Any) -> Any:
+        """Return what was asked for; a table has the index of ``X``, if ``X`` has one."""
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform")
+        if asked is None and not sparse.issparse(found):
+            asked = get_config()["transform_output"]
+        if asked in (None, "default"):
+            return found
+        frames, terms = import_module(asked), list(self.get_feature_names_out())
+        if asked == "polars":
+            dense = found.toarray() if sparse.issparse(found) else np.asarray(found)
+            return frames.DataFrame(dense, schema=terms, orient="row")
+        make = frames.DataFrame.sparse.from_spmatrix if sparse.issparse(found) else frames.DataFrame
+        index = X.index if isinstance(X, frames.DataFrame | frames.Series) else None
+        return make(found, index=index, columns=terms)
+
+
+class WordCounts(TermOutput, BaseEstimator):
+    """Count the terms of texts.
+
+    Each document goes through these steps, in the paper's order: marks are removed, the text is
+    lower-cased and cut into words (what :data:`~labelkin.text.WORD` matches: letters, with
+    apostrophes between them), stop words are left out, words are stemmed. The stems are the terms.
+    Those that fewer than ``min_documents`` training documents have are dropped; the rest are the
+    columns, sorted.
+
+    Documents are read one after the other, from any iterable: memory holds the counts and the
+    different words, never the texts.
+
+    Parameters
+    ----------
+    language : str, default="english"
+        The language of the Snowball stemmer: ``"english"``, ``"german"``, ``"porter"`` …
+    stop_words : {"auto", "smart"}, iterable of str or None, default="auto"
+        Words to leave out, in any case. ``"auto"``: the SMART list for English, none for other
+        languages. ``"smart"``: the SMART list for any. ``None``: leave out nothing.
+    stem : bool, default=True
+        Whether words are stemmed; ``True`` needs PyStemmer (``pip install "labelkin[text]"``).
+    min_documents : int, default=3
+        In how many training documents a term must occur (3 in the paper, 5 for RCV1).
+    markup : bool, default=True
+        Whether XML, SGML or HTML marks are removed and ``&lt;``, ``&#38;`` … decoded, see
+        :func:`~labelkin.text.remove_markup`. Set it to ``False`` for text that is plain already:
+        a plain ``<IBM>`` looks like a mark.
+    lowercase : bool, default=True
+        Whether words are lower-cased. Snowball expects it.
+    token_pattern : str, default=WORD
+        A regular expression for words; if it has a group, the group is the word.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Term → column.
+    stop_words_ : frozenset of str
+        The words left out.
 
     Examples
     --------
-    >>> remove_markup("<BODY>Profit of &lt;IBM> up</BODY>").strip()
-    'Profit of <IBM> up'
+    >>> counts = WordCounts(min_documents=2)
+    >>> counts.fit_transform(["<b>Trading</b> ships", "the trade, and trades", "ship!"]).toarray()
+    array([[1., 1.],
+           [0., 2.],
+           [1., 0.]])
+    >>> counts.get_feature_names_out().tolist()
+    ['ship', 'trade']
+
+    Counts as a table:
+
+    >>> counts.set_output(transform="pandas").transform(["ship"]).columns.tolist()
+    ['ship', 'trade']
     """
-    return html.unescape(_MARK.sub(" ", text) if "<" in text or "]]>" in text else text)
 
+    def __init__(
+        self,
+        language: str = "english",
+        stop_words: Literal["auto", "smart"] | Iterable[str] | None = "auto",
+        *,
+        stem: bool = True,
+        min_documents: int = 3,
+        markup: bool = True,
+        lowercase: bool = True,
+        token_pattern: str = WORD,
+    ) -> None:
+        self.language = language
+        self.stop_words = stop_words
+        self.stem = stem
+        self.min_documents = min_documents
+        self.markup = markup
+        self.lowercase = lowercase
+        self.token_pattern = token_pattern
 
-@cache
-def smart_stop_words() -> frozenset[str]:
-    """Return the 570 English stop words of the SMART retrieval system."""
-    text = files("labelkin.text").joinpath("smart_stop_words.txt").read_text(encoding="utf-8")
-    return frozenset(text.split())
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that we take texts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
 
+    def fit(self, X: Iterable[str], y: Any = None) -> Self:
+        """Learn which terms there are; reads the texts once.
 
-def read_stop_words(stop_words: Any, language: str) -> frozenset[str]:
-    """Return the words to leave out, lower case, from the parameter ``stop_words``."""
-    if stop_words is None:
-        return frozenset()
-    if isinstance(stop_words, str):
-        return _named_stop_words(stop_words, language)
-    words = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
-    strange = [word for word in words if not isinstance(word, str)]
-    if strange:
-        raise TypeError(
-            f"stop_words must be 'auto', 'smart', None or words, got {strange[0]!r} "
-            f"({type(strange[0]).__name__}). Give a list of str."
+        Parameters
+        ----------
+        X : iterable of str
+            The texts, one per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        Self
+            The fitted transformer.
+        """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Iterable[str], y: Any = None) -> sparse.csr_matrix:
+        """Learn which terms there are and count them; reads the texts once.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts, one per document.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        csr_matrix of shape (n_documents, n_terms)
+            The counts, float64; a table after :meth:`set_output`.
+        """
+        return self._output(self._fit(X), X)
+
+    def transform(self, X: Iterable[str]) -> sparse.csr_matrix:
+        """Count the terms of training in other texts; other terms are left out.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The texts, one per document.
+
+        Returns
+        -------
+        csr_matrix of shape (n_documents, n_terms)
+            The counts, float64; a document without a known term is an empty row. A table after
+            :meth:`set_output`.
+        """
+        check_is_fitted(self)
+        known = self.vocabulary_
+        counts = self._count(X, lambda term: known.get(term, _LEFT_OUT), lambda: len(known))
+        counts.sort_indices()
+        return self._output(counts, X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the terms in column order.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        array of shape (n_terms,)
+            The terms, text.
+        """
+        check_is_fitted(self)
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def _fit(self, X: Iterable[str]) -> sparse.csr_matrix:
+        check_whole_number("min_documents", self.min_documents)
+        self.stop_words_ = read_stop_words(self.stop_words, self.language)
+        place: defaultdict[str, int] = defaultdict()
+        place.default_factory = place.__len__
+        counts = self._count(X, place.__getitem__, lambda: len(place))
+        n_documents = counts.shape[0]
+        if n_documents == 0:
+            raise ValueError(
+                "WordCounts needs at least one document to learn terms from, got none."
+            )
+        if not place:
+            raise ValueError(
+                f"Documents must contain words other than stop words, got {n_documents} without. "
+                "Check the texts, or relax stop_words, token_pattern or markup."
+            )
+        n_having = np.bincount(counts.indices, minlength=len(place))
+        terms = sorted(term for term, j in place.items() if n_having[j] >= self.min_documents)
+        if not terms:
+            raise ValueError(
+                f"Terms must occur in min_documents={self.min_documents} documents, got none that "
+                f"do: of {len(n_having)} terms in {n_documents} documents the most common occurs "
+                f"in {n_having.max()}. Lower min_documents or give more documents."
+            )
+        self.vocabulary_ = {term: j for j, term in enumerate(terms)}
+        kept = counts[:, [place[term] for term in terms]]
+        kept.sort_indices()
+        return kept
+
+    def _count(
+        self, X: Iterable[str], column_of: Callable[[str], int], n_columns: Callable[[], int]
+    ) -> sparse.csr_matrix:
+        """Count terms by column; how many columns there are is asked after the last document."""
+        words = word_finder(
+            self.token_pattern,
+            language=self.language,
+            markup=self.markup,
+            lowercase=self.lowercase,
         )
-    return frozenset(_plain(word).lower() for word in words)
+        stem = snowball_stemmer(self.language) if self.stem else str
+
+        def column_of_word(word: str) -> int:
+            term = "" if word.lower() in self.stop_words_ else stem(word)
+            return column_of(term) if term else _LEFT_OUT
+
+        columns = _Remembered(column_of_word)
+        indices, values, ends = array("i"), array("i"), array("q", [0])
+        for text in _texts(X):
+            counts = Counter(map(columns.__getitem__, words(text)))
+            counts.pop(_LEFT_OUT, None)
+            indices.extend(counts.keys())
+            values.extend(counts.values())
+            ends.append(len(indices))
+        parts = (np.array(values, dtype=np.float64), np.array(indices), np.array(ends))
+        return sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns()))
 
 
-def word_finder(
-    token_pattern: str, *, language: str, markup: bool, lowercase: bool
-) -> Callable[[str], list[str]]:
-    """Return the function from a text to its words, in order."""
-    find = _compile(token_pattern).findall
+class _Remembered(dict[str, int]):
+    """Word → column; a word is looked up and stemmed only when it is new."""
 
-    def words(text: str) -> list[str]:
-        text = _plain(remove_markup(text) if markup else text)
-        if lowercase and language in _TURKISH:
-            text = text.translate(_DOTTED_AND_DOTLESS)
-        return find(text.lower() if lowercase else text)
+    def __init__(self, find: Callable[[str], int]) -> None:
+        super().__init__()
+        self.find = find
 
-    return words
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[word] = column = self.find(word)
+        return column
 
 
-def snowball_stemmer(language: str) -> Callable[[str], str]:
-    """Return the function from a word to its Snowball stem; unknown languages list the choices."""
-    try:
-        snowball = import_module("Stemmer")
-    except ImportError as error:
-        raise ImportError(
-            'stem=True needs PyStemmer: pip install "labelkin[text]". stem=False needs nothing.'
-        ) from error
-    try:
-        stemmer = snowball.Stemmer(language, 0)  # no cache of its own: the caller remembers stems
-    except (KeyError, TypeError, AttributeError):  # unknown, or not even a text
-        known = ", ".join(snowball.algorithms())
+def _texts(X: Iterable[str]) -> Iterator[str]:
+    """Yield the documents; whatever is not a text is named by its position."""
+    if isinstance(X, str) or hasattr(X, "columns") or not isinstance(X, Iterable):
+        what = "one text" if isinstance(X, str) else f"a {type(X).__name__}"
         raise ValueError(
-            f"language must be one that Snowball knows, got {language!r}. It knows {known}. "
-            "Use stem=False for any other."
-        ) from None
-    stem: Callable[[str], str] = stemmer.stemWord
-    return stem
+            f"Documents must be an iterable of texts, one per document, got {what}. "
+            "Put a single text into a list; of a table give the column of texts."
+        )
+    for i, text in enumerate(X):
+        if not isinstance(text, str):
+            raise TypeError(
+                f"Documents must be texts (str), got {type(text).__name__} at document {i}. "
+                "Decode bytes, replace missing texts by ''."
+            )
+        yield text
+
+
+def check_whole_number(name: str, value: Any) -> None:
+    """Raise for what is no whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 class SurfaceForm(NamedTuple):
@@ -154,20 +390,6 @@ def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]
         if term in counts.vocabulary_:
             found.setdefault(term, []).append(SurfaceForm(text[start:end], start, end))
     return found
-
-
-def _named_stop_words(name: str, language: str) -> frozenset[str]:
-    if name not in ("auto", "smart"):
-        raise ValueError(
-            f"stop_words must be 'auto', 'smart', None or a collection of words, got {name!r}. "
-            f"To leave out that word alone: stop_words=[{name!r}]."
-        )
-    return smart_stop_words() if name == "smart" or language in _ENGLISH else frozenset()
-
-
-def _plain(text: str) -> str:
-    """One spelling for each letter and for the apostrophe, however it was typed."""
-    return unicodedata.normalize("NFC", text).replace("’", "'")
 
 
 class _Traced(NamedTuple):
@@ -232,6 +454,35 @@ def _rewrite(traced: _Traced, changes: Iterable[tuple[int, int, str]]) -> _Trace
     return _Traced("".join(pieces), starts + traced.starts[last:], ends + traced.ends[last:])
 
 
+def remove_markup(text: str) -> str:
+    """Replace XML, SGML and HTML marks by spaces, then character references by what they mean.
+
+    In this order, because a reference may mean a "<" that is text. Where a reader has decoded
+    references before, ``<IBM>`` looks like a tag, and is lost here.
+
+    Examples
+    --------
+    >>> remove_markup("<BODY>Profit of &lt;IBM> up</BODY>").strip()
+    'Profit of <IBM> up'
+    """
+    return html.unescape(_MARK.sub(" ", text) if "<" in text or "]]>" in text else text)
+
+
+def word_finder(
+    token_pattern: str, *, language: str, markup: bool, lowercase: bool
+) -> Callable[[str], list[str]]:
+    """Return the function from a text to its words, in order."""
+    find = _compile(token_pattern).findall
+
+    def words(text: str) -> list[str]:
+        text = _plain(remove_markup(text) if markup else text)
+        if lowercase and language in _TURKISH:
+            text = text.translate(_DOTTED_AND_DOTLESS)
+        return find(text.lower() if lowercase else text)
+
+    return words
+
+
 def _compile(token_pattern: str) -> re.Pattern[str]:
     try:
         pattern = re.compile(token_pattern)
@@ -245,3 +496,56 @@ def _compile(token_pattern: str) -> re.Pattern[str]:
             f"{token_pattern!r}. Write (?:…) for the others."
         )
     return pattern
+
+
+def _plain(text: str) -> str:
+    """One spelling for each letter and for the apostrophe, however it was typed."""
+    return unicodedata.normalize("NFC", text).replace("’", "'")
+
+
+@cache
+def smart_stop_words() -> frozenset[str]:
+    """Return the 570 English stop words of the SMART retrieval system."""
+    text = files("labelkin.text").joinpath("smart_stop_words.txt").read_text(encoding="utf-8")
+    return frozenset(text.split())
+
+
+def read_stop_words(stop_words: Any, language: str) -> frozenset[str]:
+    """Return the words to leave out, lower case, from the parameter ``stop_words``."""
+    if stop_words is None:
+        return frozenset()
+    if isinstance(stop_words, str):
+        if stop_words not in ("auto", "smart"):
+            raise ValueError(
+                f"stop_words must be 'auto', 'smart', None or a collection of words, got "
+                f"{stop_words!r}. To leave out that word alone: stop_words=[{stop_words!r}]."
+            )
+        return smart_stop_words() if stop_words == "smart" or language in _ENGLISH else frozenset()
+    words = list(stop_words) if isinstance(stop_words, Iterable) else [stop_words]
+    strange = [word for word in words if not isinstance(word, str)]
+    if strange:
+        raise TypeError(
+            f"stop_words must be 'auto', 'smart', None or words, got {strange[0]!r} "
+            f"({type(strange[0]).__name__}). Give a list of str."
+        )
+    return frozenset(_plain(word).lower() for word in words)
+
+
+def snowball_stemmer(language: str) -> Callable[[str], str]:
+    """Return the function from a word to its Snowball stem; unknown languages list the choices."""
+    try:
+        snowball = import_module("Stemmer")
+    except ImportError as error:
+        raise ImportError(
+            'stem=True needs PyStemmer: pip install "labelkin[text]". stem=False needs nothing.'
+        ) from error
+    try:
+        stemmer = snowball.Stemmer(language, 0)  # no cache of its own: the caller remembers stems
+    except (KeyError, TypeError, AttributeError):  # unknown, or not even a text
+        known = ", ".join(snowball.algorithms())
+        raise ValueError(
+            f"language must be one that Snowball knows, got {language!r}. It knows {known}. "
+            "Use stem=False for any other."
+        ) from None
+    stem: Callable[[str], str] = stemmer.stemWord
+    return stem

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import LabelMatrix, Scale, read_labels, read_scores
 from labelkin.label_matrix.scores import check_probabilities
+from labelkin.metrics.decisions import count_decisions
+from labelkin.metrics.judged import Truth
 from labelkin.odds import probability_of
 
 Scores = NDArray[np.float64]
 Decisions = NDArray[np.bool_]
+TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
 class LabelCut(NamedTuple):
@@ -71,11 +73,15 @@ class ThresholdRule(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores
-            Of training documents, made without their labels, ``(n_documents, n_labels)``; dense,
-            no NaN. ``None`` where the rule needs none.
-        Y
-            Their labels, any kind; a cell that is NaN is unknown and left out.
+        scores : array of shape (n_documents, n_labels), or None
+            Of training documents, made without their labels; dense, no NaN. ``None`` where the
+            rule needs none.
+        Y : any kind of labels
+            Of the same documents; a cell that is NaN is unknown and left out.
+
+        Returns
+        -------
+        self
         """
         self._check_parameters()
         labels = read_labels(Y)
@@ -133,16 +139,12 @@ class ThresholdRule(BaseEstimator, ABC):
 
     def _look_back(self, scores: Scores | None, labels: LabelMatrix) -> None:
         """Count what the rule decides on the scores it was fitted on, known cells only."""
-        self.positives_, n_known = labels.counts()
+        self.positives_, _ = labels.counts()
         if scores is None:
             self.f1_ = self.decided_ = np.full(labels.shape[1], np.nan)
             return
-        decided = self._decide_open(scores)
-        self.decided_ = decided.sum(axis=0) - _sum_cells(decided, labels.unknown)
-        hits = _sum_cells(decided, labels.positive)
-        total = self.positives_ + self.decided_
-        self.f1_ = np.divide(2 * hits, total, out=np.zeros(len(total)), where=total > 0)
-        self.f1_[n_known == 0] = np.nan
+        counts = count_decisions(Truth.of(labels), self._decide_open(scores))
+        self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
 
 
 def known_scores(scores: Scores, labels: LabelMatrix) -> Scores:
@@ -168,14 +170,6 @@ def is_number(value: object) -> bool:
 def is_whole(value: object) -> bool:
     """Return whether it is an integer of any type."""
     return not isinstance(value, bool) and isinstance(value, Integral)
-
-
-def _sum_cells(decided: Decisions, cells: sparse.csr_array | None) -> NDArray[np.float64]:
-    """Count per label the decided ones among some cells."""
-    if cells is None:
-        return np.zeros(decided.shape[1])
-    row, column = cells.nonzero()
-    return np.bincount(column[decided[row, column]], minlength=decided.shape[1]).astype(np.float64)
 
 
 def _number(value: np.float64) -> float | None:

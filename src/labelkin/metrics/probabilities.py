@@ -1,0 +1,327 @@
+"""Probabilities judged cell by cell: squared error, log loss, and a table of reliability.
+
+In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes (unknown cells
+are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
+``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given twice.
+Probabilities from elsewhere become log-odds by :func:`labelkin.metrics.log_odds_of`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from labelkin.metrics.judged import Floats, Sums, Truth, Weights, judge, ratio, weighted_sum
+
+
+def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the mean over documents of Σ over labels of −log P(what is true); lower is better.
+
+    Computed from the log-odds, so no certainty is rounded away: infinite log-odds cost 0 when right
+    and inf when wrong. Unknown cells are left out of the sum; 0/0 (no known cell) is NaN.
+    scikit-learn's ``log_loss`` means one label; see :func:`log_loss_per_label` for those.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(log_loss([[1, 0], [1, 1]], [[0.0, 0.0], [800.0, 0.0]]), 4)  # three cells of log 2
+    1.0397
+    """
+    return _sums(Y, log_odds, sample_weight).mean_log_loss
+
+
+def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
+    """Return each label's mean log loss over the documents where it is known, ``(n_labels,)``.
+
+    0/0 (known nowhere) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
+    """
+    return _sums(Y, log_odds, sample_weight).log_loss_per_label
+
+
+def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the mean over the known cells of (P − Y)²; lower is better; 0/0 (none) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> brier_score([[1, 0]], [[0.0, 0.0]])
+    0.25
+    """
+    return _sums(Y, log_odds, sample_weight).brier_score
+
+
+def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
+    """Return each label's mean of (P − Y)² over the documents where it is known, ``(n_labels,)``.
+
+    0/0 (known nowhere) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
+    """
+    return _sums(Y, log_odds, sample_weight).brier_score_per_label
+
+
+def expected_calibration_error(
+    Y: Any, log_odds: ArrayLike, *, n_bins: int = 15, sample_weight: Weights = None
+) -> float:
+    """Return how far probabilities lie from what happens; lower is better.
+
+    All known cells are pooled and put into ``n_bins`` equally wide bins of probability (lower edge
+    included, 1 in the last); the distance of a bin is |mean probability − share positive|, and the
+    mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    n_bins : int, default 15
+        Number of equally wide bins of probability.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    Four cells that promise ½, of which three happen:
+
+    >>> expected_calibration_error([[1, 1], [1, 0]], [[0.0, 0.0], [0.0, 0.0]])
+    0.25
+    """
+    return _sums(Y, log_odds, sample_weight, n_bins).expected_calibration_error
+
+
+def reliability(
+    Y: Any, log_odds: ArrayLike, *, n_bins: int = 15, sample_weight: Weights = None
+) -> Reliability:
+    """Return the table behind :func:`expected_calibration_error`, for plots; empty bins are NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    n_bins : int, default 15
+        Number of equally wide bins of probability.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    Reliability
+    """
+    return _sums(Y, log_odds, sample_weight, n_bins).reliability
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What probabilities promise and what happens, bin by bin, ``(n_bins,)`` each.
+
+    Attributes
+    ----------
+    lower, upper
+        Edges of the bins: lower ≤ probability < upper; the last bin holds 1 too.
+    count
+        Weighted number of cells.
+    mean_probability, share_positive
+        Mean probability of those cells and the share that carries the label; empty bins: NaN.
+    """
+
+    lower: Floats
+    upper: Floats
+    count: Floats
+    mean_probability: Floats
+    share_positive: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilitySums(Sums):
+    """Weighted sums over the known cells, by label ``(n_labels,)`` or by bin ``(n_bins,)``.
+
+    Attributes
+    ----------
+    n_documents
+        Sum of the weights of the documents.
+    known, squared_error, log_loss
+        By label: number of known cells, Σ (P − Y)², and Σ −log of the probability of what is true.
+    bin_count, bin_probability, bin_positive
+        By bin of probability: number of cells, Σ P, number of cells that carry their label.
+    """
+
+    n_documents: float
+    known: Floats
+    squared_error: Floats
+    log_loss: Floats
+    bin_count: Floats
+    bin_probability: Floats
+    bin_positive: Floats
+
+    @property
+    def brier_score(self) -> float:
+        """Mean over the known cells of (P − Y)²; without known cells NaN."""
+        return float(ratio(self.squared_error.sum(), self.known.sum(), nothing=np.nan))
+
+    @property
+    def brier_score_per_label(self) -> Floats:
+        """Mean of (P − Y)² over the documents whose label is known; NaN when none is."""
+        scores: Floats = ratio(self.squared_error, self.known, nothing=np.nan)
+        return scores
+
+    @property
+    def mean_log_loss(self) -> float:
+        """Mean over documents of the sum over their known labels; without known cells NaN."""
+        documents = self.n_documents if self.known.sum() > 0 else 0.0
+        return float(ratio(self.log_loss.sum(), documents, nothing=np.nan))
+
+    @property
+    def log_loss_per_label(self) -> Floats:
+        """Mean log loss over the documents whose label is known; NaN when none is."""
+        scores: Floats = ratio(self.log_loss, self.known, nothing=np.nan)
+        return scores
+
+    @property
+    def expected_calibration_error(self) -> float:
+        """Mean over cells of |mean probability − share positive| of the cell's bin; or NaN."""
+        gap = np.abs(self.bin_probability - self.bin_positive).sum()
+        return float(ratio(gap, self.bin_count.sum(), nothing=np.nan))
+
+    def scores(self) -> dict[str, float]:
+        """Return Brier score, log loss and calibration error by name."""
+        return {
+            "brier_score": self.brier_score,
+            "log_loss": self.mean_log_loss,
+            "expected_calibration_error": self.expected_calibration_error,
+        }
+
+    @property
+    def reliability(self) -> Reliability:
+        """The table behind the calibration error, for plots."""
+        edges = np.linspace(0, 1, len(self.bin_count) + 1)
+        mean_probability = ratio(self.bin_probability, self.bin_count, nothing=np.nan)
+        share_positive = ratio(self.bin_positive, self.bin_count, nothing=np.nan)
+        return Reliability(edges[:-1], edges[1:], self.bin_count, mean_probability, share_positive)
+
+
+def squared_errors(truth: Truth, log_odds: Floats) -> Floats:
+    """Return (P − Y)² of every cell, 0 where unknown, ``(n_documents, n_labels)``."""
+    return _squared_errors(expit(log_odds), truth)
+
+
+def log_losses(truth: Truth, log_odds: Floats) -> Floats:
+    """Return −log P(what is true) of every cell, 0 where unknown, ``(n_documents, n_labels)``.
+
+    From the log-odds, whatever their size: log(1 + e^z), and log(1 + e^−z) for positive cells.
+    """
+    losses = _softplus(log_odds)
+    losses[truth.cells] = _softplus(-log_odds[truth.cells])
+    losses[truth.unknown_cells] = 0.0
+    return losses
+
+
+def sum_probabilities(truth: Truth, log_odds: Floats, n_bins: int) -> ProbabilitySums:
+    """Judge probabilities, the sigmoids of the log-odds, cell by cell."""
+    weight = truth.weight
+    known = np.repeat(weight[:, None], log_odds.shape[1], axis=1)
+    known[truth.unknown_cells] = 0.0
+    probability = expit(log_odds)
+    place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
+
+    def by_bin(places: Any, weights: Floats) -> Floats:
+        return np.bincount(places.ravel(), weights.ravel(), n_bins).astype(np.float64, copy=False)
+
+    return ProbabilitySums(
+        float(weight.sum()),
+        known.sum(axis=0),
+        bin_count=by_bin(place, known),
+        bin_probability=by_bin(place, known * probability),
+        bin_positive=by_bin(place[truth.cells], known[truth.cells]),
+        squared_error=weighted_sum(weight, _squared_errors(probability, truth)),
+        log_loss=weighted_sum(weight, log_losses(truth, log_odds)),
+    )
+
+
+def read_n_bins(n_bins: int) -> int:
+    """Check the number of bins: a whole number from 1 on."""
+    if not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins must be a whole number from 1 on, got {n_bins!r}.")
+    return int(n_bins)
+
+
+def _squared_errors(probability: Floats, truth: Truth) -> Floats:
+    """Turn probabilities into squared errors, in place."""
+    probability[truth.cells] -= 1.0
+    probability[truth.unknown_cells] = 0.0
+    probability *= probability
+    return probability
+
+
+def _softplus(values: Floats) -> Floats:
+    """Return log(1 + e^x) for x of any size, ±inf included."""
+    result = np.abs(values)
+    np.negative(result, out=result)
+    np.exp(result, out=result)
+    np.log1p(result, out=result)
+    result += np.maximum(values, 0.0)
+    return result
+
+
+def _sums(Y: Any, log_odds: ArrayLike, sample_weight: Weights, n_bins: int = 1) -> ProbabilitySums:
+    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    bins = read_n_bins(n_bins)
+    return judged.add_up(lambda truth, z, _: sum_probabilities(truth, z, bins))

@@ -1,0 +1,445 @@
+"""Labels ranked by log-odds: how high do the relevant ones stand.
+
+In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes (unknown cells
+are an error: a ranking of half-known labels has no score), ``log_odds`` are dense, ``(n_documents,
+n_labels)``, and ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given
+twice. Log-odds and not probabilities, because probabilities tie at the top. Without documents or
+labels every score is NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelkin.metrics.judged import (
+    DocumentSums,
+    Floats,
+    Scores,
+    Truth,
+    Weights,
+    check_values,
+    judge,
+    ratio,
+    read_ks,
+)
+
+
+def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the share of documents whose top label is not relevant; lower is better.
+
+    Ties at the top go to the lowest column. A document without relevant labels is an error.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> one_error([[1, 0], [0, 1], [0, 0]], [[2.0, 2.0], [-3.0, -1.0], [0.0, 1.0]])
+    0.3333333333333333
+    """
+    return _score("one_error", Y, log_odds, sample_weight)
+
+
+def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return how many labels must be read from the top to meet all relevant ones, on average.
+
+    Lower is better. As scikit-learn's ``coverage_error``: the best value is the mean size of a
+    label set (others subtract 1), a tie is read to its end, and a document without relevant labels
+    counts 0.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> coverage([[0, 1, 0], [1, 0, 1]], [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    2.5
+    """
+    return _score("coverage", Y, log_odds, sample_weight)
+
+
+def ranking_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the share of (relevant, irrelevant) pairs in the wrong order, averaged over documents.
+
+    Lower is better. As scikit-learn's ``label_ranking_loss``: a tie is wrong, and 0/0 (no or all
+    labels relevant: there are no pairs) is 0.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> ranking_loss([[0, 1, 0]], [[3.0, 2.0, 1.0]])
+    0.5
+    """
+    return _score("ranking_loss", Y, log_odds, sample_weight)
+
+
+def label_ranking_average_precision(
+    Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None
+) -> float:
+    """Return the share of relevant labels among those ranked as high as each relevant label.
+
+    Averaged over a document's relevant labels, then over documents; higher is better. As
+    scikit-learn's ``label_ranking_average_precision_score``: within a tie every label has the last
+    rank, and 0/0 (no label relevant; likewise all) is 1.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> label_ranking_average_precision([[0, 1, 0]], [[3.0, 2.0, 1.0]])
+    0.5
+    """
+    return _score("label_ranking_average_precision", Y, log_odds, sample_weight)
+
+
+def precision_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the share of relevant labels among the first k, averaged over documents.
+
+    Higher is better. Divided by k even when there are fewer than k labels, so there is no 0/0. Ties
+    go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> precision_at_k([[0, 1, 0]], [[3.0, 2.0, 1.0]], 2)
+    0.5
+    """
+    return _score(f"precision@{k}", Y, log_odds, sample_weight, k)
+
+
+def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the share of the relevant labels that are among the first k, averaged over documents.
+
+    Higher is better. 0/0 (a document without relevant labels) is 0. Ties go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+    """
+    return _score(f"recall@{k}", Y, log_odds, sample_weight, k)
+
+
+def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the discounted gain of the first k labels over the best possible, averaged.
+
+    A relevant label at rank r gains 1/log₂(r + 1); higher is better. 0/0 (a document without
+    relevant labels) is 0. Ties go to the lowest column, while scikit-learn's ``ndcg_score``
+    averages over them; without ties the two agree.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+    """
+    return _score(f"ndcg@{k}", Y, log_odds, sample_weight, k)
+
+
+def propensity_scored_precision_at_k(
+    Y: Any,
+    log_odds: ArrayLike,
+    k: int,
+    propensity: ArrayLike,
+    *,
+    normalised: bool = True,
+    sample_weight: Weights = None,
+) -> float:
+    """Return precision at k in which a relevant label counts 1/propensity: rare labels count more.
+
+    Jain, Prabhu & Varma (2016). Higher is better. Ties go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array of shape (n_documents, n_labels)
+        What the labels are ranked by.
+    k : int
+        How many labels are read from the top.
+    propensity : array of shape (n_labels,)
+        Of the labels, in (0, 1], from training counts: see :func:`propensities`.
+    normalised : bool, default True
+        Divide the sum over documents by that of the best possible rankings, as the paper's tables
+        and the extreme classification repository do; 0/0 (no document has a label) is 0. Otherwise
+        divide by k and the number of documents.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> propensity_scored_precision_at_k([[1, 1]], [[2.0, 1.0]], 1, [1.0, 0.5])
+    0.5
+    """
+    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    gains = read_propensity(propensity, judged.truth.shape[1])
+    judged.need_whole_sets("propensity_scored_precision_at_k")
+    sums = judged.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
+    if normalised:
+        return sums.scores()[f"psp@{k}"]
+    return replace(sums, best={}).scores()[f"psp@{k}"] / k
+
+
+def propensities(
+    label_counts: ArrayLike, n_documents: int, *, a: float = 0.55, b: float = 1.5
+) -> Floats:
+    """Return the propensity of every label, ``(n_labels,)``, from the training documents.
+
+    Jain, Prabhu & Varma (2016): 1/p_l = 1 + C (N_l + b)^−a with C = (log n − 1)(b + 1)^a. With
+    fewer than e documents C would be negative; it is 0 then, and every propensity 1.
+
+    Parameters
+    ----------
+    label_counts : array of shape (n_labels,)
+        N_l, the number of *training* documents that carry the label.
+    n_documents : int
+        n, the number of training documents.
+    a, b : float, default 0.55 and 1.5
+        The paper's values for text; it uses 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> counts, _ = read_labels([["tea"], ["tea", "sugar"], ["tea"], ["tea"]]).counts()
+    >>> propensities(counts, 4).round(3)
+    array([0.721, 0.8  ])
+    """
+    counts = np.asarray(label_counts, dtype=np.float64)
+    if counts.ndim != 1:
+        raise ValueError(f"label_counts must have shape (n_labels,), got shape {counts.shape}.")
+    check_values(
+        f"label_counts must lie between 0 and n_documents = {n_documents}",
+        counts,
+        (counts >= 0) & (counts <= n_documents),
+        "label",
+        "Both are counted on the training documents.",
+    )
+    c = max(math.log(max(n_documents, 1)) - 1, 0) * (b + 1) ** a
+    return 1 / (1 + c * (counts + b) ** -a)
+
+
+def first_errors(truth: Truth, log_odds: Floats) -> NDArray[np.bool_]:
+    """Return where the label of the first place is not relevant, ``(n_documents,)``.
+
+    Of several labels with the highest log-odds the lowest column has the first place.
+    """
+    wrong = np.ones(len(log_odds), dtype=np.bool_)
+    if log_odds.shape[1]:
+        document, label = truth.cells
+        wrong[document[log_odds.argmax(axis=1)[document] == label]] = False
+    return wrong
+
+
+def sum_rankings(
+    truth: Truth, log_odds: Floats, ks: tuple[int, ...] = (), propensity: Floats | None = None
+) -> DocumentSums:
+    """Rank the labels of every document, sorting once for all metrics."""
+    ranking = _rank(truth, log_odds)
+    values = {"one_error": first_errors(truth, log_odds)}
+    values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
+    if propensity is None:
+        return DocumentSums.of(truth, values)
+    gained, best = _gains(truth, ranking, ks, 1 / propensity)
+    return DocumentSums.of(truth, values | gained, best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Labels from the highest log-odds to the lowest; ties go to the lowest column.
+
+    ``order`` holds columns, ``relevant`` whether the document carries them, ``last`` the last place
+    of each place's tie group: ``(n_documents, n_labels)`` each; ``size`` the label set's.
+    """
+
+    order: NDArray[np.intp]
+    relevant: NDArray[np.bool_]
+    last: NDArray[np.intp]
+    size: Floats
+
+
+def _rank(truth: Truth, log_odds: Floats) -> _Ranking:
+    order = np.argsort(-log_odds, axis=1, kind="stable")
+    relevant = np.take_along_axis(truth.positive.toarray() > 0, order, axis=1)
+    last = _last_of_ties(np.take_along_axis(log_odds, order, axis=1))
+    return _Ranking(order, relevant, last, truth.positive.sum(axis=1))
+
+
+def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
+    """For every place the last place with the same value, row by row."""
+    n_labels = descending.shape[1]
+    last = np.tile(np.arange(n_labels), (len(descending), 1))
+    goes_on = descending[:, :-1] == descending[:, 1:]
+    if goes_on.any():
+        last[:, :-1][goes_on] = n_labels
+        last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    return last
+
+
+def _whole_rankings(ranking: _Ranking) -> Scores:
+    """Coverage, ranking loss and average precision of every document.
+
+    Within a tie every label has the tie's last rank, as in scikit-learn.
+    """
+    size = ranking.size
+    n_documents, n_labels = ranking.relevant.shape
+    document, place = np.nonzero(ranking.relevant)
+    last = ranking.last[document, place]
+    rank = last + 1.0
+    not_below = np.cumsum(ranking.relevant, axis=1)[document, last]
+    coverage = np.zeros(n_documents)
+    np.maximum.at(coverage, document, rank)
+    wrong_pairs = np.bincount(document, rank - not_below, n_documents)
+    precision = np.bincount(document, not_below / rank, n_documents)
+    has_pairs = (size > 0) & (size < n_labels)
+    return {
+        "coverage": coverage,
+        "ranking_loss": ratio(wrong_pairs, size * (n_labels - size)),
+        "label_ranking_average_precision": np.where(has_pairs, ratio(precision, size), 1.0),
+    }
+
+
+def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> Scores:
+    """Precision, recall and nDCG at every k of every document."""
+    most = max(ks, default=0)
+    discount = 1 / np.log2(np.arange(2, most + 2))
+    best = np.concatenate([[0.0], np.cumsum(discount)])
+    first = ranking.relevant[:, :most]
+    hits, dcg = _running_sum(first), _running_sum(first * discount[: first.shape[1]])
+    size = ranking.size.astype(np.intp)
+    scores = {f"precision@{k}": hits(k) / k for k in ks}
+    scores |= {f"recall@{k}": ratio(hits(k), size) for k in ks}
+    return scores | {f"ndcg@{k}": ratio(dcg(k), best[np.minimum(size, k)]) for k in ks}
+
+
+def _gains(
+    truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: Floats
+) -> tuple[Scores, Scores]:
+    """Gains of the relevant labels among the first k, and of the best k relevant ones."""
+    most = max(ks, default=0)
+    reached = _running_sum(ranking.relevant[:, :most] * gain[ranking.order[:, :most]])
+    document, label = truth.cells
+    falling = gain[label][np.lexsort((-gain[label], document))]
+    place = np.arange(len(document)) - truth.positive.indptr[document]
+    n_documents = len(truth.weight)
+    best = {k: np.bincount(document, np.where(place < k, falling, 0.0), n_documents) for k in ks}
+    return {f"psp@{k}": reached(k) for k in ks}, {f"psp@{k}": best[k] for k in ks}
+
+
+def _running_sum(values: NDArray[np.generic]) -> Callable[[int], Floats]:
+    """Return what gives the sum of each row's first k columns, of all if fewer."""
+    sums = np.zeros((values.shape[0], values.shape[1] + 1))
+    np.cumsum(values, axis=1, out=sums[:, 1:])
+    return lambda k: sums[:, min(k, values.shape[1])]
+
+
+def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | None:
+    """Check propensities: one per label, above 0 and at most 1."""
+    if propensity is None:
+        return None
+    values = np.array(propensity, dtype=np.float64)  # a copy: the record keeps it
+    if values.shape != (n_labels,):
+        raise ValueError(
+            f"propensity must hold one number per label, shape ({n_labels},), got shape "
+            f"{values.shape}."
+        )
+    check_values(
+        "propensity must be above 0 and at most 1",
+        values,
+        (values > 0) & (values <= 1),
+        "label",
+        "propensities(label_counts, n_documents) are.",
+    )
+    return values
+
+
+def _score(name: str, Y: Any, log_odds: ArrayLike, sample_weight: Weights, *ks: int) -> float:
+    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    judged.need_whole_sets(name.replace(f"@{ks[0]}", "_at_k") if ks else name)
+    chosen = read_ks(ks)
+    return judged.add_up(lambda truth, z, _: sum_rankings(truth, z, chosen)).scores()[name]

@@ -1,0 +1,391 @@
+r"""Save a fitted model to one file, load it, or look at what a file says of itself.
+
+=========  =========================================================================================
+bytes      what
+=========  =========================================================================================
+0–12       ``\x89LABELKIN\r\n\x1a\n``: like PNG's, it shows when a transfer has changed line ends
+16–19      version of the format
+20–39      version of labelkin that wrote the file, ASCII; a later format keeps it here
+40–63      lengths of the three parts that follow, in bytes
+64–        description (JSON), model (JSON), arrays
+last 32    SHA-256 of everything before
+=========  =========================================================================================
+
+Numbers are little-endian. Nothing but the first 64 bytes is looked at before the checksum is right,
+and no memory is asked for that the size of the file does not warrant. The checksum finds damage; it
+is no signature.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import struct
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from io import BufferedReader
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.files import replacing
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
+MAGIC = b"\x89LABELKIN\r\n\x1a\n"
+FORMAT = 2
+
+_FIXED = struct.Struct("<13s3xI20s3Q")
+_CHECKSUM = 32
+_CHUNK = 2**20
+
+#: How other files begin, as bytes, and what they are.
+_LOOKALIKES: tuple[tuple[bytes | tuple[bytes, ...], str], ...] = (
+    (b"\x80", "a pickle (joblib files are pickles, too); it could run code and is not opened"),
+    (b"PK\x03\x04", "a zip archive, as .npz, .skops and .docx files are"),
+    (b"\x1f\x8b", "a gzip archive, perhaps a compressed pickle"),
+    (b"BZh", "a bzip2 archive, perhaps a compressed pickle"),
+    (b"\xfd7zXZ", "an xz archive, perhaps a compressed pickle"),
+    ((b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), "zlib data, perhaps a compressed joblib file"),
+    (b"\x93NUMPY", "a NumPy array"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x89LABELKIN", "one of ours whose line ends a transfer has changed: copy it as binary"),
+)
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model file says of itself.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    format_version : int
+        Version of the file format.
+    versions : dict of str to str
+        Of labelkin, Python and the libraries that the model was saved with, by name.
+    created : datetime
+        When it was saved, UTC.
+    model : str
+        The model's class.
+    class_names : tuple of str
+        All classes that occur in it, by their names in model files, sorted.
+    labels : tuple
+        The names of the labels in column order, as text where they are neither text nor numbers;
+        empty for a model without labels, such as a vectoriser.
+    summary : dict or None
+        What :func:`save` was given about the training.
+    file_bytes, array_bytes : int
+        Size of the file, and of the arrays in it.
+    """
+
+    path: Path
+    format_version: int
+    versions: dict[str, str]
+    created: datetime
+    model: str
+    class_names: tuple[str, ...]
+    labels: tuple[Any, ...]
+    summary: dict[str, Any] | None
+    file_bytes: int
+    array_bytes: int
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+
+def save(
+    model: BaseEstimator, path: str | os.PathLike[str], *, summary: dict[str, Any] | None = None
+) -> Path:
+    """Write a fitted model to one file, which holds no code.
+
+    The file is complete or not there: until it is on the disk, an older one stays in its place.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator: one of labelkin's, or a pipeline of them and the scikit-learn classes
+        that ``labelkin.storage.trusted`` lists. Others are an error that names their place.
+    path : str or path-like
+        Where to; ``.labelkin`` is the usual ending.
+    summary : dict, default=None
+        About the training, for :func:`read_header`: anything JSON can hold.
+
+    Returns
+    -------
+    Path
+        ``path``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labelkin import NaiveBayes
+    >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = save(model, f"{folder}/towns.labelkin", summary={"documents": 3})
+    ...     header, again = read_header(path), load(path)
+    >>> header.labels, header.summary
+    (('sea', 'town'), {'documents': 3})
+    >>> (again.predict_proba([[5, 0]]) == model.predict_proba([[5, 0]])).all()
+    np.True_
+    """
+    from labelkin.storage.arrays import array_bytes, stored_size
+    from labelkin.storage.codec import encode_model, label_names
+
+    path = Path(path)
+    _check_model(model)
+    _check_no_folder(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} must exist to save {path.name} in it.")
+    _check_summary(summary)
+    encoded = encode_model(model)
+    versions = {name: version(name) for name in ("labelkin", "numpy", "scikit-learn", "scipy")}
+    about = _json(
+        {
+            "versions": {**versions, "python": platform.python_version()},
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "model": type(model).__name__,
+            "classes": encoded.class_names,
+            "labels": label_names(model),
+            "summary": summary,
+        }
+    )
+    written = _json(encoded.json)
+    writer = versions["labelkin"].encode("ascii", "replace")[:20]
+    lengths = len(about), len(written), sum(map(stored_size, encoded.arrays))
+    data = chain.from_iterable(map(array_bytes, encoded.arrays))
+    digest = hashlib.sha256()
+    with replacing(path) as file:
+        for piece in chain((_FIXED.pack(MAGIC, FORMAT, writer, *lengths), about, written), data):
+            file.write(piece)
+            digest.update(piece)
+        file.write(digest.digest())
+    return path
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the model of a file; its answers are those of the saved one to the last bit.
+
+    No code comes from the file, and nothing in it is looked at before its checksum is right. A file
+    that is damaged, not ours or made to mislead is a ``ValueError`` that says why.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What :func:`save` has written.
+
+    Returns
+    -------
+    estimator
+        The model, fitted.
+    """
+    from labelkin.storage.codec import decode_model
+    from labelkin.storage.trusted import VersionWarning
+
+    path = Path(path)
+    header, model, data = _read_file(path)
+    try:
+        built = decode_model(_parsed(model), data)
+    except ValueError as error:
+        raise ValueError(f"{path} is no sound model file: {error}.") from None
+    now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
+    if now != then and any(name.startswith("sklearn.") for name in header.class_names):
+        warning = VersionWarning(
+            estimator_name=path.name, current_sklearn_version=now, original_sklearn_version=then
+        )
+        warnings.warn(warning, stacklevel=2)
+    return built
+
+
+def read_header(path: str | os.PathLike[str]) -> ModelFile:
+    """Return what a file says of itself; its checksum is verified, its model is not built.
+
+    Parameters
+    ----------
+    path : str or path-like
+        What :func:`save` has written.
+
+    Returns
+    -------
+    ModelFile
+        Versions, classes, labels, sizes, and the summary that was saved with the model.
+    """
+    return _read_file(Path(path), whole=False)[0]
+
+
+def _check_model(model: Any) -> None:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils.validation import check_is_fitted
+
+    if isinstance(model, type) or not isinstance(model, BaseEstimator):
+        raise TypeError(
+            f"model must be a fitted estimator, got {model!r:.80}. "
+            "Save data by the means of its library."
+        )
+    check_is_fitted(model)
+
+
+def _check_no_folder(path: Path) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(f"A model is one file, got the folder {path}. Name a file in it.")
+
+
+def _check_summary(summary: Any) -> None:
+    if not (summary is None or isinstance(summary, dict)):
+        raise TypeError(f"summary must be a dict, got a {type(summary).__name__}.")
+    try:
+        _json(summary)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(
+            f"summary must be what JSON can hold (text, finite numbers, lists, dicts), got "
+            f"something else: {error}. Convert NumPy numbers by .item(), arrays by .tolist()."
+        ) from None
+
+
+def _json(value: Any) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass")  # half a character is legal in a Python text
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
+    except RecursionError:
+        raise ValueError("it nests too deeply") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _read_file(path: Path, *, whole: bool = True) -> tuple[ModelFile, bytes, NDArray[np.uint8]]:
+    """Read and verify a file: description, model and arrays; these two only if ``whole``."""
+    _check_no_folder(path)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no model file {path} (from the folder {Path.cwd()}). "
+            "labelkin.save(model, path) writes one."
+        )
+    if not path.is_file():  # a pipe would keep us waiting
+        raise ValueError(f"A model is an ordinary file, got {path}, which is none.")
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        fixed = file.read(_FIXED.size)
+        n_about, n_model, n_data = _checked_lengths(path, fixed, size)
+        digest = hashlib.sha256(fixed)
+        about = _read(file, n_about, digest)
+        model = _read(file, n_model if whole else 0, digest)
+        data = _read_arrays(file, n_data if whole else 0, digest)
+        left = 0 if whole else n_model + n_data
+        while left and (chunk := file.read(min(left, _CHUNK))):
+            digest.update(chunk)
+            left -= len(chunk)
+        if file.read(_CHECKSUM + 1) != digest.digest():
+            raise ValueError(
+                f"{path} is damaged: its checksum is not that of its contents. Copy it again, or "
+                "save the model again."
+            )
+    return _header(path, about, size, n_data), model, data
+
+
+def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
+    """Return the lengths of the three parts, if the first 64 bytes are those of a model file."""
+    if not fixed.startswith(MAGIC[: len(fixed)] if fixed else MAGIC):
+        raise ValueError(
+            f"{path} is not a labelkin model file: it looks like {_looks_like(fixed)}. "
+            "labelkin.save(model, path) writes model files."
+        )
+    if len(fixed) < _FIXED.size:
+        raise ValueError(f"{path} is cut off: it has {size} bytes, and a header alone has 64.")
+    _, number, writer, *lengths = _FIXED.unpack(fixed)
+    if number != FORMAT:
+        raise ValueError(f"{path} {_why_not(number, writer)}")
+    expected = _FIXED.size + sum(lengths) + _CHECKSUM
+    if size != expected:
+        what = "is cut off" if size < expected else "is damaged"
+        raise ValueError(
+            f"{path} {what}: by its header it has {expected} bytes, and it has {size}. "
+            "Copy it again, or save the model again."
+        )
+    return lengths
+
+
+def _why_not(number: int, writer: bytes) -> str:
+    """Say why another format is not read, and what to do."""
+    by = repr(writer.rstrip(b"\0").decode("ascii", "replace"))
+    if number > FORMAT:
+        return (
+            f"has format version {number}, written by labelkin {by}, and this labelkin reads "
+            f"version {FORMAT}. Update labelkin, or save the model with this one."
+        )
+    if number == 1:
+        return (
+            f"has format version 1, written by labelkin {by} before its first release, and this "
+            f"labelkin reads version {FORMAT}. Train the model again and save it."
+        )
+    return f"is damaged: format versions begin at 1, got {number}."
+
+
+def _looks_like(head: bytes) -> str:
+    if not head:
+        return "an empty file"
+    for start, what in _LOOKALIKES:
+        if head.startswith(start):
+            return what
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if text.startswith((b"<!doctype html", b"<html")):
+        return "a web page, perhaps of a failed download"
+    if text.startswith((b"{", b"[")):
+        return "JSON"
+    printable = all(byte >= 32 or byte in b"\t\r\n" for byte in head)
+    return "text" if head.isascii() and printable else "some other kind of data"
+
+
+def _read(file: BufferedReader, n_bytes: int, digest: Any) -> bytes:
+    data = file.read(n_bytes)
+    digest.update(data)
+    return data
+
+
+def _read_arrays(file: BufferedReader, n_bytes: int, digest: Any) -> NDArray[np.uint8]:
+    """Read into memory that begins where vector instructions and cache lines like it."""
+    raw = np.empty(n_bytes + 64, dtype=np.uint8)
+    start = -raw.ctypes.data % 64
+    data = raw[start : start + n_bytes]
+    for begin in range(0, n_bytes, _CHUNK):
+        chunk = data[begin : begin + _CHUNK].data
+        file.readinto(chunk)
+        digest.update(chunk)  # while the cache has it
+    return data
+
+
+def _header(path: Path, about: bytes, n_file: int, n_arrays: int) -> ModelFile:
+    try:
+        said = _parsed(about)
+        return ModelFile(
+            path=path,
+            format_version=FORMAT,
+            versions={str(name): str(value) for name, value in said["versions"].items()},
+            created=datetime.fromisoformat(said["created"]),
+            model=str(said["model"]),
+            class_names=tuple(map(str, said["classes"])),
+            labels=tuple(said["labels"]),
+            summary=None if said["summary"] is None else dict(said["summary"]),
+            file_bytes=n_file,
+            array_bytes=n_arrays,
+        )
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(
+            f"{path} is no sound model file: its description fails ({error!r})."
+        ) from None

@@ -1,0 +1,366 @@
+"""Values come back as they were; what cannot be stored is an error that says where it is."""
+
+import datetime
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer
+from sklearn.svm import SVC
+
+from labelkin import AllLabels, LabelRescorer, NaiveBayes, PerLabel, PlattSVM
+from labelkin.storage import load, save
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-(2**200), 2**200)
+    | st.floats()
+    | st.text()
+    | st.text(st.characters(categories=["Cs", "Ll"]))  # halves of characters
+    | st.binary(max_size=20)
+)
+KEYS = st.recursive(
+    LEAVES, lambda inner: st.tuples(inner, inner) | st.frozensets(inner, max_size=2), max_leaves=3
+)
+VALUES = st.recursive(
+    LEAVES | st.frozensets(KEYS, max_size=3) | st.sets(KEYS, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(KEYS, inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+DTYPES = (
+    arrays.boolean_dtypes()
+    | arrays.integer_dtypes(endianness="?")
+    | arrays.unsigned_integer_dtypes(endianness="?")
+    | arrays.floating_dtypes(endianness="?", sizes=(16, 32, 64))
+    | arrays.unicode_string_dtypes(endianness="?", max_len=5)
+    | arrays.byte_string_dtypes(max_len=5)
+)
+SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
+files = settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture
+def again(tmp_path):
+    def save_and_load(value):
+        model = Normalizer()
+        model.note = value
+        return load(save(model, tmp_path / "model")).note
+
+    return save_and_load
+
+
+def same(a, b):
+    """Equal, of the same type all the way down; NaN equals NaN, and 0 is not −0."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return (math.isnan(a) and math.isnan(b)) or (
+            a == b and math.copysign(1, a) == math.copysign(1, b)
+        )
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return same(list(a), list(b)) and same(list(a.values()), list(b.values()))
+    if isinstance(a, set | frozenset):
+        return len(a) == len(b) and all(any(same(x, y) for y in b) for x in a)
+    return a == b
+
+
+@files
+@given(VALUES)
+def test_plain_values_come_back(again, value):
+    assert same(again(value), value)
+
+
+@files
+@given(st.data())
+def test_arrays_come_back(again, data):
+    array = data.draw(arrays.arrays(data.draw(DTYPES), data.draw(SHAPES)))
+    if data.draw(st.booleans()):
+        array = array.T
+    if array.ndim and data.draw(st.booleans()):
+        array = array[::-2]
+    restored = again(array)
+    assert restored.dtype == array.dtype.newbyteorder("<")
+    assert restored.shape == array.shape
+    np.testing.assert_array_equal(restored, array)
+    assert restored.tobytes() == array.astype(restored.dtype).tobytes()
+
+
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix]
+)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.bool_])
+def test_sparse_matrices_come_back_as_what_they_were(again, kind, index, dtype):
+    matrix = kind(np.array([[0, 2, 0], [1, 0, 0]], dtype=dtype))
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    restored = again(matrix)
+    assert type(restored) is kind
+    assert (restored.dtype, restored.indices.dtype, restored.indptr.dtype) == (dtype, index, index)
+    np.testing.assert_array_equal(restored.toarray(), matrix.toarray())
+
+
+def test_room_that_a_sparse_matrix_does_not_use_is_not_stored(again):
+    matrix = sparse.csr_array(np.eye(3))
+    matrix.data, matrix.indices = np.append(matrix.data, 9.0), np.append(matrix.indices, 0)
+    restored = again(matrix)
+    assert len(restored.data) == 3
+    np.testing.assert_array_equal(restored.toarray(), np.eye(3))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (4, 0)])
+def test_empty_sparse_matrices_come_back(again, shape):
+    assert again(sparse.csr_matrix(shape)).shape == shape
+
+
+@pytest.mark.parametrize(
+    "scalar",
+    [np.float32(0.1), np.float64(np.nan), np.int8(-3), np.uint64(2**64 - 1), np.bool_(True),
+     np.str_("½ né"), np.bytes_(b"ab"), np.float16(2)],
+    ids=repr,
+)  # fmt: skip
+def test_numpy_scalars_come_back(again, scalar):
+    restored = again([scalar])[0]
+    assert type(restored) is type(scalar)
+    assert restored.tobytes() == scalar.tobytes()
+
+
+def test_arrays_of_objects_come_back(again):
+    array = np.empty((2, 3), dtype=object)
+    array[:] = [["a", None, 1], [("b", 2), 0.5, np.array([1, 2])]]
+    restored = again(array)
+    assert (restored.dtype, restored.shape) == (object, (2, 3))
+    np.testing.assert_array_equal(restored[1, 2], [1, 2])
+    assert same(restored.ravel()[:5].tolist(), array.ravel()[:5].tolist())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.float32,
+        np.bool_,
+        float,
+        np.dtype("int64"),
+        np.dtype("<U3"),
+        slice(1, None, 2),
+        np.log1p,
+        np.abs,
+    ],
+    ids=repr,
+)
+def test_types_slices_and_known_functions_come_back(again, value):
+    assert again({"it": value})["it"] == value
+
+
+def test_a_random_state_goes_on_where_it_was(again):
+    random = np.random.RandomState(3)
+    random.standard_normal()  # leaves half a pair behind
+    restored = again(random)
+    np.testing.assert_array_equal(restored.standard_normal(700), random.standard_normal(700))
+
+
+def test_a_memory_mapped_array_comes_back_as_an_array(again, tmp_path):
+    np.save(tmp_path / "array.npy", np.arange(6.0).reshape(2, 3))
+    mapped = np.load(tmp_path / "array.npy", mmap_mode="r")
+    restored = again(mapped)
+    assert type(restored) is np.ndarray
+    np.testing.assert_array_equal(restored, np.arange(6.0).reshape(2, 3))
+
+
+X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
+Y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+TEXTS = ["sea sea", "sea town", "town", "gulls"]
+
+
+class OwnClassifier(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
+class OwnNaiveBayes(NaiveBayes):
+    pass
+
+
+@pytest.fixture
+def refuse(tmp_path):
+    def refusal(model, error=TypeError):
+        with pytest.raises(error) as caught:
+            save(model, tmp_path / "model")
+        assert list(tmp_path.iterdir()) == []
+        return str(caught.value)
+
+    return refusal
+
+
+def with_note(value):
+    model = Normalizer()
+    model.note = value
+    return model
+
+
+def test_a_lambda_is_named_with_its_place_and_the_way_out(refuse):
+    model = make_pipeline(CountVectorizer(analyzer=lambda text: text.split()), NaiveBayes())
+    message = refuse(model.fit(TEXTS, Y))
+    assert message.startswith(
+        "A model file holds arrays, plain values and objects of known classes, no code, got a "
+        "function (test_codec.test_a_lambda_is_named_with_its_place_and_the_way_out."
+        "<locals>.<lambda>) at model.steps[0][1].analyzer. Use options that are named by texts, "
+        "such as analyzer='word' and a token_pattern, one of "
+    )
+    assert "numpy.log1p" in message
+    assert message.endswith("save a LabelRescorer fitted to the labels, which improves its scores.")
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "place"),
+    [
+        (PerLabel(OwnClassifier()), "test_codec.OwnClassifier", "model.estimator"),
+        (
+            AllLabels(RandomForestClassifier(3)),
+            "sklearn.ensemble._forest.RandomForestClassifier",
+            "model.estimator",
+        ),
+        (
+            AllLabels(KNeighborsClassifier(2)),
+            "sklearn.neighbors._classification.KNeighborsClassifier",
+            "model.estimator",
+        ),
+        (OwnNaiveBayes(), "test_codec.OwnNaiveBayes", "model"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_estimators_outside_the_table_are_named_with_their_place(refuse, model, name, place):
+    message = refuse(model.fit(X, Y))
+    assert f"got an estimator of the class {name} at {place}. " in message
+    assert "Use a class that labelkin.storage.trusted lists, or keep that model" in message
+
+
+def test_estimators_are_found_wherever_they_are(refuse):
+    model = LabelRescorer().fit(Y)
+    model.labels_.note = {"others": [None, SVC()]}
+    message = refuse(model)
+    assert re.search(
+        r"class sklearn.svm._classes.SVC at model\.[\w.]+\.note\['others'\]\[1\]", message
+    )
+
+
+def np_cos(values):
+    return np.cos(values)
+
+
+@pytest.mark.parametrize("function", [np_cos, np.cos, print, len, eval, str.upper, np.log1p.reduce])
+def test_functions_outside_the_table_are_refused(refuse, function):
+    assert "at model.func. Use options" in refuse(FunctionTransformer(function))
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (Fraction(1, 3), "a fractions.Fraction at model.note"),
+        (datetime.date(2024, 1, 1), "a datetime.date at model.note"),
+        (pd.DataFrame({"a": [1]}), "a pandas.* at model.note"),
+        (sparse.coo_array(X), r"a scipy.sparse._coo.coo_array at model.note"),
+        (np.ma.masked_array([1]), r"a numpy.ma.*MaskedArray at model.note"),
+        (np.array(["2024-01-01"], dtype="M8[D]"), r"one of dtype datetime64\[D\] at model.note"),
+        (np.zeros(2, dtype=[("a", float)]), "one of dtype .* at model.note"),
+        (np.zeros(2, dtype=complex), "one of dtype complex128"),
+        (np.zeros(2, dtype=np.longdouble), "one of dtype"),
+        (np.complex64(1), "one of dtype complex64"),
+        (1j, "a builtins.complex"),
+        (iter([1]), "a builtins.list_iterator"),
+        (np, "a builtins.module"),
+        (np.random.default_rng(0), "Generator at model.note. Give a whole number as random_state"),
+        (np.random.RandomState(np.random.PCG64(0)), "RandomState at model.note. Give"),
+        (Fraction, "ABCMeta .fractions.Fraction. at model.note"),
+        ([0, {"a": {"b": (1, print)}}], r"print\) at model.note\[1\]\['a'\]\['b'\]\[1\]. "),
+        ({Fraction(1): 2}, r"Fraction at model.note.keys\(\) number 0"),
+        (np.array(["a", Fraction(1)], dtype=object), r"Fraction at model.note.ravel\(\)\[1\]"),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_other_things_are_refused_with_their_place(tmp_path, value, what):
+    with pytest.raises(TypeError, match=what):
+        save(with_note(value), tmp_path / "model")
+
+
+def test_cycles_are_refused(refuse):
+    circle = [1]
+    circle.append({"again": circle})
+    message = refuse(with_note(circle), ValueError)
+    assert "no cycles, got a list that contains itself at model.note[1]['again']. Remove" in message
+    model = Normalizer()
+    model.note = (model,)
+    assert "a Normalizer that contains itself at model.note[0]" in refuse(model, ValueError)
+
+
+def test_deep_nests_are_refused(refuse):
+    nest = []
+    for _ in range(5000):
+        nest = [nest]
+    assert "nests at most 100 levels, got a list that lies deeper" in refuse(
+        with_note(nest), ValueError
+    )
+
+
+def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(refuse):
+    model = CountVectorizer().fit(TEXTS)
+    model.vocabulary_["gulls"] = 77
+    message = refuse(model, ValueError)
+    assert "must be safe to load, got a vocabulary that does not number its terms" in message
+    assert message.endswith("at model. Change that and train again.")
+
+
+def test_a_vectoriser_that_opens_files_is_not_saved(refuse, tmp_path_factory):
+    path = tmp_path_factory.mktemp("texts") / "text.txt"
+    path.write_text("sea town")
+    model = CountVectorizer(input="filename").fit([str(path)])
+    assert "a vectoriser with input='filename', to which texts name" in refuse(model, ValueError)
+
+
+def test_an_unfitted_model_is_refused(tmp_path):
+    with pytest.raises(NotFittedError, match="This PlattSVM instance is not fitted yet"):
+        save(PlattSVM(), tmp_path / "model")
+
+
+@pytest.mark.parametrize("model", [{"a": 1}, NaiveBayes, "NaiveBayes", None])
+def test_what_is_no_model_is_refused(refuse, model):
+    assert "model must be a fitted estimator, got " in refuse(model)
+
+
+@pytest.mark.parametrize(
+    "summary", [{"a": np.float64}, {"a": np.int64(1)}, {"a": float("nan")}, {1j: 2}]
+)
+def test_a_summary_that_json_cannot_hold_is_refused(tmp_path, summary):
+    with pytest.raises(TypeError, match=r"summary must be what JSON can hold.*\.item\(\)"):
+        save(LabelRescorer().fit(Y), tmp_path / "model", summary=summary)
+
+
+def test_a_summary_that_is_no_mapping_is_refused(tmp_path):
+    with pytest.raises(TypeError, match="summary must be a dict, got a list"):
+        save(LabelRescorer().fit(Y), tmp_path / "model", summary=[1])

@@ -1,0 +1,358 @@
+"""Damaged, foreign and interrupted files are errors with a reason; what a file says of itself."""
+
+import errno
+import io
+import os
+import pickle
+import random
+import re
+import warnings
+import zipfile
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+
+import joblib
+import numpy as np
+import pytest
+from forged_files import put_together, take_apart
+from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelRescorer, NaiveBayes, PerLabel
+from labelkin.storage import VersionWarning, load, read_header, save
+
+SETS = [["sea"], ["sea", "town"], ["town"], []]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return save(LabelRescorer().fit(SETS), tmp_path / "model.labelkin")
+
+
+@pytest.fixture
+def other(tmp_path):
+    model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4], [1, 1]], SETS)
+    return save(model, tmp_path / "other.labelkin")
+
+
+def refusal(read, path):
+    with pytest.raises(ValueError) as caught:
+        read(path)
+    return str(caught.value)
+
+
+def flipped(raw, other, draw):
+    place = draw.randrange(len(raw))
+    return raw[:place] + bytes([raw[place] ^ (1 << draw.randrange(8))]) + raw[place + 1 :]
+
+
+def truncated(raw, other, draw):
+    return raw[: draw.randrange(len(raw))]
+
+
+def appended(raw, other, draw):
+    return raw + draw.randbytes(draw.randint(1, 100))
+
+
+def spliced(raw, other, draw):
+    """The first half of one file and the second of another, or the same with a piece left out."""
+    place = draw.randrange(1, len(raw))
+    second = other if draw.random() < 0.5 else raw
+    return raw[:place] + second[place + draw.randint(1, 9) :]
+
+
+def overwritten(raw, other, draw):
+    place = draw.randrange(len(raw) - 8)
+    return raw[:place] + draw.randbytes(8) + raw[place + 8 :]
+
+
+DAMAGES = (flipped, truncated, appended, spliced, overwritten)
+
+
+def test_a_thousand_random_damages_are_all_refused(path, other, tmp_path):
+    whole, second, draw = path.read_bytes(), other.read_bytes(), random.Random(0)
+    damaged = tmp_path / "damaged.labelkin"
+    for i in range(1000):
+        raw = DAMAGES[i % len(DAMAGES)](whole, second, draw)
+        if raw == whole:
+            continue
+        damaged.write_bytes(raw)
+        for read in (load, read_header):
+            message = refusal(read, damaged)
+            assert re.search(r"damaged|cut off|not a labelkin|format version", message), message
+
+
+def test_every_bit_of_the_fixed_header_and_the_checksum_counts(path, tmp_path):
+    whole, damaged = path.read_bytes(), tmp_path / "damaged.labelkin"
+    for place in (*range(64), *range(len(whole) - 32, len(whole))):
+        for bit in range(8):
+            raw = bytearray(whole)
+            raw[place] ^= 1 << bit
+            damaged.write_bytes(raw)
+            assert str(damaged) in refusal(load, damaged)
+
+
+def test_nothing_is_interpreted_before_the_checksum_is_right(path, monkeypatch):
+    raw = bytearray(path.read_bytes())
+    raw[100] ^= 1
+    path.write_bytes(raw)
+    monkeypatch.setattr("labelkin.storage.file.json", None)  # whoever parses, fails
+    for read in (load, read_header):
+        assert "checksum is not that of its contents. Copy it again" in refusal(read, path)
+
+
+@pytest.mark.parametrize("part", [40, 48, 56])
+def test_a_header_that_lies_about_lengths_costs_no_memory(path, part):
+    raw = bytearray(path.read_bytes())
+    raw[part : part + 8] = (2**62).to_bytes(8, "little")
+    path.write_bytes(raw)
+    for read in (load, read_header):
+        assert re.search(r"is cut off: by its header it has 4611686\d+ bytes", refusal(read, path))
+
+
+def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
+    put_together(path, b"?", b"?", version=7, writer=b"3.2.1")
+    for read in (load, read_header):
+        message = refusal(read, path)
+        assert "format version 7, written by labelkin '3.2.1', and this" in message
+        assert "reads version 2. Update labelkin" in message
+
+
+def test_the_format_before_the_first_release_is_named_with_what_to_do(path):
+    put_together(path, b"?", b"?", version=1)
+    for read in (load, read_header):
+        message = refusal(read, path)
+        assert "format version 1, written by labelkin '0.1.0' before its first release" in message
+        assert message.endswith("reads version 2. Train the model again and save it.")
+
+
+def test_format_zero_is_damage(path):
+    put_together(path, b"{}", b"{}", version=0)
+    assert "format versions begin at 1, got 0" in refusal(load, path)
+
+
+class Bomb:
+    """Unpickled, it leaves a trace."""
+
+    def __init__(self, trace):
+        self.trace = trace
+
+    def __reduce__(self):
+        return os.mkdir, (str(self.trace),)
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_a_pickle_is_told_and_not_opened(tmp_path, protocol):
+    path = tmp_path / "model.labelkin"
+    path.write_bytes(pickle.dumps(Bomb(tmp_path / "trace"), protocol=protocol))
+    assert "looks like a pickle (joblib files are pickles, too)" in refusal(load, path)
+    assert not (tmp_path / "trace").exists()
+
+
+def test_joblib_files_are_told(tmp_path):
+    path = tmp_path / "model.labelkin"
+    kinds = {0: "a pickle", 3: "zlib data", ("gzip", 3): "a gzip archive", ("bz2", 3): "a bzip2",
+             ("xz", 3): "an xz archive"}  # fmt: skip
+    for compress, kind in kinds.items():
+        joblib.dump({"a": np.zeros(3)}, path, compress=compress)
+        assert f"is not a labelkin model file: it looks like {kind}" in refusal(load, path)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"", "an empty file"),
+        (b"\n<!DOCTYPE html><html><body>404</body></html>", "a web page, perhaps of a failed"),
+        (b"<html>", "a web page"),
+        (b'{"model": 1}', "JSON"),
+        (b"label,score\nsea,0.5\n", "text"),
+        (bytes(range(1, 200)), "some other kind of data"),
+        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+        (b"\x89LABELKIN\n\x1a\n" + bytes(90), "one of ours whose line ends a transfer has changed"),
+    ],
+)
+def test_other_files_are_told_by_how_they_begin(tmp_path, raw, kind):
+    path = tmp_path / "model.labelkin"
+    path.write_bytes(raw)
+    for read in (load, read_header):
+        message = refusal(read, path)
+        assert f"{path} is not a labelkin model file: it looks like {kind}" in message
+        assert "labelkin.save(model, path) writes model files." in message
+
+
+def test_zip_and_numpy_files_are_told(tmp_path):
+    path = tmp_path / "model.labelkin"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    assert "a zip archive, as .npz, .skops" in refusal(load, path)
+    buffer = io.BytesIO()
+    np.save(buffer, np.zeros(3))
+    path.write_bytes(buffer.getvalue())
+    assert "a NumPy array" in refusal(load, path)
+
+
+def test_a_folder_and_a_missing_file_are_named(tmp_path):
+    with pytest.raises(IsADirectoryError, match=r"one file, got the folder .* Name a file in it"):
+        load(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"no model file .*none.labelkin .*labelkin.save"):
+        load(tmp_path / "none.labelkin")
+    with pytest.raises(IsADirectoryError, match="one file, got the folder"):
+        save(LabelRescorer().fit(SETS), tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"folder .*nowhere must exist to save m.labelkin"):
+        save(LabelRescorer().fit(SETS), tmp_path / "nowhere" / "m.labelkin")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
+def test_a_pipe_does_not_keep_us_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert "an ordinary file" in refusal(load, tmp_path / "pipe")
+
+
+class Interrupted(BaseException):
+    """As Ctrl-C is, no Exception."""
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), Interrupted()], ids=repr)
+@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.arrays.array_bytes"])
+def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypatch, step, error):
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise error
+
+    with monkeypatch.context() as patch, pytest.raises(type(error)):
+        patch.setattr(step, fail)
+        save(NaiveBayes().fit([[1, 0], [0, 2]], [["a"], ["b"]]), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_refused_model_leaves_the_old_file(path):
+    before = path.read_bytes()
+    model = LabelRescorer().fit(SETS)
+    model.note = lambda: None
+    with pytest.raises(TypeError, match="no code"):
+        save(model, path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_save_replaces_the_old_file_whole(path):
+    model = NaiveBayes().fit([[1, 0], [0, 2]], [["a"], ["b"]])
+    assert save(model, str(path)) == path
+    assert isinstance(load(path), NaiveBayes)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link(path, tmp_path):
+    link = tmp_path / "newest.labelkin"
+    link.symlink_to(path)
+    save(NaiveBayes().fit([[1, 0], [0, 2]], [["a"], ["b"]]), link)
+    assert link.is_symlink()
+    assert isinstance(load(path), NaiveBayes)
+
+
+def test_the_file_is_laid_out_as_documented(path):
+    about, model, data = take_apart(path)
+    assert about["model"] == "LabelRescorer"
+    assert set(model) == {"model", "parts", "arrays"}
+    ends = sum(
+        -(-np.prod(shape) * np.dtype(dtype).itemsize // 64) * 64
+        for dtype, shape, _ in model["arrays"]
+    )
+    assert ends == len(data)
+
+
+X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
+Y = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
+TEXTS = ["sea sea", "sea town", "town", "gulls"]
+SETS = [["sea"], ["sea", "town"], ["town"], []]
+
+
+def test_a_header_tells_what_was_saved(tmp_path):
+    summary = {"corpus": "coast", "documents": 4, "micro_f1": 0.75, "nested": {"list": [1, None]}}
+    model = make_pipeline(CountVectorizer(), NaiveBayes()).fit(TEXTS, SETS)
+    path = save(model, tmp_path / "coast.labelkin", summary=summary)
+    header = read_header(path)
+    assert header.path == path
+    assert header.format_version == 2
+    assert header.model == "Pipeline"
+    assert header.labels == ("sea", "town")
+    assert header.n_labels == 2
+    assert header.summary == summary
+    assert header.file_bytes == path.stat().st_size
+    assert header.array_bytes == len(take_apart(path).data)
+    assert set(header.class_names) == {
+        "NaiveBayes",
+        "TermCounts",
+        "sklearn.feature_extraction.text.CountVectorizer",
+        "sklearn.pipeline.Pipeline",
+    }
+    assert timedelta(0) <= datetime.now(UTC) - header.created < timedelta(minutes=5)
+    for package in ("labelkin", "numpy", "scikit-learn", "scipy"):
+        assert header.versions[package] == version(package)
+
+
+def test_no_summary_is_none(tmp_path):
+    assert read_header(save(LabelRescorer().fit(SETS), tmp_path / "model")).summary is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (Y, (0, 1)),
+        (SETS, ("sea", "town")),
+        ([{("a", 1)}, {2}, {2}, set()], ("('a', 1)", "2")),
+        ([{"½", "né"}, {"½"}, {"né"}, set()], ("né", "½")),
+    ],
+)
+def test_labels_of_any_kind_are_told(tmp_path, labels, names):
+    header = read_header(save(NaiveBayes().fit(X, labels), tmp_path / "model"))
+    assert sorted(map(str, header.labels)) == sorted(map(str, names))
+
+
+def test_a_vectoriser_has_no_labels(tmp_path):
+    header = read_header(save(CountVectorizer().fit(TEXTS), tmp_path / "model"))
+    assert (header.labels, header.n_labels) == ((), 0)
+
+
+def test_the_model_is_not_built_for_its_header(tmp_path, monkeypatch):
+    path = save(LabelRescorer().fit(SETS), tmp_path / "model")
+    monkeypatch.setattr("labelkin.storage.codec.decode_model", None)
+    assert read_header(path).model == "LabelRescorer"
+
+
+def saved_by(path, **versions):
+    about, model, data = take_apart(path)
+    return put_together(path, {**about, "versions": about["versions"] | versions}, model, data)
+
+
+def test_another_scikit_learn_is_told_with_both_versions(tmp_path):
+    path = save(PerLabel(LogisticRegression()).fit(X, Y), tmp_path / "model.labelkin")
+    saved_by(path, **{"scikit-learn": "1.2.3"})
+    now = version("scikit-learn")
+    with pytest.warns(
+        VersionWarning, match=rf"model.labelkin was saved with .*1\.2\.3.*{now}"
+    ) as told:
+        load(path)
+    assert told[0].filename == __file__
+    assert issubclass(VersionWarning, InconsistentVersionWarning)
+
+
+def test_a_model_of_ours_alone_does_not_depend_on_scikit_learn(tmp_path):
+    path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
+    saved_by(path, **{"scikit-learn": "1.2.3"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(path)
+
+
+def test_a_model_that_lacks_a_parameter_of_this_version_is_refused(tmp_path):
+    path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
+    about, model, data = take_apart(path)
+    del model["parts"][-1]["object"][1]["alpha"]
+    put_together(path, about, model, data)
+    with pytest.raises(ValueError, match="NaiveBayes lacks alpha, which this version has; read"):
+        load(path)

@@ -1,0 +1,424 @@
+"""Files made to mislead, with a right checksum: refused, and nothing in them is run."""
+
+import copy
+import json
+import random
+import warnings
+
+import numpy as np
+import pytest
+from forged_files import put_together, take_apart
+from scipy import sparse
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
+from labelkin.rules import Rules
+from labelkin.storage import load, read_header, save
+
+X = sparse.csr_array(np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]]))
+SETS = [["sea"], ["sea", "town"], ["town"], []]
+TEXTS = ["sea sea", "sea town", "town", "gulls"]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """Return the description of a sound file."""
+    path = tmp_path_factory.mktemp("honest") / "model"
+    return take_apart(save(LabelRescorer().fit(SETS), path)).about
+
+
+@pytest.fixture
+def refused(honest, tmp_path):
+    """Load a model made of these parts and arrays; return why that is refused."""
+
+    def why(parts, arrays=(), data=b"", model=None):
+        model = {"part": len(parts) - 1} if model is None else model
+        written = {"model": model, "parts": parts, "arrays": list(arrays)}
+        path = put_together(tmp_path / "forged", honest, written, data)
+        with pytest.raises(ValueError, match="is no sound model file: ") as caught:
+            load(path)
+        return str(caught.value)
+
+    return why
+
+
+NORMALIZER = "sklearn.preprocessing.Normalizer"
+NAIVE_BAYES = "NaiveBayes"
+
+
+def note(value):
+    """An estimator with an attribute."""
+    return {"object": [NORMALIZER, {"note": value}]}
+
+
+def bytes_of(*arrays):
+    return b"".join(array.tobytes().ljust(-(-array.nbytes // 64) * 64, b"\0") for array in arrays)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "os.system",
+        "posix.system",
+        "builtins.eval",
+        "builtins.exec",
+        "subprocess.Popen",
+        "pickle.Unpickler",
+        "sklearn.ensemble.RandomForestClassifier",
+        "sklearn.svm.SVC",
+        "sklearn.neighbors.KNeighborsClassifier",
+        "sklearn.pipeline.joblib",
+        "sklearn.preprocessing._data.Normalizer",
+        "labelkin.method.classifier.np",
+        "labelkin.method.classifier.PlattSVM",
+        "labelkin.method.classifier.parallel_config",
+        "labelkin.estimator.LogOddsClassifier",
+        "labelkin.method.combination.LabelClassifier",
+        "decided_labels",
+        "Suggestion",
+        "labelkin.NaiveBayes",
+        "labelkin.content.naive_bayes.NaiveBayes",
+        "sklearn.feature_selection.chi2",
+        "labelkin.corpora.corpus.Corpus",
+        "labelkin.experiment.run_folder.locked",
+        "labelkin.storage.file.ModelFile",
+        "labelkin.method..classifier.LabelDependenceClassifier",
+        "Normalizer",
+        "",
+        ".",
+        "..",
+        17,
+        None,
+        ["os", "system"],
+        {"os": "system"},
+    ],
+)
+def test_classes_outside_the_table_are_not_looked_up(refused, name):
+    assert "which model files may not name" in refused([{"object": [name, {}]}])
+
+
+def test_modules_outside_the_table_are_not_imported(refused, tmp_path, monkeypatch):
+    (tmp_path / "evil_module.py").write_text("raise SystemExit('I was run')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for tag in ("object", "function", "type"):
+        name = "evil_module.Evil"
+        part = {"object": [name, {}]} if tag == "object" else note({tag: name})
+        assert "which model files may not name" in refused([part])
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["os.system", "builtins.eval", "numpy.load", "numpy.fromfile", "numpy.log1p.reduce", "eval", "",
+     "sklearn.utils.murmurhash3_32", "labelkin.storage.load", "numpy.lib.format.read_array"],
+)  # fmt: skip
+def test_functions_and_types_outside_the_tables_are_not_looked_up(refused, name):
+    assert "may not name" in refused([note({"function": name})])
+    assert "may not name" in refused([note({"type": name})])
+
+
+@pytest.mark.parametrize(
+    ("array", "reason"),
+    [
+        (["<f8", [-1], "C"], r"[-1] is no shape"),
+        (["<f8", [2**62, 2**62], "C"], "and 64 are there"),
+        (["<f8", [10**30], "C"], "is no shape"),
+        (["<f8", [9], "C"], "needs 72 bytes, and 64 are there"),
+        (["<f8", [0, 2**62], "C"], "too big"),
+        (["<f8", [1.0], "C"], "is no shape"),
+        (["<f8", [True], "C"], "is no shape"),
+        (["<f8", "8", "C"], "is no shape"),
+        (["<f8", [1] * 33, "C"], "is no shape"),
+        (["<f8", [8], "K"], "in the order 'K'"),
+        (["<f8", [8]], "an array is described as"),
+        (["|O", [8], "C"], "dtype '|O', which is never stored"),
+        (["O", [1], "C"], "dtype 'O', which is never stored"),
+        (["object", [1], "C"], "never stored"),
+        (["<f16", [4], "C"], "never stored"),
+        (["<M8[s]", [8], "C"], "never stored"),
+        (["<f8,<f8", [4], "C"], "never stored"),
+        (["(8,)<f8", [1], "C"], "never stored"),
+        (["|V8", [8], "C"], "never stored"),
+        (["<U99999999", [8], "C"], "and 64 are there"),
+        (["<U999999999", [8], "C"], "never stored"),
+        ([[["a", "<f8"]], [8], "C"], "never stored"),
+        (["|b1", [64], "C"], "an array of booleans holds 255"),
+        (["<U1", [16], "C"], "what is no character"),
+        (["<f8", [0], "C"], "its 1 arrays take 0 bytes, and 64 are there"),
+        (7, "an array is described as 7"),
+    ],
+)
+def test_arrays_that_cannot_be_are_refused(refused, array, reason):
+    assert reason in refused([note({"array": 0})], [array], b"\xff" * 64)
+
+
+@pytest.mark.parametrize("place", [-1, 1, 2**70, 0.0, True, "0", None, [0]])
+def test_arrays_and_parts_that_are_not_there_are_refused(refused, place):
+    arrays, data = [["<f8", [8], "C"]], bytes(64)
+    assert "it refers to array" in refused([note({"array": place})], arrays, data)
+    assert "it refers to part" in refused([note(None), note({"part": place})], arrays, data)
+
+
+def test_a_part_cannot_refer_to_itself_or_to_a_later_one(refused):
+    assert "refers to part 0 where there are 0 so far" in refused([note({"part": 0})])
+    assert "refers to part 1" in refused([note({"part": 1}), note(None)])
+
+
+POSITIONS = np.array([0, 1, 1], dtype=np.int32)
+
+
+@pytest.mark.parametrize(
+    ("indices", "indptr", "shape", "reason"),
+    [
+        (POSITIONS + 1, [0, 2, 3], [2, 2], "positions outside its shape (2, 2)"),
+        (POSITIONS - 1, [0, 2, 3], [2, 2], "positions outside its shape"),
+        (POSITIONS, [0, 2, 4], [2, 2], "not as many positions as values"),
+        (POSITIONS, [0, 4, 3], [2, 2], "do not follow each other"),
+        (POSITIONS, [0, 5, -1], [2, 2], "do not follow each other"),
+        (POSITIONS, [1, 2, 3], [2, 2], "do not follow each other"),
+        (POSITIONS, [0, 2, 3], [3, 2], "do not follow each other"),
+        (POSITIONS, [0, 2, 3], [10**15, 2], "do not follow each other"),
+        (POSITIONS, [0, 2, 3], [2], "has the shape (2,)"),
+        (POSITIONS.astype(np.float64), [0, 2, 3], [2, 2], "integers of 32 or 64 bits"),
+        (POSITIONS.astype(np.int64)[:2], [0, 1, 2], [2, 2], "not as many positions as values"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "csc_array", "csc_matrix"])
+def test_sparse_matrices_that_lead_astray_are_refused(
+    refused, kind, indices, indptr, shape, reason
+):
+    arrays = [np.ones(3), indices, np.array(indptr, dtype=np.int32)]
+    described = [[array.dtype.str, list(array.shape), "C"] for array in arrays]
+    written = shape if kind.startswith("csr") else shape[::-1]
+    part = {"sparse": [kind, written, {"array": 0}, {"array": 1}, {"array": 2}]}
+    assert reason in refused([part, note({"part": 0})], described, bytes_of(*arrays))
+
+
+def test_other_sparse_kinds_and_parts_are_refused(refused):
+    assert "a sparse matrix is a 'dok_array'" in refused(
+        [{"sparse": ["dok_array", [1, 1], 1, 2, 3]}]
+    )
+    assert "must be arrays" in refused([{"sparse": ["csr_array", [1, 1], [1], [0], [0, 1]]}])
+
+
+@pytest.mark.parametrize("terms", [[0, 2], [0, 0], [-1, 0], [0, 10**12], [0.0, 1.0], [False, True]])
+@pytest.mark.parametrize(
+    "name",
+    ["sklearn.feature_extraction.text.CountVectorizer", "WordCounts"],
+)
+def test_a_vocabulary_that_leads_astray_is_refused(refused, name, terms):
+    parameters = ["language", "stop_words", "stem", "min_documents", "markup", "lowercase"]
+    state = dict.fromkeys([*parameters, "token_pattern"])
+    state["vocabulary_"] = {"dict": [["a", "b"], terms]}
+    assert "that does not number its terms from 0" in refused([{"object": [name, state]}])
+
+
+@pytest.mark.parametrize("n_features", [0, -5, 2**31, None, "9"])
+def test_a_hashing_vectoriser_that_leads_astray_is_refused(refused, n_features):
+    name = "sklearn.feature_extraction.text.HashingVectorizer"
+    assert "n_features=" in refused([{"object": [name, {"n_features": n_features}]}])
+
+
+@pytest.mark.parametrize("name", ["CountVectorizer", "TfidfVectorizer", "HashingVectorizer"])
+@pytest.mark.parametrize("how", ["filename", "file", 3, ["content"]])
+def test_a_vectoriser_that_opens_files_is_refused(refused, name, how):
+    state = {"n_features": 8, "input": how}
+    message = refused([{"object": [f"sklearn.feature_extraction.text.{name}", state]}])
+    assert "to which texts name files to open" in message
+
+
+def test_a_pipeline_that_would_read_pickles_from_a_folder_does_not(honest, tmp_path):
+    state = {"steps": [{"tuple": ["only", {"part": 0}]}], "memory": "/tmp/cache", "verbose": False}
+    parts = [note(None), {"object": ["sklearn.pipeline.Pipeline", state]}]
+    written = {"model": {"part": 1}, "parts": parts, "arrays": []}
+    model = load(put_together(tmp_path / "forged", honest, written))
+    assert model.memory is None
+
+
+@pytest.mark.parametrize("change", [{"pos": 625}, {"pos": -1}, {"pos": 0.5}, {"key": [1, 2]}])
+def test_a_random_state_that_leads_astray_is_refused(refused, change):
+    words = np.arange(624, dtype=np.uint32)
+    inner = {"key": {"array": 0}, "pos": 3} | change
+    state = {"bit_generator": "MT19937", "state": as_dict(inner), "has_gauss": 0, "gauss": 0.0}
+    part = note({"random state": as_dict(state)})
+    described = [["<u4", [624], "C"]]
+    assert "not one of the Mersenne twister" in refused([part], described, bytes_of(words))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"implies": [[0, 1], [1, 0]]}, "rules that imply each other in a circle"),
+        ({"implies": [[0, 2]]}, "columns that are not among 2 labels"),
+        ({"groups": [[-1, 0]]}, "columns that are not among 2 labels"),
+        ({"groups": [["0", "1"]]}, "columns that are not among 2 labels"),
+        ({"implies": [[0]]}, "rules that are none"),
+        ({"implies": 3}, "rules that are none"),
+        ({"groups": [3]}, "rules that are none"),
+        ({"names": None}, "rules that are none"),
+    ],
+)
+def test_rules_that_lead_astray_are_refused(refused, change, reason):
+    state = {"names": ["sea", "town"], "implies": [], "groups": []} | change
+    assert reason in refused([{"object": ["BoundRules", state]}])
+
+
+def as_dict(mapping):
+    return {"dict": [list(mapping), list(mapping.values())]}
+
+
+@pytest.mark.parametrize("opening", ["[", '{"tuple":[', '{"dict":[[],', '{"slice":['])
+@pytest.mark.parametrize("depth", [101, 5_000, 100_000])
+def test_depth_bombs_are_refused(honest, tmp_path, opening, depth):
+    closing = opening.translate(str.maketrans("[{", "]}", '":abcdefghijklmnopqrstuvwxyz,'))[::-1]
+    bomb = opening * depth + "1" + closing * depth
+    text = json.dumps({"model": {"part": 0}, "parts": [note("BOMB")], "arrays": []})
+    path = put_together(tmp_path / "bomb", honest, text.replace('"BOMB"', bomb).encode())
+    with pytest.raises(ValueError, match=r"no sound model file: "):
+        load(path)
+    put_together(tmp_path / "bomb", bomb.encode(), b"{}")
+    with pytest.raises(ValueError, match=r"no sound model file: "):
+        read_header(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ({"pickle": "gASVBQ=="}, "a value is a 'pickle'"),
+        ({"tuple": [], "list": []}, "neither a value nor a part"),
+        ({}, "neither a value nor a part"),
+        ({"tuple": 1}, "a list of things is expected"),
+        ({"dict": [["a"], []]}, "1 keys and 0 values"),
+        ({"dict": [[["a"]], [1]]}, "cannot be one (unhashable type: 'list')"),
+        ({"set": [[1]]}, "cannot be one"),
+        ({"scalar": ["|O", "00" * 8]}, "never stored"),
+        ({"scalar": ["<f8", "00"]}, "has 1 bytes"),
+        ({"scalar": ["|b1", "02"]}, "booleans holds 2"),
+        ({"scalar": ["<f8", "xy"]}, "non-hexadecimal"),
+        ({"scalar": ["<f8", 8]}, "a number is written as 8"),
+        ({"int": "twelve"}, "invalid literal for int"),
+        ({"int": 12}, "a text is expected"),
+        ({"float": "1.5"}, "no infinity and no NaN"),
+        ({"bytes": "zz"}, "non-hexadecimal"),
+        ({"dtype": "|O"}, "never stored"),
+        ({"slice": [1]}, "three ends"),
+        ({"metadata requests": ["x", {"dict": [["__class__"], [None]]}]}, "no metadata requests"),
+        ({"metadata requests": 3}, "an owner and a mapping"),
+    ],
+)  # fmt: skip
+def test_values_that_cannot_be_are_refused(refused, value, reason):
+    assert reason in refused([note(value)])
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ({"object": [NORMALIZER]}, "a list of 2 is expected"),
+        ({"object": [NORMALIZER, []]}, "are no mapping"),
+        ({"object": [NORMALIZER, {"__class__": 1}]}, "attribute '__class__'"),
+        ({"object": [NORMALIZER, {"a b": 1}]}, "attribute 'a b'"),
+        ({"object": [NAIVE_BAYES, {}]}, "NaiveBayes lacks alpha"),
+        ({"object": ["LabelMatrix", {}]}, "lacks classes, container"),
+        ({"object": ["LinearTerm", {}]}, "LinearTerm lacks "),
+        ({"objects": [[10**12], []]}, "has 0 objects"),
+        ({"objects": [[2, -1], []]}, "is no shape"),
+        ({"list": []}, "a part is a 'list'"),
+        ([], "neither a value nor a part"),
+        (None, "neither a value nor a part"),
+    ],
+)  # fmt: skip
+def test_parts_that_cannot_be_are_refused(refused, part, reason):
+    assert reason in refused([part])
+
+
+def test_what_a_file_holds_must_be_a_model(refused):
+    assert "it holds a list, which is no estimator" in refused([], model=[1, 2])
+    assert "it holds a ndarray" in refused([{"objects": [[0], []]}])
+
+
+@pytest.mark.parametrize("model", [b"[]", b"{}", b"", b"\xff\xfe", b"NaN", b"1" * 5000, b'{"a":1}'])
+def test_models_that_are_no_json_of_ours_are_refused(honest, tmp_path, model):
+    path = put_together(tmp_path / "forged", honest, model)
+    with pytest.raises(ValueError, match="no sound model file"):
+        load(path)
+
+
+@pytest.mark.parametrize("key", ["versions", "created", "model", "classes", "labels", "summary"])
+@pytest.mark.parametrize("value", [3, "x", None, [1], {}])
+def test_a_description_is_read_or_refused(honest, tmp_path, key, value):
+    path = put_together(tmp_path / "forged", {**honest, key: value}, b"{}")
+    try:
+        read_header(path)
+    except ValueError as error:
+        assert "its description fails" in str(error)
+    lacking = {name: kept for name, kept in honest.items() if name != key}
+    with pytest.raises(ValueError, match="its description fails"):
+        read_header(put_together(path, lacking, b"{}"))
+
+
+def nodes(tree, found):
+    """All places in a tree of JSON, as (container, key)."""
+    pairs = enumerate(tree) if isinstance(tree, list) else tree.items()
+    for key, value in pairs:
+        found.append((tree, key))
+        if isinstance(value, list | dict):
+            nodes(value, found)
+    return found
+
+
+def mutated(tree, draw):
+    """One thing in the tree replaced by another of it, or by something odd."""
+    tree = copy.deepcopy(tree)
+    places = nodes(tree, [])
+    container, key = draw.choice(places)
+    source, name = draw.choice(places)
+    odd = [None, -1, 2**70, 0.5, "", "os.system", [], {}, {"part": 0}, {"array": 0}, True, [[]]]
+    container[key] = copy.deepcopy(source[name]) if draw.random() < 0.5 else draw.choice(odd)
+    return tree
+
+
+MODELS = {
+    "texts": make_pipeline(CountVectorizer(), LabelDependenceClassifier(NaiveBayes())),
+    "vectors": LabelDependenceClassifier(
+        NearestNeighbours(2), rules=Rules(implies=[("sea", "town")])
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_any_change_in_a_model_is_refused_or_harmless(kind, tmp_path):
+    documents = TEXTS if kind == "texts" else X
+    path = save(MODELS[kind].fit(documents, SETS), tmp_path / "model")
+    about, model, data = take_apart(path)
+    draw, outcomes = random.Random(1), {"refused": 0, "loaded": 0}
+    for _ in range(400):
+        put_together(path, about, mutated(model, draw), data)
+        try:
+            load(path)
+            outcomes["loaded"] += 1
+        except ValueError as error:
+            assert "no sound model file" in str(error)
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 20
+
+
+def test_a_changed_model_that_loads_does_not_crash_the_interpreter_when_used(tmp_path):
+    path = save(MODELS["vectors"].fit(X, SETS), tmp_path / "model")
+    about, model, data = take_apart(path)
+    draw, used = random.Random(2), 0
+    for _ in range(200):
+        changed = bytearray(data)
+        changed[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        put_together(path, about, model, bytes(changed))
+        try:
+            restored = load(path)
+        except ValueError:
+            continue
+        used += 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NaN and infinity where numbers were
+            try:
+                restored.predict_proba(X)
+            except (ValueError, IndexError, FloatingPointError):
+                continue
+    assert used > 50

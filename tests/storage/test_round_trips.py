@@ -1,0 +1,445 @@
+"""Every class that a model file may name comes back, and answers with the same bytes."""
+
+import io
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.feature_selection import (
+    SelectKBest,
+    SelectPercentile,
+    VarianceThreshold,
+    chi2,
+    f_classif,
+    mutual_info_classif,
+)
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    LabelBinarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    MultiLabelBinarizer,
+    Normalizer,
+    StandardScaler,
+)
+from sklearn.svm import LinearSVC
+
+from labelkin import (
+    AllLabels,
+    LabelDependenceClassifier,
+    LabelRescorer,
+    LearnedWeight,
+    LogisticLabels,
+    NaiveBayes,
+    NearestNeighbours,
+    OtherLabels,
+    PerLabel,
+    PlattSVM,
+    SVMLabels,
+)
+from labelkin.rules import Rules
+from labelkin.storage import load, read_header, save
+from labelkin.storage.trusted import PLACES
+from labelkin.text import TermSelection, TermWeights, WordCounts
+from labelkin.thresholds import (
+    ExpectedF1,
+    FixedCut,
+    GlobalCut,
+    LabelLimits,
+    MCut,
+    PCut,
+    RCut,
+    SCut,
+    SCutFBR,
+)
+
+NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
+rng = np.random.default_rng(5)
+X = rng.poisson(1.0, (60, 5)).astype(float)
+y = (X[:, 0] + rng.normal(0, 0.5, 60) > 1).astype(int)
+Y = (X[:, :3] + rng.normal(0, 0.5, (60, 3)) > 1).astype(int)
+SETS = [
+    [name for name, has in zip(("wheat", "corn", "gold"), row, strict=True) if has] for row in Y
+]
+WORDS = np.array(["wheat", "corn", "gold", "ship", "price"])
+TEXTS = [" ".join(np.repeat(WORDS, row.astype(int))) or "nothing" for row in X]
+SPARSE = sparse.csr_matrix(X)
+SCORES = np.clip(Y * 0.4 + rng.random((60, 3)) * 0.6, 0.01, 0.99)
+
+
+def kind(model):
+    """Name a parameter: the same in every process, which a repr with addresses is not."""
+    return type(model).__name__
+
+
+TRANSFORMERS = [
+    ColumnTransformer([("a", StandardScaler(), [0, 1]), ("b", MinMaxScaler(), slice(2, 5))]),
+    FeatureUnion([("scaled", StandardScaler()), ("logs", FunctionTransformer(np.log1p))]),
+    *(FunctionTransformer(getattr(np, name)) for name in NUMPY if "log" not in name),
+    *(make_pipeline(MinMaxScaler((1, 2)), FunctionTransformer(f)) for f in (np.log, np.log2)),
+    make_pipeline(MinMaxScaler((1, 2)), FunctionTransformer(np.log10, kw_args={"where": True})),
+    FunctionTransformer(),
+    MaxAbsScaler(),
+    MinMaxScaler(clip=True),
+    Normalizer(),
+    SelectKBest(chi2, k=2),
+    SelectKBest(mutual_info_classif, k=2),
+    SelectPercentile(f_classif),
+    StandardScaler(),
+    TermSelection(k=2),
+    TermWeights("ltc"),
+    TfidfTransformer(),
+    TruncatedSVD(2, random_state=0),
+    TruncatedSVD(2, random_state=np.random.RandomState(4)),
+    VarianceThreshold(0.1),
+]
+VECTORISERS = [
+    CountVectorizer(min_df=2),
+    CountVectorizer(vocabulary=["gold", "corn"]),
+    HashingVectorizer(n_features=32),
+    TfidfVectorizer(ngram_range=(1, 2), stop_words="english", dtype=np.float32),
+    WordCounts(min_documents=1, stem=False),
+    WordCounts(min_documents=1, stem=False, stop_words={"gold", "ship"}),
+]
+BINARY = [
+    BernoulliNB(),
+    CalibratedClassifierCV(LinearSVC(), cv=3),
+    ComplementNB(),
+    GaussianNB(),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+    LinearSVC(random_state=0),
+    LogisticRegression(),
+    MLPClassifier((4,), max_iter=3, random_state=0),
+    MLPClassifier((4,), max_iter=3, solver="sgd", early_stopping=True, random_state=0),
+    MultinomialNB(),
+    RidgeClassifier(),
+    SGDClassifier(loss="log_loss", random_state=0),
+    SGDClassifier(random_state=np.random.RandomState(1)),
+]
+MULTILABEL = [
+    AllLabels(MLPClassifier((4,), max_iter=3, random_state=0)),
+    MultiOutputClassifier(LogisticRegression()),
+    NaiveBayes(alpha=0.5),
+    NearestNeighbours(3),
+    OneVsRestClassifier(LogisticRegression()),
+    PerLabel(LogisticRegression()),
+    PlattSVM(random_state=0),
+    LabelDependenceClassifier(random_state=0),
+    LabelDependenceClassifier(
+        NaiveBayes(), SVMLabels(), "hard", 1.0, thresholds="macro_f1", rules=Rules(implies=[(0, 2)])
+    ),
+    LabelDependenceClassifier(NearestNeighbours(3), LogisticRegression(), evidence_weight=0.5),
+    LabelDependenceClassifier(NaiveBayes(), thresholds=LabelLimits(MCut(), at_least=1)),
+    LabelDependenceClassifier(LogisticRegression(), rules=Rules(exclusive=[(0, 1)])),
+    LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
+    LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
+    LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
+]
+RULES = [
+    ExpectedF1(),
+    FixedCut(0.4),
+    GlobalCut("micro_f1"),
+    LabelLimits(SCut(), at_least=1, at_most=2),
+    MCut(),
+    PCut(),
+    RCut(),
+    SCut(beta=2.0),
+    SCutFBR(),
+]
+
+
+@pytest.fixture
+def again(tmp_path):
+    """Save, and load."""
+
+    def save_and_load(model):
+        return load(save(model, tmp_path / "model.labelkin"))
+
+    return save_and_load
+
+
+def answers(model, X):
+    """All that a model says about documents, as bytes."""
+    methods = ("predict", "decision_function", "predict_proba", "log_odds")
+    found = [getattr(model, method)(X) for method in methods if hasattr(model, method)]
+    if not found:
+        found = [model.transform(X)]
+    return [as_bytes(answer) for answer in found]
+
+
+def as_bytes(answer):
+    if sparse.issparse(answer):
+        return type(answer), [as_bytes(part) for part in (answer.data, answer.indices)]
+    return str(answer.dtype), answer.shape, answer.tobytes()
+
+
+@pytest.mark.parametrize("model", TRANSFORMERS, ids=kind)
+def test_a_transformer_comes_back(model, again):
+    model = clone(model).fit(X, y)
+    assert answers(again(model), X) == answers(model, X)
+
+
+@pytest.mark.parametrize("model", VECTORISERS, ids=kind)
+def test_a_vectoriser_comes_back(model, again):
+    model = clone(model).fit(TEXTS)
+    restored = again(model)
+    assert answers(restored, TEXTS) == answers(model, TEXTS)
+    if hasattr(model, "get_feature_names_out"):
+        assert list(restored.get_feature_names_out()) == list(model.get_feature_names_out())
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("model", BINARY, ids=kind)
+def test_a_binary_classifier_comes_back(model, documents, again):
+    if isinstance(model, GaussianNB | LinearDiscriminantAnalysis):
+        documents = X  # they take no sparse documents
+    model = clone(model).fit(documents, y)
+    assert answers(again(model), documents) == answers(model, documents)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("documents", [X, SPARSE], ids=["dense", "sparse"])
+@pytest.mark.parametrize("model", MULTILABEL, ids=kind)
+def test_a_multilabel_classifier_comes_back(model, documents, again):
+    model = clone(model).fit(documents, Y)
+    if isinstance(model, MultiOutputClassifier):
+        return _compare_one_by_one(model, again(model), documents)
+    assert answers(again(model), documents) == answers(model, documents)
+    return None
+
+
+def _compare_one_by_one(model, restored, documents):
+    told, again = model.predict_proba(documents), restored.predict_proba(documents)
+    assert [as_bytes(one) for one in again] == [as_bytes(one) for one in told]
+
+
+@pytest.mark.parametrize("kind", ["sets", "sparse", "unknown", "classes", "named"])
+@pytest.mark.parametrize("content", [NaiveBayes(), NearestNeighbours(4)], ids=kind)
+def test_every_kind_of_y_comes_back(content, kind, again):
+    labels = {
+        "sets": SETS,
+        "sparse": sparse.csr_array(Y),
+        "unknown": np.where(rng.random(Y.shape) < 0.1, np.nan, Y),
+        "classes": np.array(["no", "yes"], dtype=object)[y],
+        "named": [[(name, len(name)) for name in names] for names in map(sorted, SETS)],
+    }[kind]
+    if kind == "named":
+        labels = [set(names) for names in labels]  # of tuples
+    model = LabelDependenceClassifier(content).fit(SPARSE, labels)
+    restored = again(model)
+    assert answers_of_ours(restored) == answers_of_ours(model)
+    assert restored.classes_.dtype == model.classes_.dtype
+    assert list(restored.classes_) == list(model.classes_)
+
+
+def answers_of_ours(model):
+    return as_bytes(model.log_odds(SPARSE)), as_bytes(np.asarray(model.predict_proba(SPARSE)))
+
+
+@pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels(), GaussianNB()], ids=kind)
+@pytest.mark.parametrize("variant", ["hard", "soft"])
+def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, again):
+    model = LabelRescorer(labels, variant, rules=Rules(implies=[("wheat", "corn")])).fit(SETS)
+    known = {"accepted": ["wheat"]}
+    restored = again(model)
+    assert as_bytes(restored.rescore(SCORES)) == as_bytes(model.rescore(SCORES))
+    assert as_bytes(restored.rescore(SCORES[:1], known)) == as_bytes(
+        model.rescore(SCORES[:1], known)
+    )
+
+
+@pytest.mark.parametrize("model", [LogisticLabels(), SVMLabels(), OtherLabels(GaussianNB())])
+def test_a_label_classifier_comes_back(model, again):
+    model = clone(model).fit(Y)
+    assert as_bytes(again(model).log_odds(SCORES)) == as_bytes(model.log_odds(SCORES))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=kind)
+def test_a_threshold_rule_comes_back(rule, again):
+    rule = clone(rule).fit(SCORES, Y)
+    restored = again(rule)
+    assert as_bytes(restored.decide(SCORES)) == as_bytes(rule.decide(SCORES))
+    assert repr(restored.table()) == repr(rule.table())
+
+
+@pytest.mark.parametrize("labels", [SETS, y], ids=["label sets", "classes"])
+def test_binarizers_come_back(labels, again):
+    binarizer = (MultiLabelBinarizer() if labels is SETS else LabelBinarizer()).fit(labels)
+    binarizer.transform(labels)  # leaves a cache
+    assert as_bytes(again(binarizer).transform(labels)) == as_bytes(binarizer.transform(labels))
+
+
+def test_a_pipeline_from_texts_to_suggestions_comes_back(again):
+    model = make_pipeline(
+        WordCounts(min_documents=1, stem=False),
+        TermSelection(k=4),
+        TermWeights(),
+        LabelDependenceClassifier(random_state=0, rules=Rules(exclusive=[("wheat", "gold")])),
+    ).fit(TEXTS, SETS)
+    restored = again(model)
+    assert as_bytes(restored.predict_proba(TEXTS)) == as_bytes(model.predict_proba(TEXTS))
+    vectors = model[:-1].transform(TEXTS[:4])
+    known = {"refused": ["corn"]}
+    assert restored[-1].suggest(vectors, known=[known] * 4) == model[-1].suggest(
+        vectors, known=[known] * 4
+    )
+    assert repr(restored) == repr(model)
+
+
+def test_the_cache_folder_of_a_pipeline_stays_where_it_is(again, tmp_path):
+    steps = [Normalizer(), NaiveBayes()]
+    model = make_pipeline(*steps, memory=joblib.Memory(tmp_path / "cache", verbose=0)).fit(X, Y)
+    restored = again(model)
+    assert restored.memory is None
+    assert answers(restored, X) == answers(model, X)
+
+
+def test_a_label_that_everybody_has_comes_back(again):
+    model = OneVsRestClassifier(LogisticRegression())
+    with pytest.warns(UserWarning, match="present in all training examples"):
+        model.fit(X, np.c_[Y, np.ones(60, dtype=int)])
+    assert answers(again(model), X) == answers(model, X)
+
+
+def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
+    stored = set()
+    with pytest.warns(UserWarning):  # convergence, and the label that everybody has
+        constant = OneVsRestClassifier(LogisticRegression()).fit(X, np.c_[Y, np.ones(60, int)])
+        fitted = [
+            constant,
+            *(clone(model).fit(X, y) for model in [*TRANSFORMERS, *BINARY]),
+            *(clone(model).fit(TEXTS) for model in VECTORISERS),
+            *(clone(model).fit(X, Y) for model in MULTILABEL),
+            *(clone(rule).fit(SCORES, Y) for rule in RULES),
+            MultiLabelBinarizer().fit(SETS),
+            NearestNeighbours(3).fit(SPARSE, SETS),
+        ]
+    for model in fitted:
+        stored |= set(read_header(save(model, tmp_path / "model")).class_names)
+    classes = {name for name in PLACES if not name.rpartition(".")[2].islower()}
+    assert classes - stored == set()
+
+
+def test_a_restored_model_can_be_cloned_fitted_pickled_and_saved_again(again, tmp_path):
+    model = LabelDependenceClassifier(NaiveBayes(alpha=0.3)).fit(X, Y)
+    restored = again(model)
+    assert as_bytes(clone(restored).fit(X, Y).log_odds(X)) == as_bytes(model.log_odds(X))
+    assert as_bytes(restored.fit(X, Y).log_odds(X)) == as_bytes(model.log_odds(X))
+    buffer = io.BytesIO()
+    joblib.dump(again(model), buffer)
+    buffer.seek(0)
+    assert as_bytes(joblib.load(buffer).log_odds(X)) == as_bytes(model.log_odds(X))
+    assert as_bytes(again(again(model)).log_odds(X)) == as_bytes(model.log_odds(X))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["adam", "sgd"])
+def test_a_network_learns_on_where_it_was(solver, again):
+    model = MLPClassifier((4,), solver=solver, max_iter=3, random_state=0).fit(X, y)
+    restored = again(model)
+    assert as_bytes(restored.partial_fit(X, y).predict_proba(X)) == as_bytes(
+        model.partial_fit(X, y).predict_proba(X)
+    )
+
+
+def test_a_restored_sgd_classifier_learns_on(again):
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, y)
+    restored = again(model)
+    assert as_bytes(restored.partial_fit(X, y).coef_) == as_bytes(model.partial_fit(X, y).coef_)
+
+
+def test_metadata_requests_come_back(again):
+    with sklearn.config_context(enable_metadata_routing=True):
+        content = NaiveBayes().set_fit_request(sample_weight=True)
+        labels = LogisticLabels().set_fit_request(sample_weight=False)
+        model = LabelDependenceClassifier(content, labels, evidence_weight=1.0).fit(X, Y)
+        weight = rng.integers(1, 3, 60)
+        restored = again(model)
+        assert "sample_weight" in str(restored.content.get_metadata_routing())
+        assert as_bytes(restored.fit(X, Y, sample_weight=weight).log_odds(X)) == as_bytes(
+            model.fit(X, Y, sample_weight=weight).log_odds(X)
+        )
+
+
+def test_what_was_one_object_is_one_object(again):
+    model = LabelRescorer().fit(SETS)
+    restored = again(model)
+    assert model.combination_.labels is model.labels_
+    assert restored.combination_.labels is restored.labels_
+
+
+def test_an_array_that_occurs_twice_is_stored_once(tmp_path):
+    model = Normalizer()
+    model.first = model.second = np.arange(10_000.0)
+    header = read_header(save(model, tmp_path / "model"))
+    assert 80_000 <= header.array_bytes < 80_064
+    restored = load(tmp_path / "model")
+    assert restored.first is restored.second
+
+
+def test_arrays_keep_the_order_in_which_they_lie_and_can_be_written_to(again):
+    model = PlattSVM(random_state=0).fit(X, Y)
+    restored = again(model)
+    assert restored.coef_.flags.f_contiguous == model.coef_.flags.f_contiguous
+    assert restored.coef_.flags.writeable
+    assert restored.coef_.ctypes.data % 64 == 0
+
+
+def test_saving_changes_nothing_in_the_model(again):
+    model = LabelDependenceClassifier(NaiveBayes(), rules=Rules(implies=[(0, 2)])).fit(X, Y)
+    before = joblib.hash(model)
+    again(model)
+    assert joblib.hash(model) == before
+
+
+def test_the_same_model_is_the_same_bytes_however_its_sets_are_ordered(tmp_path, monkeypatch):
+    class Noon(datetime):
+        now = classmethod(lambda cls, zone: datetime(2024, 1, 1, 12, tzinfo=UTC))
+
+    monkeypatch.setattr("labelkin.storage.file.datetime", Noon)
+    ascending, descending = {0, 8}, {8, 0}
+    assert list(ascending) != list(descending)  # they collide in a table of eight places
+    for order in (ascending, descending):
+        model = LabelRescorer().fit(SETS)
+        model.note = order
+        save(model, tmp_path / str(list(order)))
+    first, second = (path.read_bytes() for path in tmp_path.iterdir())
+    assert first == second
+
+
+def test_another_process_gives_the_same_probabilities(tmp_path):
+    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(random_state=0))
+    model.fit(TEXTS, SETS)
+    path = save(model, tmp_path / "model.labelkin")
+    program = (
+        "import sys, labelkin.storage as s; model = s.load(sys.argv[1]); "
+        "sys.stdout.buffer.write(model.predict_proba(['gold corn', 'ship']).tobytes())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(path)], capture_output=True, check=True
+    )
+    assert done.stdout == model.predict_proba(["gold corn", "ship"]).tobytes()

@@ -1,0 +1,138 @@
+"""A model file names classes by names of its own: one table, whole, and modules may move."""
+
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+from dataclasses import is_dataclass
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+
+import numpy as np
+import pytest
+from forged_files import take_apart
+from sklearn.base import BaseEstimator
+
+import labelkin
+from labelkin import LabelDependenceClassifier, NaiveBayes, text
+from labelkin.storage import load, read_header, save
+from labelkin.storage.trusted import PLACES, class_named, function_named, name_of
+
+X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
+SETS = [["sea"], ["sea", "town"], ["town"], []]
+OURS = {name: place for name, place in PLACES.items() if place.startswith("labelkin.")}
+
+
+def thing_at(place):
+    module, _, attribute = place.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_name_leads_to_one_thing_and_back(name):
+    thing = thing_at(PLACES[name])
+    assert name_of(thing) == name
+    find = class_named if isinstance(thing, type) else function_named
+    assert find(name) is thing
+
+
+def test_no_place_has_two_names():
+    assert len(set(PLACES.values())) == len(PLACES)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_is_ours_is_an_estimator_a_record_or_a_function(name):
+    thing = thing_at(OURS[name])
+    if isinstance(thing, type):
+        named_tuple = issubclass(thing, tuple) and hasattr(thing, "_fields")
+        assert issubclass(thing, BaseEstimator) or is_dataclass(thing) or named_tuple
+        assert not inspect.isabstract(thing)
+    else:
+        assert inspect.isfunction(thing)
+
+
+#: Packages above storage, whose classes are no parts of models.
+ABOVE = ("cli", "service", "demo", "report", "experiment", "prediction")
+
+
+def estimators():
+    """Yield every estimator class that can be fitted, wherever in the library it is."""
+    for module in pkgutil.walk_packages(labelkin.__path__, "labelkin."):
+        if module.name.split(".")[1] in ABOVE:
+            continue
+        for thing in vars(import_module(module.name)).values():
+            if (
+                isinstance(thing, type)
+                and issubclass(thing, BaseEstimator)
+                and thing.__module__ == module.name
+                and not inspect.isabstract(thing)
+            ):
+                yield thing
+
+
+def test_every_estimator_has_a_name():
+    found = {kind.__name__: name_of(kind) for kind in estimators()}
+    assert {"NaiveBayes", "LabelRescorer", "SCutFBR", "WordCounts"} <= set(found)
+    assert [name for name, stored in found.items() if stored is None] == []
+
+
+@pytest.mark.parametrize("public", [labelkin, text], ids=lambda module: module.__name__)
+def test_public_estimators_go_by_their_public_names(public):
+    things = {name: getattr(public, name) for name in public.__all__}
+    kinds = {
+        name: kind
+        for name, kind in things.items()
+        if isinstance(kind, type) and issubclass(kind, BaseEstimator)
+    }
+    assert kinds
+    assert {name: name_of(kind) for name, kind in kinds.items()} == {name: name for name in kinds}
+
+
+def test_a_file_names_no_module_of_ours(tmp_path):
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, SETS)
+    about, written, _ = take_apart(save(model, tmp_path / "model"))
+    assert "NaiveBayes" in about["classes"]
+    assert "labelkin." not in json.dumps([about, written])
+
+
+def test_a_file_is_read_after_its_module_has_moved(tmp_path, monkeypatch):
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, SETS)
+    path = save(model, tmp_path / "model")
+    place = import_module("labelkin.content.naive_bayes").__file__
+    spec = spec_from_file_location("labelkin.moved", place)
+    moved = module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "labelkin.moved", moved)
+    spec.loader.exec_module(moved)
+    monkeypatch.setitem(sys.modules, "labelkin.content.naive_bayes", None)  # it is there no more
+    with pytest.raises(ValueError, match="names the class 'TermCounts', which model files may not"):
+        load(path)
+    monkeypatch.setitem(PLACES, "TermCounts", "labelkin.moved.TermCounts")
+    monkeypatch.setitem(PLACES, "NaiveBayes", "labelkin.moved.NaiveBayes")
+    restored = load(path)
+    assert type(restored.content_) is moved.NaiveBayes is not NaiveBayes
+    np.testing.assert_array_equal(restored.log_odds(X), model.log_odds(X))
+    again = save(restored, tmp_path / "again")
+    assert take_apart(again).model == take_apart(path).model
+
+
+def test_a_class_may_be_renamed_its_name_in_files_stays(tmp_path, monkeypatch):
+    model = NaiveBayes().fit(X, SETS)
+    path = save(model, tmp_path / "model")
+    renamed = type("CountingBayes", (NaiveBayes,), {})
+    monkeypatch.setattr("labelkin.content.naive_bayes.CountingBayes", renamed, raising=False)
+    monkeypatch.setitem(PLACES, "NaiveBayes", "labelkin.content.naive_bayes.CountingBayes")
+    restored = load(path)
+    assert type(restored) is renamed
+    assert "NaiveBayes" in read_header(save(restored, path)).class_names
+
+
+def test_a_header_is_read_without_scikit_learn(tmp_path):
+    path = save(NaiveBayes().fit(X, SETS), tmp_path / "model")
+    program = (
+        "import sys; from labelkin.storage import read_header; "
+        "print(read_header(sys.argv[1]).model, 'sklearn' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["NaiveBayes", "False"]

@@ -1,0 +1,110 @@
+"""Every extra missing in turn: the library imports and works, and what needs it names the extra."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
+#: Extra → what it brings, by the names under which it is imported.
+EXTRAS = {
+    "fast": ["numba"],
+    "cli": ["jinja2", "rich", "typer"],
+    "text": ["Stemmer"],
+    "plot": ["matplotlib"],
+    "rules": ["rdflib"],
+    "serve": ["fastapi", "prometheus_client", "uvicorn"],
+}
+#: What a distribution is imported as, where that is another name.
+IMPORTED_AS = {"PyStemmer": "Stemmer", "prometheus-client": "prometheus_client"}
+
+BLOCKED = "import sys; sys.modules.update(dict.fromkeys({modules!r}))\n"
+#: scikit-learn looks for these in ``sys.modules``: they must not be there at all.
+NO_TABLES = """
+class NoTables:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pandas", "polars"):
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, NoTables())
+"""
+CORE = """
+import tempfile
+from importlib import import_module
+import labelkin
+
+for name in ("", ".corpora", ".metrics", ".rules", ".significance", ".splits", ".storage", ".text",
+             ".thresholds"):
+    module = import_module(f"labelkin{name}")
+    for public in getattr(module, "__all__", ()):
+        getattr(module, public)
+X = [[3, 0], [2, 1], [0, 4], [1, 1], [4, 0], [0, 2]]
+sets = [["sea"], ["sea", "town"], ["town"], ["sea"], ["sea"], ["town"]]
+model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes()).fit(X, sets)
+with tempfile.TemporaryDirectory() as folder:
+    again = labelkin.load(labelkin.save(model, f"{folder}/model.labelkin"))
+assert (again.predict_proba(X) == model.predict_proba(X)).all()
+assert again.explain(X[:1])
+assert labelkin.metrics.evaluate(sets, model.log_odds(X))
+words = labelkin.text.WordCounts(stem=False, min_documents=1)
+assert words.fit_transform(["a ship", "a town"]).shape == (2, 2)
+"""
+#: What is faster with numba, and works without.
+FAST = """
+for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)):
+    content.fit(X, sets).predict_proba(X)
+"""
+#: What needs the extra.
+NEEDS_IT = {
+    "fast": """
+from labelkin.label_matrix import read_labels
+from labelkin.solvers.linear_svm import solve_svms
+solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
+""",
+    "text": "labelkin.text.WordCounts().fit(['ships'])",
+    "plot": "labelkin.label_graph(model).plot()",
+    "rules": """
+import pathlib
+path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
+path.write_text("")
+labelkin.rules.read_skos(path)
+""",
+    "serve": "import labelkin.service; labelkin.service.create_app({})",
+}
+
+
+def run(program):
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def test_every_extra_of_the_project_is_tried():
+    listed = tomllib.loads(PYPROJECT.read_text())["project"]["optional-dependencies"]
+    for extra in set(listed) - {"all", "dev"}:
+        names = [re.match(r"[\w-]+", requirement)[0] for requirement in listed[extra]]
+        assert {IMPORTED_AS.get(name, name) for name in names} <= set(EXTRAS[extra])
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_the_library_works_without_an_extra_and_names_it_where_it_is_needed(extra):
+    core = CORE + FAST * (extra == "fast")
+    program = BLOCKED.format(modules=EXTRAS[extra]) + core + "print('core works')\n"
+    done = run(program + NEEDS_IT.get(extra, ""))
+    assert "core works" in done.stdout, done.stderr
+    if extra in NEEDS_IT:
+        *_, last = done.stderr.strip().splitlines()
+        assert last.startswith("ImportError: ")
+        assert f'pip install "labelkin[{extra}]"' in last
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_library_works_without_all_extras_and_without_tables():
+    blocked = BLOCKED.format(modules=list(chain.from_iterable(EXTRAS.values())))
+    done = run(blocked + NO_TABLES + CORE + FAST)
+    assert done.returncode == 0, done.stderr
