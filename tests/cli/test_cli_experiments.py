@@ -1,6 +1,7 @@
 """Corpora, experiments and reports as a person types them: what is printed where, and the code."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,6 +150,81 @@ class TestExperiment:
         told = call("experiment", "run", missing, "--out", tmp_path / "no").refused()
         assert "missing.toml" in told
         assert "no-such-folder" in call("report", tmp_path / "no-such-folder").refused()
+
+
+class TestExperimentsByName:
+    def test_those_that_come_with_labelkin_are_listed_and_whether_their_corpora_are_here(
+        self, nowhere
+    ):
+        lines = {line.split()[0]: line for line in call("experiment", "list").done().splitlines()}
+        assert re.search(r"Reuters-21578 .* reuters21578 +21  not here$", lines["reuters21578"])
+        assert re.search(r"newsroom +18  made$", lines["demo"])
+        assert lines["proteins"].endswith("not here")
+        assert len(lines) == 16
+
+    def test_a_corpus_that_is_here_is_found(self, nowhere, tmp_path):
+        folder = tmp_path / "mulan" / "yeast"
+        folder.mkdir(parents=True)
+        (folder / "yeast-train.arff").touch()
+        listed = call("experiment", "list").done()
+        assert re.search(r"^proteins .* not here: genbase$", listed, re.MULTILINE)
+
+    def test_one_is_run_by_its_name_without_a_file(self, tmp_path, monkeypatch):
+        from labelkin.experiment import shipped
+
+        monkeypatch.setattr(shipped, "shipped_experiments", lambda: {"small": SMALL})
+        monkeypatch.chdir(tmp_path)
+        assert "| NB+BLR+M2 |" in call("experiment", "run", "small", "--quiet").done()
+        assert (tmp_path / "labelkin-results" / "small" / "tables.html").exists()
+
+    def test_a_name_that_nothing_has_is_one_line_with_those_there_are(self):
+        assert "music" in call("experiment", "run", "musik").refused()
+
+    def test_a_new_one_for_a_table_runs_as_it_is_written(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rows = [f"{i},{'corn' if i % 2 else 'ship'} news,{'farm' if i % 2 else 'sea|farm'}"
+                for i in range(20)]  # fmt: skip
+        (tmp_path / "mine.csv").write_text("\n".join(["id,body,labels", *rows]))
+        options = ["--columns", "text=body", "--separator", "|"]
+        assert call("experiment", "new", "mine.csv", *options).done() == "mine.toml\n"
+        printed = call("experiment", "run", "mine.toml", "--quiet").done()
+        assert "| SVM+BLR+M2 w=auto |" in printed
+        told = call("experiment", "new", "mine.csv", *options).refused()
+        assert "mine.toml exists. Name another by --out, or delete it." in told
+
+    def test_the_help_shows_the_way(self):
+        told = call("experiment", "--help").done()
+        for line in (
+            "experiment list ",
+            "experiment run reuters21578 ",
+            "experiment new mine.jsonl",
+        ):
+            assert f"  labelkin {line}" in told
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["experiment", "run", "no.toml"],
+            ["experiment", "new", "no.jsonl"],
+            ["experiment", "list", "nowhere"],
+            ["experiment", "--help"],
+            ["report", "nowhere"],
+        ],
+    )
+    def test_what_is_not_there_is_answered_before_scikit_learn_is_loaded(self, arguments, tmp_path):
+        program = (
+            "import sys\nfrom labelkin.cli import main\ntry:\n    main(sys.argv[1:])\n"
+            "except SystemExit:\n    print('sklearn' in sys.modules)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == "False"
 
 
 def test_without_typer_the_command_names_the_extra(tmp_path):

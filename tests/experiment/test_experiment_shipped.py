@@ -175,7 +175,7 @@ def write_tokens(folder, n_train, n_test):
             lines = []
             for number in range(first, first + n_documents):
                 topic = int(rng.integers(3))
-                words = [f"s{topic}"] * (1 + topic) + [f"t{rng.integers(6)}", "all"]
+                words = [f"s{topic}"] * (1 + topic) + [f"t{number % 6}", "all"]
                 words += ["rare"] if name == "train" and number < first + 4 else []
                 lines.append(f".I {number}\n.W\n{' '.join(words)}\n\n")
                 qrels.write(f"C{topic} {number} 1\nCALL {number} 1\n")

@@ -135,13 +135,15 @@ def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, An
             f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
             "Use 'as_is' or 'tfidf'."
         )
-    others: dict[str, Any] = {
+    weights: Any = {
+        "counts": TermWeights("counts"),
+        "tfidf": TermWeights("tfidf"),
+        "ltc": TermWeights("ltc"),
         "presence": Binarizer(),
         "as_is": "passthrough",
         "standardised": StandardScaler(),
         "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
-    }
-    weights = others.get(content.weights) or TermWeights(content.weights)
+    }[content.weights]
     terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
     features = Pipeline([("terms", terms), ("weights", weights)])
     return features, features.fit_transform(corpus.X_train, corpus.Y_train)
@@ -167,8 +169,8 @@ def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
     corpus = _split(corpus, choice)
     if choice.labels == "in_both":
-        train, test = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
-        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((train > 0) & (test > 0))))
+        seen, tested = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((seen > 0) & (tested > 0))))
     is_labelled = np.diff(corpus.Y.positive.indptr) > 0
     train, test = (
         rows[is_labelled[rows]] if which == "labelled" else rows

@@ -33,6 +33,7 @@ from labelkin.experiment.train import (
     score_known_labels,
     train_addition,
     train_content,
+    train_control,
 )
 from labelkin.files import write_whole
 from labelkin.odds import log_odds_of
@@ -294,12 +295,13 @@ class _CorpusWork:
             content = self.choice.content[run.system.content]
             return train_content(content, run.seed, self.corpus, report, out_of_fold=out_of_fold)
         report("learning")
-        if out_of_fold or isinstance(addition, Control) or addition.learns_from_content:
+        if isinstance(addition, Control):
+            return train_control(addition, self._labels, np.array(self._out_of_fold(run.start)))
+        if out_of_fold or addition.learns_from_content:
             unseen = np.array(self._out_of_fold(run.start))
             return train_addition(addition, self._labels, unseen, out_of_fold=out_of_fold)
         if addition.name not in self.fixed:
-            fixed = train_addition(addition, self._labels, None, out_of_fold=False)
-            self.fixed[addition.name] = fixed
+            self.fixed[addition.name] = train_addition(addition, self._labels, None)
         return self.fixed[addition.name]
 
     @cached_property

@@ -97,9 +97,9 @@ def train_content(
 
 
 def train_addition(
-    addition: Addition | Control, labels: LabelMatrix, content: Matrix | None, *, out_of_fold: bool
+    addition: Addition, labels: LabelMatrix, content: Matrix | None, *, out_of_fold: bool = False
 ) -> Trained:
-    """Train what is added to content evidence.
+    """Train what the other labels add to content evidence.
 
     Parameters
     ----------
@@ -114,9 +114,6 @@ def train_addition(
         Whether the out-of-fold posterior of the training documents is wanted.
     """
     watch = Stopwatch()
-    if isinstance(addition, Control):
-        repaired = _CONTROLS[addition.name](np.clip(content, -_SURE, _SURE), labels)
-        return Trained(repaired.posterior, watch.seconds("learning_"))
     rescorer = LabelRescorer(
         registry.part_class("labels", addition.labels.classifier)(**addition.labels.parameters),
         _VARIANTS[addition.variant],
@@ -124,7 +121,7 @@ def train_addition(
         scale="log_odds",
     )
     unseen = None
-    if out_of_fold:
+    if out_of_fold and content is not None:
         unseen = rescorer.fit_out_of_fold(labels, scores=content)
     else:
         rescorer.fit(labels, scores=content)
@@ -133,6 +130,13 @@ def train_addition(
         first_place = getattr(rescorer.combination_, "first_place", 1.0)  # too little to learn
         learned = {"evidence_weight": rescorer.evidence_weight_, "first_place": first_place}
     return Trained(rescorer.rescore, watch.seconds("learning_"), unseen, learned)
+
+
+def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Trained:
+    """Train a control on out-of-fold content log-odds of the training documents."""
+    watch = Stopwatch()
+    repaired = _CONTROLS[control.name](np.clip(content, -_SURE, _SURE), labels)
+    return Trained(repaired.posterior, watch.seconds("learning_"))
 
 
 def part_names(kind: registry.Kind) -> tuple[str, ...]:
