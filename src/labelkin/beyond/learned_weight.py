@@ -39,7 +39,7 @@ from labelkin.method.combination import (
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
-from labelkin.solvers.linear_term import LinearTerm
+from labelkin.solvers.logistic import LinearTerm
 
 Criterion = Literal[
     "brier", "log_loss", "hamming_loss", "subset_loss", "one_error", "micro_f1", "macro_f1"

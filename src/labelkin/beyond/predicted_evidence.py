@@ -15,8 +15,7 @@ from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.combination import FillIn, Matrix, fit_combination
-from labelkin.solvers.linear_term import LinearTerm
-from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
 N_FOLDS = 4
@@ -106,7 +105,7 @@ class PredictedEvidence(NamedTuple):
             tol=_TOL,
         )
         varies = ~self.labels.constant(self.weight)
-        return LinearTerm(layer.weights, layer.bias).scaled(varies)
+        return layer.term.scaled(varies)
 
     def halves(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return two halves of the documents, whole folds each, as masks."""
