@@ -32,8 +32,8 @@ def load(
         recognised: JSON lines, CSV and TSV, Annif's corpora, ARFF of MULAN and MEKA, the sparse
         text format of the extreme-classification repository, and the layouts of the known corpora.
     path : path, optional
-        The folder or file of a known corpus. By default it is looked for in ``$LABELKIN_DATA``, then
-        in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
+        The folder or file of a known corpus. By default it is looked for in ``$LABELKIN_DATA``,
+        then in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
     **options
         What the format's reader takes: ``split="modlewis"`` for Reuters-21578, ``separator="|"``
         for a table.
