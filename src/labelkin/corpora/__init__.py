@@ -3,7 +3,8 @@
 Names are imported when they are first used: who reads documents loads no generator, no downloader
 and no readers of other formats.
 
->>> load("newsroom").Y.shape
+>>> from labelkin import corpora
+>>> corpora.load("newsroom").Y.shape
 (3000, 38)
 """
 

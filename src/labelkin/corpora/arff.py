@@ -39,10 +39,10 @@ def read_mulan(
     ----------
     folder : path
         Where the files are; its name is the corpus' name.
-    ids : str or None, default=None
+    ids : str, optional
         The attribute that is the documents' name, if there is one; it is no feature. Known for
         genbase.
-    encoding : str, default="utf-8"
+    encoding : str, default "utf-8"
         What the files are written in.
     """
     folder = Path(folder)
@@ -75,7 +75,7 @@ def read_meka(
     ----------
     path : path
         The file, maybe packed; its name is the corpus' name.
-    n_train : int or None, default=None
+    n_train : int, optional
         How many documents, from the first, are for training; the others are for testing. ``None``:
         all. What MEKA's ``-split`` options say is not looked at.
     ids, encoding

@@ -36,11 +36,11 @@ class Corpus:
         Positions of the training and of the test documents, ascending and disjoint.
     source, licence : str
         Where it comes from, and what may be done with it.
-    features : {"text", "counts", "weights", "binary", "numbers"}, default="text"
+    features : {"text", "counts", "weights", "binary", "numbers"}, default "text"
         What the documents are: ``"text"``, or what the vectors hold.
-    ids : ndarray or None, default=None
+    ids : ndarray, optional
         The documents' own names, ``(n_documents,)``, where they have any.
-    terms : ndarray or None, default=None
+    terms : ndarray, optional
         Names of the features, ``(n_features,)``, where they have any.
 
     Examples

@@ -107,7 +107,7 @@ class Documents:
     source : path, binary stream or lines
         A file (gzip, bzip2 and xz are unpacked) or a folder; a stream such as
         ``sys.stdin.buffer``; or any iterable of lines.
-    format : str or None, default=None
+    format : str, optional
         - ``"jsonl"``: a JSON object per line, ``{"id": …, "text": …, "labels": […]}``; other keys
           and blank lines are passed over.
         - ``"csv"``, ``"tsv"``: a table whose header names columns; other columns and blank rows are
@@ -121,26 +121,26 @@ class Documents:
 
         ``None``: what :func:`format_of` makes of a path; JSON lines or plain lines, by the first
         one, of anything else.
-    needed : sequence of str, default=("text",)
+    needed : sequence of str, default ("text",)
         What every document must have, of ``"text"``, ``"labels"``, ``"id"``, ``"split"``,
         ``"accepted"`` and ``"rejected"``.
-    optional : sequence of str, default=("id",)
+    optional : sequence of str, default ("id",)
         What is read where it is there. Anything else is not looked at.
-    columns : mapping, default={}
+    columns : mapping, default {}
         What keys or columns are called where they have other names: ``{"text": "abstract"}``. A
         column of a table that is named here must be there. Several columns of texts,
         ``{"text": ["title", "abstract"]}``, are as many views, called so.
-    separator : str, default=";"
+    separator : str, default ";"
         Stands between the labels in a cell of a table. Blanks around labels are cut off.
-    delimiter : str or None, default=None
+    delimiter : str, optional
         Stands between the columns of a table; ``None``: a comma in CSV, a tab in TSV.
-    quoted : bool, default=True
+    quoted : bool, default True
         Whether cells may stand in double quotes; ``False`` takes ``"`` for a character like others.
-    encoding : str, default="utf-8"
+    encoding : str, default "utf-8"
         Bytes that are not of it are an error that names their line and offset.
-    split : {"train", "test"} or None, default=None
+    split : {"train", "test"}, optional
         What all documents are for, where the source does not say it.
-    name : str, default=""
+    name : str, default ""
         What messages call the source; by default the name of the file.
 
     Examples

@@ -87,11 +87,11 @@ def fetch(
     ----------
     name : str
         A known corpus.
-    folder : path or None, default=None
+    folder : path, optional
         Where its files go; ``None``: where :func:`labelkin.corpora.load` looks first.
-    progress : callable or None, default=None
+    progress : callable, optional
         Called with a file's name, its bytes so far and its bytes in all (``None``: not known).
-    base_url : str or None, default=None
+    base_url : str, optional
         A copy of the files in one place, to use instead of the official home.
 
     Returns
@@ -169,9 +169,9 @@ def download(
         What it is called, and what is known of it.
     folder : Path
         Where it goes.
-    urls : sequence of str or None, default=None
+    urls : sequence of str, optional
         Where it is, instead of ``file.urls``.
-    progress : callable or None, default=None
+    progress : callable, optional
         Called with the file's name, bytes so far and bytes in all (``None``: not known).
     """
     target = folder / file.name

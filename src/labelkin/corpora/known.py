@@ -34,9 +34,9 @@ class RemoteFile:
         What it is called here.
     urls : tuple of str
         Where it is, the official home first; the others are tried in order.
-    size, sha256 : int or None, str or None, default=None
+    size, sha256 : int and str, optional
         Of the complete file, where a source gives them, …
-    vouched_by : str, default=""
+    vouched_by : str, default ""
         … and that source.
     """
 
@@ -59,15 +59,15 @@ class KnownCorpus:
         Where it officially is, and what may be done with it.
     read : callable
         Makes the corpus of a folder (a made corpus: of nothing).
-    folder : str, default=""
+    folder : str, default ""
         Where it lies under a data folder; empty for a corpus that is made, not read.
-    signs : tuple of str, default=()
+    signs : tuple of str, default ()
         Patterns of files: where one matches, the corpus is in a folder.
-    files : tuple of RemoteFile, default=()
+    files : tuple of RemoteFile, default ()
         What can be fetched; empty where there is no official home to fetch from.
-    unpack : bool, default=False
+    unpack : bool, default False
         Whether the files are archives to unpack beside themselves.
-    by_hand : str, default=""
+    by_hand : str, default ""
         What is left to do after the download, or to do in its place.
 
     Examples

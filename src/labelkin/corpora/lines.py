@@ -72,7 +72,7 @@ def decoded_lines(
     source : path or binary stream
         A file, whose first bytes say whether it is gzip, bzip2 or xz; or a stream such as
         ``sys.stdin.buffer``, whose lines are yielded as soon as they are there.
-    encoding : str, default="utf-8"
+    encoding : str, default "utf-8"
         Bytes that are not of it are an error that names their line and their offset (in the
         unpacked file).
     name : str, optional

@@ -27,16 +27,21 @@ def load(
 
     Parameters
     ----------
-    name
+    name : str or path
         A known corpus (``labelkin.corpora.KNOWN``); or the path of a file or folder whose format is
         recognised: JSON lines, CSV and TSV, Annif's corpora, ARFF of MULAN and MEKA, the sparse
         text format of the extreme-classification repository, and the layouts of the known corpora.
-    path
-        The folder or file of a known corpus. ``None``: it is looked for in ``$LABELKIN_DATA``, then
-        in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
+    path : path, optional
+        The folder or file of a known corpus. By default it is looked for in ``$LABELKIN_DATA``,
+        then in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
     **options
         What the format's reader takes: ``split="modlewis"`` for Reuters-21578, ``separator="|"``
         for a table.
+
+    Returns
+    -------
+    Corpus
+        Documents, label sets and a split.
 
     Raises
     ------

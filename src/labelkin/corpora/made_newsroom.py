@@ -73,9 +73,9 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
 
     Parameters
     ----------
-    n_documents : int, default=3000
+    n_documents : int, default 3000
         At least 2. With the same seed, fewer documents are the beginning of more.
-    seed : int, default=0
+    seed : int, default 0
         Same seed, same bytes, on every machine.
 
     Returns

@@ -47,7 +47,7 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
     path : path
         A folder that has ``training`` and ``test`` (or whose only folder has), or a ``.tar.gz`` of
         one.
-    encoding : str, default="latin-1"
+    encoding : str, default "latin-1"
         What the abstracts are written in.
     """
     texts, categories = _collect(Path(path), encoding)
@@ -79,7 +79,7 @@ def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Co
     ----------
     path : path
         The file, maybe packed.
-    complete : bool, default=True
+    complete : bool, default True
         Whether any number of documents but 13,929 is an error.
     """
     corpus = read_meka(path)

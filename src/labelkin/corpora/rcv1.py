@@ -54,11 +54,11 @@ def read_rcv1(
         Where ``rcv1-v2.topics.qrels`` and ``lyrl2004_vectors_train.dat``,
         ``lyrl2004_vectors_test_pt0.dat`` to ``…_pt3.dat`` are, maybe packed; for the other forms
         ``lyrl2004_tokens_….dat``.
-    form : {"vectors", "tokens", "counts"}, default="vectors"
+    form : {"vectors", "tokens", "counts"}, default "vectors"
         ``"vectors"``: cosine-normalised log tf-idf, 47,236 terms, CSR. ``"tokens"``: texts of stems
         without stop words. ``"counts"``: how often each stem of the training documents is in a
         document, CSR, the stems in ``terms``.
-    min_documents : int, default=1
+    min_documents : int, default 1
         Terms in fewer training documents are left out, of vectors (which get length 1 again) and of
         counts; the paper's rule is 5. Not for tokens: who counts them chooses.
     """
@@ -116,7 +116,7 @@ def read_rcv1_sample(path: str | PathLike[str], *, min_documents: int = 1) -> Co
     ----------
     path : path
         The file, or the folder that has it.
-    min_documents : int, default=1
+    min_documents : int, default 1
         As for :func:`read_rcv1`.
     """
     path = Path(path)
@@ -273,7 +273,7 @@ class Rcv1Topics:
 
 
 def read_rcv1_topics(path: str | PathLike[str]) -> Rcv1Topics:
-    """Read ``rcv1-v2.topics.qrels``, maybe compressed: a line ``TOPIC DOCID 1`` per assignment.
+    """Read ``rcv1-v2.topics.qrels``, maybe packed: a line ``TOPIC DOCID 1`` per assignment.
 
     Topics are in alphabetical order.
     """
@@ -389,15 +389,15 @@ def iter_rcv1_vectors(
 
     Parameters
     ----------
-    paths
-        Such as ``lyrl2004_vectors_test_pt0.dat`` to ``…_pt3.dat``, maybe compressed, read in this
+    paths : sequence of paths
+        Such as ``lyrl2004_vectors_test_pt0.dat`` to ``…_pt3.dat``, maybe packed, read in this
         order.
-    topics
+    topics : Rcv1Topics
         What :func:`read_rcv1_topics` returns. A document without topics there is an error, and so
         is one that comes twice.
-    n_terms
+    n_terms : int, default 47236
         Number of columns; term 1 is column 0.
-    block
+    block : int, default 10000
         Documents per block; the last one of a file may be smaller.
     """
     seen = np.zeros(len(topics.ids), dtype=bool)

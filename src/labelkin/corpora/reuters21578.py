@@ -39,15 +39,15 @@ def read_reuters21578(
 
     Parameters
     ----------
-    folder
+    folder : path
         Where ``reut2-000.sgm`` to ``reut2-021.sgm`` are.
-    split
+    split : {"modapte", "modlewis", "modhayes"}, default "modapte"
         Section VIII of the README: ``"modapte"`` (9,603 training and 3,299 test documents),
         ``"modlewis"`` (13,625 and 6,188) or ``"modhayes"`` (20,856 and 722).
-    field
+    field : {"text", "title", "body"}, default "text"
         What the documents are: title and body, or one of the two. The same documents in the same
         order whichever it is, so that titles can be features of their own.
-    complete
+    complete : bool, default True
         Whether any number of documents but 21,578 is an error. ``False`` reads some of the files.
     """
     for name, value, choices in (("split", split, Split), ("field", field, Field)):

@@ -49,9 +49,9 @@ def read_libsvm(
     ----------
     train, test : path or sequence of paths
         A file, or several that are read one after the other.
-    n_features : int or None, default=None
+    n_features : int, optional
         Number of columns; ``None``: the highest index.
-    name : str or None, default=None
+    name : str, optional
         Of the corpus; ``None``: the first file's.
     """
     parts = [_as_paths(train), _as_paths(test)]
@@ -234,7 +234,7 @@ def read_extreme(
     ----------
     train, test : path
         The training documents and, from a file of their own, the test documents.
-    name : str or None, default=None
+    name : str, optional
         Of the corpus; ``None``: that of the first file, without its ending.
 
     Examples

@@ -31,9 +31,9 @@ def read_jsonl(
     ----------
     path : path
         The file; it may be packed.
-    name : str or None, default=None
+    name : str, optional
         Of the corpus; ``None``: that of the file, without its ending.
-    encoding : str, default="utf-8"
+    encoding : str, default "utf-8"
         What the file is written in.
     """
     documents = Documents(
@@ -60,7 +60,7 @@ def read_table(
     ----------
     path : path
         The file; it may be packed.
-    name : str or None, default=None
+    name : str, optional
         Of the corpus; ``None``: that of the file, without its ending.
     columns, separator, delimiter, quoted, encoding
         As :class:`Documents` takes them; ``delimiter=None``: a comma for ``.csv``, a tab for
@@ -110,7 +110,7 @@ def read_annif_tsv(
     ----------
     path : path
         The file; it may be packed.
-    test : path or None, default=None
+    test : path, optional
         Test documents from a file of their own; ``None``: all documents are for training.
     name, encoding
         As for :func:`read_jsonl`.

@@ -57,7 +57,7 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
         The format.
     labels : sequence
         The labels of the model, in column order.
-    all_scores : bool, default=False
+    all_scores : bool, default False
         Whether the probability of every label is written, not only of those that are given.
 
     Examples

@@ -50,9 +50,9 @@ def answer_batches(
         Takes texts, and decides each document by itself.
     documents : iterable of Document
         From wherever they come.
-    batch : int or None, default=None
+    batch : int, optional
         How many are answered together; ``None``: 1,000, or fewer where there are many labels.
-    limit : int or None, default=None
+    limit : int, optional
         The most labels that a document is given; ``None``: as many as the thresholds decide.
     """
     if limit is not None and limit < 1:
