@@ -280,7 +280,7 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
         (
             "[labels.BLR]",
             '[thresholds.A]\nrule = "global_cut"\nmetric = "f2"\n[labels.BLR]',
-            r"\[thresholds.A\]: metric must be one of 'micro_f1', .* got 'f2'",
+            r"\[thresholds.A\]: metric must be one of .*'micro_f1', .* got 'f2'",
         ),
         (
             "[labels.BLR]",
@@ -316,6 +316,11 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
             '"naive_bayes"',
             '"naive_bayse"',
             r"\[content.NB\]: classifier must be one of 'svm', .*'gaussian_naive_bayes', got",
+        ),
+        (
+            '"logistic"',
+            '"logistic"\nsolver = "wek"',
+            r"\[labels.BLR\]: solver must be one of 'exact', 'weka', got 'wek'",
         ),
         ('"logistic"', '"logit"', r"\[labels.BLR\]: classifier must be one of 'logistic', 'svm'"),
         (
