@@ -375,4 +375,5 @@ def test_run_names_are_distinct_and_the_content_comes_first(content, labels, wei
     runs = parse_experiment(text).runs()
     position = {run.name: i for i, run in enumerate(runs)}
     assert len(position) == len(runs)
-    assert all(position[run.content_run] <= position[run.name] for run in runs)
+    alone = [f"{run.system.content}@seed{run.seed}" for run in runs]
+    assert all(position[a] <= position[run.name] for a, run in zip(alone, runs, strict=True))

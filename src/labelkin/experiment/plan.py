@@ -202,11 +202,6 @@ class PlannedRun:
         rule = f"@{self.system.thresholds.name}" if self.system.thresholds else ""
         return f"{self.system.scored.replace(' ', '_')}{rule}@seed{self.seed}"
 
-    @property
-    def content_run(self) -> str:
-        """The name of the run whose log-odds are this run's content evidence."""
-        return f"{self.system.content}@seed{self.seed}"
-
     def record(self) -> dict[str, Any]:
         """Return what the run is, as plain values."""
         addition, thresholds = self.system.addition, self.system.thresholds
