@@ -91,8 +91,8 @@ package = types.ModuleType("labelkin")
 package.__path__ = [{str(SOURCE)!r}]
 sys.modules["labelkin"] = package
 from labelkin.cli import main
-loaded = {{}}
-for call in (["--version"], ["--help"], ["train", "--help"], ["corpus", "--help"], ["predict"]):
+helps = [[command, "--help"] for command in {list(Commands.table)!r}]
+for call in (["--version"], ["--help"], ["predict"], *helps):
     try:
         main(call)
     except SystemExit:
@@ -134,6 +134,13 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
         (["rescore", "mine.txt", "--train", "news.jsonl", "-o", "news.jsonl"], "must be a new"),
         (["serve", "no.labelkin"], "There is no model file"),
         (["compare", ".", "no"], "folder with run.json"),
+        (["corpus", "info", "no.jsonl"], "There is no file or folder"),
+        (["corpus", "info", "nwesroom"], "Known corpora: 'newsroom'"),
+        (["experiment", "run", "no.toml"], "No such file"),
+        (["experiment", "list", "no"], "No such file"),
+        (["experiment", "new", "no.jsonl"], "There is no file or folder"),
+        (["experiment", "new", "news.jsonl", "--out", "mine.txt"], "must be a new file"),
+        (["report", "no"], "No such file"),
     ]
     program = f"""
 import os, sys

@@ -8,7 +8,7 @@ from in_process import call
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.cli.scores import Scores, read_scores, write_scores
+from labelkin.cli.score_files import Scores, read_scores, write_scores
 
 NAMES = ["gold", "grain", "wheat"]
 SETS = [["grain", "wheat"]] * 5 + [["grain"]] * 3 + [["gold"]] * 4 + [[]]

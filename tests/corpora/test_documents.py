@@ -40,7 +40,7 @@ def test_long_texts_are_texts():
         ("jsonl", ['{"text": 3}'], "'text' must be the document's text, got 3"),
         ("jsonl", ['{"body": "a"}'], "'text' must be the document's text, got no 'text' .*'body'"),
         ("jsonl", ['{"text": "a", "id": 1.5}'], "must be text or a whole number, got 1.5"),
-        ("jsonl", ['{"a":' * 100_000], "line 1: a line must be one JSON object.*nested too deep"),
+        ("jsonl", ['{"a":' * 100_000], "line 1: a line must be one JSON object.*recursion"),
         ("csv", ["id,text\n", "1\n"], "line 2: a row must have the header's 2 cells, got 1"),
         ("csv", ["text\n", '"a\n'], "line 2: a row must be cells in whole quotes"),
         ("csv", [], "f: a table must begin with a header, got an empty file"),
@@ -79,6 +79,13 @@ def test_several_columns_of_texts_are_views():
     assert document.texts == {"text": "Tea"}
     with pytest.raises(ValueError, match=r"'body' must be the document's text, got no 'body'"):
         list(Documents(lines, "jsonl", columns={"text": ["title", "body"]}))
+
+
+def test_one_column_can_be_text_and_id():
+    columns = {"text": "title", "id": "title"}
+    for lines, format in ((["title\n", "Tea\n"], "csv"), (['{"title": "Tea"}'], "jsonl")):
+        [document] = Documents(lines, format, columns=columns)
+        assert (document.id, document.text) == ("Tea", "Tea")
 
 
 def test_known_labels_are_read_from_lines_and_cells():
@@ -159,6 +166,15 @@ def test_a_folder_is_read_in_the_order_of_names(tmp_path):
     for name in ("b.txt", "a.txt", "notes.md"):
         (tmp_path / name).write_text(name)
     assert names_and_texts(tmp_path) == [("a", "a.txt"), ("b", "b.txt")]
+
+
+def test_labels_beside_the_texts_of_a_folder_may_be_optional(tmp_path):
+    for name, content in {"a.txt": "x", "a.key": "tea\n", "b.txt": "y"}.items():
+        (tmp_path / name).write_text(content)
+    assert [d.labels for d in Documents(tmp_path, optional=("labels",))] == [("tea",), None]
+    assert [d.labels for d in Documents(tmp_path)] == [None, None]
+    with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(1 of 2 texts\)"):
+        list(Documents(tmp_path, needed=("text", "labels")))
 
 
 @pytest.mark.parametrize(

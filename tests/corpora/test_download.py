@@ -111,11 +111,11 @@ def test_a_file_is_fetched_once_and_nothing_else_is_left(get, server, tmp_path):
 
 
 def test_progress_counts_up_to_the_whole(get):
-    told = []
-    get(progress=lambda *told_now: told.append(told_now))
-    assert {name for name, _, _ in told} == {"file.bin"}
-    assert {total for _, _, total in told} == {len(CONTENT)}
-    counts = [done for _, done, _ in told]
+    calls = []
+    get(progress=lambda *called_with: calls.append(called_with))
+    assert {name for name, _, _ in calls} == {"file.bin"}
+    assert {total for _, _, total in calls} == {len(CONTENT)}
+    counts = [done for _, done, _ in calls]
     assert counts == sorted(counts)
     assert (counts[0], counts[-1]) == (0, len(CONTENT))
     assert len(counts) > 3
@@ -123,11 +123,11 @@ def test_progress_counts_up_to_the_whole(get):
 
 def test_a_cut_connection_is_taken_up_where_it_broke(get, server):
     server.troubles = ["cut"]
-    told = []
-    assert get(progress=lambda _, done, __: told.append(done)).read_bytes() == CONTENT
+    calls = []
+    assert get(progress=lambda _, done, __: calls.append(done)).read_bytes() == CONTENT
     half = len(CONTENT) // 2
     assert server.asked == [("/file.bin", None), ("/file.bin", f"bytes={half}-")]
-    assert told == sorted(told)
+    assert calls == sorted(calls)
 
 
 def test_a_download_that_failed_goes_on_in_the_next_call(get, server, tmp_path):
@@ -316,7 +316,7 @@ def test_an_archive_that_cannot_be_unpacked_is_named(tmp_path, tiny_reuters):
     assert files_in(tmp_path) == ["reuters21578.tar.gz"]
 
 
-def test_the_real_checksum_refuses_other_bytes(tmp_path, server):
+def test_other_bytes_than_the_real_checksum_s_are_an_error(tmp_path, server):
     server.files["/reuters21578.tar.gz"] = b"\x1f\x8b" + bytes(8_150_594)
     with pytest.raises(FetchError, match=r"sha256 must be 3bae43c9.*huggingface.* By hand: Downl"):
         fetch("reuters21578", tmp_path, base_url=server.url)
@@ -329,7 +329,7 @@ def test_what_python_cannot_unpack_is_said(tmp_path, server):
     assert re.search(r"Unpack emotions\.rar .* emotions-train\.arff", fetched.by_hand)
 
 
-def test_without_a_network_the_steps_by_hand_are_told(tmp_path, monkeypatch):
+def test_without_a_network_the_steps_by_hand_are_given(tmp_path, monkeypatch):
     def no_network(*_, **__):
         raise socket.gaierror(-3, "Temporary failure in name resolution")
 

@@ -190,7 +190,7 @@ def test_the_made_corpus_takes_no_path(tmp_path):
         load("newsroom", tmp_path)
 
 
-def test_names_and_paths_are_told_apart(tmp_path, monkeypatch):
+def test_names_and_paths_are_distinguished(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match=r"got 'emotion'\. Known corpora: 'newsroom', 'reuters2"):
         load("emotion")

@@ -62,7 +62,7 @@ def subsets(labels):
 
 
 def p_of_beat(chosen, beat, desk):
-    """p(labels of the beat | desk), as the model is told in words."""
+    """p(labels of the beat | desk), as the model is in words."""
     chance = desk.beats.get(beat, RARELY_OPEN)
     if not chosen:
         return 1 - chance
@@ -320,7 +320,7 @@ def test_same_seed_same_bytes_another_seed_others(corpus):
     assert fingerprint(newsroom(100, seed=1)) != fingerprint(newsroom(100, seed=0))
 
 
-def test_a_corpus_tells_what_it_is(corpus):
+def test_a_corpus_says_what_it_is(corpus):
     assert isinstance(corpus, Corpus)
     assert corpus.name == "newsroom"
     assert corpus.Y.names.tolist() == NAMES
@@ -329,19 +329,19 @@ def test_a_corpus_tells_what_it_is(corpus):
     assert corpus.documents[corpus.train].shape == corpus.train.shape
 
 
-def test_an_unknown_corpus_is_refused_with_the_known_names():
+def test_an_unknown_corpus_is_an_error_with_the_known_names():
     with pytest.raises(
         ValueError, match=r"known corpus, got 'newsrom'\. Known corpora: 'newsroom'"
     ):
         load("newsrom")
 
 
-def test_a_corpus_without_room_for_a_split_is_refused():
+def test_a_corpus_without_room_for_a_split_is_an_error():
     with pytest.raises(ValueError, match=r"n_documents must be at least 2, .* got 1"):
         newsroom(1)
 
 
-def test_the_truth_refuses_probabilities_and_unknown_labels():
+def test_the_truth_of_probabilities_and_unknown_labels_is_an_error():
     L = np.zeros((2, len(NAMES)))
     L[1, 3] = 0.5
     with pytest.raises(ValueError, match="must hold 0, 1 or NaN"):

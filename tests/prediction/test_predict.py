@@ -1,5 +1,8 @@
 """Documents → answers, batch by batch."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
@@ -45,3 +48,14 @@ def test_an_id_that_would_break_a_line_is_located(model):
     documents = Documents(['{"text": "a", "id": "1\\n2"}'], "jsonl", name="f")
     with pytest.raises(ValueError, match=r"f, line 1: an id must be on one line, got '1\\n2'"):
         list(answer_batches(model, documents))
+
+
+def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora():
+    program = (
+        "import sys, labelkin.prediction; "
+        "print(*sorted(m for m in sys.modules if m.startswith('labelkin.corpora.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["labelkin.corpora.documents", "labelkin.corpora.lines"]

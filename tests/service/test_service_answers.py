@@ -1,10 +1,16 @@
 """Suggestions and explanations over HTTP are the model's own, and their parts add up."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from labelkin import storage
 from labelkin.label_matrix import names_to_columns
+from labelkin.service import answers
+from labelkin.service.messages import ExplainRequest, SuggestRequest
+from labelkin.service.models import ServedModel
+from labelkin.text import WordCounts
 
 pytestmark = pytest.mark.xdist_group("service")
 NEWS, RULED = "/api/models/news", "/api/models/ruled"
@@ -126,6 +132,45 @@ def test_a_known_label_is_reasons_as_if_it_were_open(client):
     assert answers[0] == answers[1]
 
 
+TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rejected": ["gas"]}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: answers.suggest(model, SuggestRequest(text=TEXT)),
+        lambda model: answers.suggest(model, SuggestRequest(text=TEXT, **KNOWN_LABELS)),
+        lambda model: answers.explain(model, ExplainRequest(text=TEXT, label="wheat")),
+        lambda model: answers.explain(
+            model, ExplainRequest(text=TEXT, label="wheat", **KNOWN_LABELS)
+        ),
+        lambda model: answers.best_labels(model, [TEXT], 10, 0.0),
+        lambda model: answers.best_labels(model, [TEXT, "Rain."], 10, 0.0),
+    ],
+    ids=["suggest", "suggest known", "explain", "explain known", "annif", "annif batch"],
+)
+@pytest.mark.parametrize("file", ["news_file", "ruled_file"])
+def test_words_content_and_posterior_are_computed_once(ask, file, request, monkeypatch):
+    model = ServedModel("m", request.getfixturevalue(file))
+    n_calls = Counter()
+
+    def counted(what, real):
+        def count(*args):
+            n_calls[what] += 1
+            return real(*args)
+
+        return count
+
+    monkeypatch.setattr(WordCounts, "transform", counted("words", WordCounts.transform))
+    content = type(model.classifier.content_)
+    monkeypatch.setattr(content, "log_odds", counted("content", content.log_odds))
+    # However a posterior is computed, it begins by filling in the labels.
+    combination = model.snapshot.rescorer.combination_
+    object.__setattr__(combination, "variant", counted("posterior", combination.variant))
+    ask(model)
+    assert n_calls == {"words": 1, "content": 1, "posterior": 1}
+
+
 def test_a_label_that_follows_by_a_rule_has_no_explanation(client):
     request = {"text": "Wheat.", "label": "grain", "accepted": ["wheat"]}
     answer = client.post(f"{RULED}/explain", json=request)
@@ -156,6 +201,19 @@ def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):
     answer = client.post(f"{NEWS}/suggest", json={"text": "Gas.", **known})
     assert answer.status_code == 422
     assert detail in answer.json()["detail"]
+
+
+def test_refused_is_another_word_for_rejected(client):
+    request = {"text": "Gas.", "accepted": ["crude-oil"]}
+    ours, alias = (
+        client.post(f"{NEWS}/suggest", json={**request, word: ["gas"]}).json()
+        for word in ("rejected", "refused")
+    )
+    assert ours == alias
+    assert {"label": "gas", "state": "rejected", "because": None} in ours["known"]
+    both = client.post(f"{NEWS}/suggest", json={**request, "rejected": [], "refused": ["gas"]})
+    assert both.status_code == 400
+    assert "refused" not in client.get("/openapi.json").text
 
 
 def test_known_labels_that_break_a_rule_are_a_problem(client):

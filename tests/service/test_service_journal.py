@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -166,6 +166,31 @@ def test_replay_is_by_model_and_after_the_mark(journal, path):
     other = Mark("another journal", 4)
     assert [entry.text for entry in journal.replay("b", after=other)] == ["1", "3"]
     assert read_journal(path, model="b").documents == ["1", "3"]
+
+
+def test_what_is_not_committed_is_not_replayed(path, monkeypatch):
+    """One connection would show its own half-written documents: its lock keeps readers out."""
+    inserted, may_go_on = Future(), Future()
+    real = journal_module.insert
+
+    def slow(database, entries):
+        real(database, entries)
+        inserted.set_result(None)
+        may_go_on.result(timeout=10)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(journal_module, "insert", slow)
+    journal = Journal(path)
+    failed = journal.append([Entry("m", "lost", ())])
+    inserted.result(timeout=10)
+    with ThreadPoolExecutor(1) as reader:
+        replayed = reader.submit(journal.replay, "m")
+        assert not wait([replayed], timeout=0.2).done
+        may_go_on.set_result(None)
+        assert replayed.result(timeout=10) == []
+    with pytest.raises(sqlite3.OperationalError):
+        failed.result(timeout=10)
+    journal.close()
 
 
 def test_it_goes_on_where_it_ended(path):

@@ -63,8 +63,7 @@ class Commands(TyperGroup):
 
 def load_command(name: str, module: str) -> Any:
     """Import a command's module and return what typer makes of it; its help is plain text."""
-    found = import_module(f"labelkin.cli.{module}")
-    command = getattr(found, name, None) or found.app
+    command = getattr(import_module(f"labelkin.cli.{module}"), name)
     if isinstance(command, typer.Typer):
         command.rich_markup_mode = None
         return get_group(command)

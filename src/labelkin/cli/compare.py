@@ -159,12 +159,8 @@ def compare_runs(
 
 
 def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
-    same = (
-        first.Y.names.tolist() == second.Y.names.tolist()
-        and first.Y.shape == second.Y.shape
-        and (first.Y.positive != second.Y.positive).nnz == 0
-    )
-    if not same:
+    same_names = first.Y.names.tolist() == second.Y.names.tolist()
+    if not same_names or first.Y.label_sets() != second.Y.label_sets():
         raise ValueError(
             f"Runs must be on the same documents and labels, got {first.name} with "
             f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."

@@ -21,7 +21,6 @@ from labelkin.cli.options import (
     check_input,
     check_new,
     check_out,
-    read_columns,
     reads_corpus,
 )
 from labelkin.cli.printing import listed, print_message, print_table, resumable
@@ -240,10 +239,8 @@ def new(
     from labelkin.experiment import new_experiment
     from labelkin.files import write_whole
 
-    options = {key: value for key, value in reading._asdict().items() if value is not None}
-    if reading.columns is not None:
-        options["columns"] = read_columns(reading.columns)
-    write_whole(file, new_experiment(name, file, corpus=reading.corpus(name), **options))
+    text = new_experiment(name, file, corpus=reading.corpus(name), **reading.named())
+    write_whole(file, text)
     typer.echo(file)
     print_message(f"Look at it, then run it:  labelkin experiment run {file}")
 

@@ -318,18 +318,22 @@ def evaluate(
         )
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     found = judge(fitted, documents, labels)
+    rows = _per_label(found) if per_label else []
     if json:
-        print_json(_plain_evaluation(found, chosen, unknown, per_label))
+        plain = {
+            "documents": found.n_documents,
+            "labels": len(found.labels),
+            "part": chosen,
+            "unknown_labels": unknown,
+            "scores": found.scores(),
+        }
+        print_json({**plain, "per_label": rows} if per_label else plain)
         return
     print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
-    if per_label:
+    if rows:
         typer.echo("")
-        columns = found.per_label()
-        rows = [
-            [str(label), *(_cell(name, values[j]) for name, values in columns.items())]
-            for j, label in enumerate(found.labels.tolist())
-        ]
-        print_table(("label", *columns), rows)
+        cells = [[f"{x:.4f}" if isinstance(x, float) else str(x) for x in r.values()] for r in rows]
+        print_table(list(rows[0]), cells)
 
 
 def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
@@ -384,7 +388,7 @@ _CELLS = 2**22
 
 def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
     """Evaluate a model block by block; labels it does not know are left out."""
-    from labelkin.cli.scores import labels_in_order
+    from labelkin.cli.score_files import labels_in_order
     from labelkin.metrics import evaluate as evaluate_block
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
@@ -398,32 +402,14 @@ def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation
     return sum(blocks[1:], blocks[0])
 
 
-_COUNTS = ("known", "true", "decided")
-
-
-def _plain_evaluation(
-    found: Evaluation, part: str, unknown: list[str], per_label: bool
-) -> dict[str, Any]:
-    plain = {
-        "documents": found.n_documents,
-        "labels": len(found.labels),
-        "part": part,
-        "unknown_labels": unknown,
-        "scores": found.scores(),
+def _per_label(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the scores of every label; counts are whole numbers."""
+    counts = ("known", "true", "decided")
+    columns = {
+        name: [int(value) if name in counts else float(value) for value in values]
+        for name, values in found.per_label().items()
     }
-    if per_label:
-        columns = found.per_label()
-        plain["per_label"] = [
-            {"label": str(label), **{n: _number(n, values[j]) for n, values in columns.items()}}
-            for j, label in enumerate(found.labels.tolist())
-        ]
-    return plain
-
-
-def _number(name: str, value: float) -> float:
-    """Return counts as whole numbers where they are; weighted ones are not."""
-    return int(value) if name in _COUNTS and float(value).is_integer() else float(value)
-
-
-def _cell(name: str, value: float) -> str:
-    return f"{value:.10g}" if name in _COUNTS else f"{value:.4f}"
+    return [
+        {"label": str(label), **{name: values[j] for name, values in columns.items()}}
+        for j, label in enumerate(found.labels.tolist())
+    ]

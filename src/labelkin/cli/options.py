@@ -148,15 +148,19 @@ class Reading(NamedTuple):
     delimiter: Delimiter = None
     encoding: Encoding = None
 
+    def named(self) -> dict[str, Any]:
+        """Return the options that were named, as :func:`labelkin.corpora.load` takes them."""
+        columns = None if self.columns is None else read_columns(self.columns)
+        options = self._asdict() | {"columns": columns}
+        return {key: value for key, value in options.items() if value is not None}
+
     def corpus(self, name: str) -> Corpus:
         """Load a corpus by name or path; options that its format has no use for are an error."""
+        check_corpus(name)
         from labelkin import corpora
 
-        named = {key: value for key, value in self._asdict().items() if value is not None}
-        if self.columns is not None:
-            named["columns"] = read_columns(self.columns)
         try:
-            return corpora.load(name, **named)
+            return corpora.load(name, **self.named())
         except TypeError as error:
             unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unused is None:

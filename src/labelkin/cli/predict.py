@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,7 +15,7 @@ from labelkin.cli import options
 from labelkin.cli.printing import print_message, resumable
 
 if TYPE_CHECKING:
-    from labelkin.prediction import Layout, Output
+    from labelkin.prediction import Answer, Layout, Output
 
 
 def predict(
@@ -86,35 +85,25 @@ def predict(
     first = next(documents, None)
     if first is None:
         raise ValueError(f"{name} must have documents, and has none.")
-    from labelkin.prediction import (
-        Output,
-        ResumeNote,
-        answer_batches,
-        make_layout,
-        skip_answered,
-    )
+    from labelkin import prediction
 
     fitted = options.load_model(model)
     fitted.check_texts(str(model))
     kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
-    layout = make_layout(kind, fitted.labels.tolist(), all_scores)
-    begun = ResumeNote.of(
-        model,
-        {"--format": kind, "--limit": limit, "--all-scores": all_scores, "--columns": columns},
-    )
+    layout = prediction.make_layout(kind, fitted.labels.tolist(), all_scores)
+    chosen: dict[str, object] = {"--format": kind, "--limit": limit, "--all-scores": all_scores}
+    chosen |= {"--columns": columns, "--delimiter": delimiter}
+    begun = prediction.ResumeNote.of(model, chosen)
     rest = chain([first], documents)
-    batches = answer_batches(fitted, rest, batch=batch, limit=limit)
+    batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit)
     if out is not None and resume:
         begun.check(out)
-    with (
-        resumable(" with --resume" if out else None),
-        Output.to_file(out, resume=resume)
-        if out
-        else Output(sys.stdout.buffer, durable=False) as output,
-    ):
+    to_stdout = prediction.Output(sys.stdout.buffer, durable=False)
+    opened = prediction.Output.to_file(out, resume=resume) if out else to_stdout
+    with resumable(" with --resume" if out else None), opened as output:
         is_begun = out is not None and out.stat().st_size > 0
         if out is not None and is_begun:
-            n_answered = skip_answered(out, layout, rest)
+            n_answered = prediction.skip_answered(out, layout, rest)
             print_message(f"{n_answered:,} documents have answers; going on.", quiet)
         if out is not None:
             begun.write(out)
@@ -125,27 +114,23 @@ def predict(
         begun.remove(out)
 
 
-def _write(output: Output, layout: Layout, batches: Iterator[Any], quiet: bool) -> None:
-    start, n_documents = time.perf_counter(), 0
-    with _counter(quiet) as show:
-        for answers in batches:
-            output.write("".join(map(layout.line, answers)))
-            n_documents += len(answers)
-            show(n_documents)
-    seconds = time.perf_counter() - start
-    print_message(f"{n_documents:,} documents in {seconds:.1f} s.", quiet)
-
-
-@contextmanager
-def _counter(quiet: bool) -> Iterator[Any]:
-    """Show on a terminal how many documents are done."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done: None
-        return
+def _write(output: Output, layout: Layout, batches: Iterator[list[Answer]], quiet: bool) -> None:
+    """Write answers batch by batch; a terminal shows how many there are."""
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.completed:,.0f} documents"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    start, n_documents = time.perf_counter(), 0
+    with Progress(
+        TextColumn("{task.completed:,.0f} documents"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=quiet or not sys.stderr.isatty(),
+    ) as bar:
         task = bar.add_task("", total=None)
-        yield lambda done: bar.update(task, completed=done)
+        for answers in batches:
+            output.write("".join(map(layout.line, answers)))
+            n_documents += len(answers)
+            bar.update(task, completed=n_documents)
+    seconds = time.perf_counter() - start
+    print_message(f"{n_documents:,} documents in {seconds:.1f} s.", quiet)

@@ -12,7 +12,7 @@ from labelkin.cli import options
 from labelkin.cli.printing import print_message
 
 if TYPE_CHECKING:
-    from labelkin.cli.scores import Scores
+    from labelkin.cli.score_files import Scores
 
 
 def rescore(
@@ -59,36 +59,33 @@ def rescore(
             "--evidence-weight auto learns from scores of the training documents: name them by "
             "--out-of-fold."
         )
-    from labelkin.cli.scores import (
-        Scores,
-        is_text,
-        labels_in_order,
-        read_scores,
-        read_training_labels,
-        write_scores,
-    )
+    from labelkin.cli import score_files
     from labelkin.files import write_whole
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
     kind = (out or scores).suffix.lower()
-    if out is None and not is_text(kind):
+    if out is None and not score_files.is_text(kind):
         kind = ".csv"
-    truth = read_training_labels(train)
+    truth = score_files.read_training_labels(train)
     names = [str(name) for name in truth.names.tolist()]
     missing = 0.0 if scale == "probability" else None
-    given = read_scores(scores, names, missing)
+    given = score_files.read_scores(scores, names, missing)
     if given.names is not None:
-        truth = labels_in_order(truth, given.names, "Scores and training labels")
+        truth = score_files.labels_in_order(truth, given.names, "Scores and training labels")
         left_out = set(names).difference(given.names)
         if left_out:
             print_message(
                 f"{len(left_out)} training labels have no scores and are left out.", quiet
             )
-    unseen = None if out_of_fold is None else read_scores(out_of_fold, given.names, missing)
+    unseen = (
+        None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
+    )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
     rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
-    better = write_scores(Scores(rescorer.rescore(given.values), given.names, given.ids), kind)
+    better = score_files.write_scores(
+        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids), kind
+    )
     if out is None:
         sys.stdout.buffer.write(better)
         sys.stdout.buffer.flush()

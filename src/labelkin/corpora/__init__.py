@@ -20,23 +20,15 @@ if TYPE_CHECKING:
     from labelkin.corpora.loading import CorpusNotFound, find, load
     from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
 
-#: Where each name is. The module of the newsroom is not called ``newsroom``: importing it would put
-#: the module in the place of the function.
+#: Where the names are. The module of the newsroom is not called ``newsroom``: importing it would
+#: put the module in the place of the function.
 _HOMES = {
-    "KNOWN": "known",
-    "Corpus": "corpus",
-    "CorpusNotFound": "loading",
-    "Document": "documents",
-    "Documents": "documents",
-    "FetchError": "download",
-    "Fetched": "download",
-    "KnownCorpus": "known",
-    "NewsroomTruth": "made_newsroom",
-    "fetch": "download",
-    "find": "loading",
-    "load": "loading",
-    "newsroom": "made_newsroom",
-    "newsroom_truth": "made_newsroom",
+    "corpus": ("Corpus",),
+    "documents": ("Document", "Documents"),
+    "download": ("FetchError", "Fetched", "fetch"),
+    "known": ("KNOWN", "KnownCorpus"),
+    "loading": ("CorpusNotFound", "find", "load"),
+    "made_newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
 }
 
 __all__ = [
@@ -59,11 +51,12 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name; afterwards it is an attribute like any other."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'labelkin.corpora' has no attribute {name!r}")
-    value = getattr(import_module(f"labelkin.corpora.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"labelkin.corpora.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'labelkin.corpora' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

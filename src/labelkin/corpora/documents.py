@@ -13,11 +13,11 @@ import csv
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar, cast, get_args
 
 from labelkin.corpora.lines import decoded_lines
 
@@ -26,11 +26,9 @@ Field = Literal["text", "labels", "id", "split", "accepted", "rejected"]
 Split = Literal["train", "test"]
 Item = TypeVar("Item")
 
-FIELDS: tuple[Field, ...] = ("text", "labels", "id", "split", "accepted", "rejected")
+FIELDS: tuple[Field, ...] = get_args(Field)
 """What can be read of a document, and what keys and columns are called by default."""
-FORMATS: tuple[Format, ...] = (
-    "jsonl", "csv", "tsv", "text", "folder", "annif_tsv", "annif_csv",
-)  # fmt: skip
+FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
@@ -42,14 +40,18 @@ _HELD: dict[Format, tuple[Field, ...]] = {
 _ANNIF_COLUMNS = {"labels": "subject_uris", "id": "document_id"}
 #: What a value must be, by field.
 _RULES: dict[Field, str] = {
-    "text": "the document's text",
-    "labels": "a list of texts that are not empty",
-    "id": "text or a whole number",
-    "split": "'train' or 'test'",
-    "accepted": "a list of texts that are not empty",
-    "rejected": "a list of texts that are not empty",
-}
+    "text": "the document's text", "id": "text or a whole number", "split": "'train' or 'test'",
+    **dict.fromkeys(("labels", "accepted", "rejected"), "a list of texts that are not empty"),
+}  # fmt: skip
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
+
+
+class _Key(NamedTuple):
+    """A key or column: its name, which field it is of, and which view of it."""
+
+    name: str
+    field: Field
+    view: str
 
 
 class Document(NamedTuple):
@@ -219,28 +221,29 @@ class Documents:
             return decoded_lines(cast(Any, self.source), self.encoding, self._called)
         return iter(cast(Iterable[str], self.source))
 
-    def _keys(self, presets: Mapping[str, str]) -> dict[str, tuple[Field, str]]:
+    def _keys(self, presets: Mapping[str, str]) -> list[_Key]:
         """Return the keys or columns to look at: which field each is of, and which view of it."""
-        keys: dict[str, tuple[Field, str]] = {}
+        keys: list[_Key] = []
         for wanted in dict.fromkeys((*self.needed, *self.optional)):
             named = self.columns.get(wanted, presets.get(wanted, wanted))
-            for key in [named] if isinstance(named, str) else named:
-                keys[key] = (wanted, wanted if isinstance(named, str) else key)
+            if isinstance(named, str):
+                keys.append(_Key(named, wanted, wanted))
+            else:
+                keys += [_Key(name, wanted, name) for name in named]
         return keys
 
     def _json_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         keys = self._keys({})
-        needed = [key for key, (wanted, _) in keys.items() if wanted in self.needed]
+        needed = {key.name for key in keys if key.field in self.needed}
         for number, (place, found) in enumerate(json_objects(lines, self._called), start=1):
-            missing = [key for key in needed if key not in found]
-            if missing:
-                rules = " and ".join(f"{key!r} must be {_RULES[keys[key][0]]}" for key in missing)
+            if not needed <= found.keys():
+                missing = [key for key in keys if key.name in needed - found.keys()]
+                rules = " and ".join(f"{key.name!r} must be {_RULES[key.field]}" for key in missing)
                 raise ValueError(
-                    f"{place}: {rules}, got no {_listed(missing)} among the keys of the JSON "
-                    f"object, {_listed(found) or '(none)'}."
+                    f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
+                    f"keys of the JSON object, {_listed(found) or '(none)'}."
                 )
-            read = {key: found[key] for key in keys if key in found}
-            yield self._document(number, place, read, keys, _check_labels)
+            yield self._document(number, place, found, keys, _check_labels)
 
     def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
         delimiter = self.delimiter or ("\t" if format == "tsv" else ",")
@@ -258,46 +261,44 @@ class Documents:
             cells = {key: row[position] for key, position in where.items()}
             yield self._document(number, place, cells, keys, split_labels)
 
-    def _positions(
-        self, header: Sequence[str], keys: Mapping[str, tuple[Field, str]]
-    ) -> dict[str, int]:
+    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, int]:
         """Return the position of each column that is there."""
         if not header:
             raise ValueError(
                 f"{self._called}: a table must begin with a header, got an empty file."
             )
-        needed = {*self.needed, *self.columns}
-        missing = [
-            key for key, (wanted, _) in keys.items() if wanted in needed and key not in header
-        ]
+        needed = {key.name for key in keys if key.field in (*self.needed, *self.columns)}
+        missing = sorted(needed - {*header}, key=[key.name for key in keys].index)
         if missing:
             raise ValueError(
                 f"{self._called}: the header must name {_listed(missing)}, got {_listed(header)}. "
                 f"{_delimiter_hint(header)}Other names are given by columns={{'text': …, "
                 "'labels': …}."
             )
-        repeated = [key for key in keys if header.count(key) > 1]
+        repeated = [key.name for key in keys if header.count(key.name) > 1]
         if repeated:
             raise ValueError(
                 f"{self._called}: a column must be in the header once, got {_listed(repeated)} "
                 "again."
             )
-        return {key: header.index(key) for key in keys if key in header}
+        return {key.name: header.index(key.name) for key in keys if key.name in header}
 
     def _document(
         self,
         number: int,
         place: str,
         found: Mapping[str, Any],
-        keys: Mapping[str, tuple[Field, str]],
-        read_labels: Any,
+        keys: Sequence[_Key],
+        read_labels: Callable[[Any, Field, str], tuple[str, ...]],
     ) -> Document:
         """Check what a line or a row says of a document."""
         texts: dict[str, str] = {}
         sets: dict[str, tuple[str, ...]] = {}
         ident, split = None, self.split
-        for key, value in found.items():
-            wanted, view = keys[key]
+        for key, wanted, view in keys:
+            if key not in found:
+                continue
+            value = found[key]
             if wanted == "text":
                 texts[view] = _check_text(value, key, place)
             elif wanted == "id":
@@ -306,33 +307,28 @@ class Documents:
                 split = _check_split(value, place) or split
             else:
                 sets[wanted] = read_labels(value, wanted, place)
-        known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
-        return Document(
-            number,
-            place,
-            texts,
-            ident,
-            sets.get("labels"),
-            known if known.keys() & sets.keys() else None,
-            split,
-        )
+        known = None
+        if "accepted" in sets or "rejected" in sets:
+            known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
+        return Document(number, place, texts, ident, sets.get("labels"), known, split)
 
     def _split_labels(self, cell: str, _wanted: str, _place: str) -> tuple[str, ...]:
         return tuple(label for part in cell.split(self.separator) if (label := part.strip()))
 
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
+        called = self._called
         for number, line in enumerate(lines, start=1):
-            place = f"{self._called}, line {number}"
+            place = f"{called}, line {number}"
             yield Document(number, place, {"text": line.rstrip("\r\n")}, split=self.split)
 
     def _annif_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         wants_labels = "labels" in (*self.needed, *self.optional)
-        n_documents = 0
+        called, n_documents = self._called, 0
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             n_documents += 1
-            place = f"{self._called}, line {number}"
+            place = f"{called}, line {number}"
             text, tab, uris = line.rstrip("\r\n").partition("\t")
             if not tab:
                 raise ValueError(
@@ -345,8 +341,9 @@ class Documents:
         texts = sorted(folder.glob("*.txt"))
         if not texts and self.split is None:
             raise ValueError(f"{folder} must have documents, .txt files, and has none.")
-        wants_labels = "labels" in (*self.needed, *self.optional)
-        subjects = _subject_files(folder, texts) if wants_labels else [None] * len(texts)
+        subjects: Sequence[Path | None] = [None] * len(texts)
+        if "labels" in (*self.needed, *self.optional):
+            subjects = _subject_files(folder, texts, needed="labels" in self.needed)
         for number, (text, file) in enumerate(zip(texts, subjects, strict=True), start=1):
             # A document of either part may be called alike: the part is in the id.
             ident = text.stem if self.split is None else f"{self.split}/{text.stem}"
@@ -384,21 +381,17 @@ def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[st
         if not line.strip():
             continue
         place = f"{name}, line {number}"
-        start = line.strip()[:60]
         try:
             found = json.loads(line)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(
-                f"{place}: a line must be one JSON object, got {start!r} … ({error.msg}, column "
-                f"{error.colno}). Is the file cut off?"
-            ) from None
-        except RecursionError:
-            raise ValueError(
-                f"{place}: a line must be one JSON object, got {start!r} …, nested too deep."
+                f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
+                "Is the file cut off?"
             ) from None
         if not isinstance(found, dict):
             raise ValueError(
-                f"{place}: a line must be one JSON object, got {type(found).__name__} {start!r}."
+                f"{place}: a line must be one JSON object, got {type(found).__name__} "
+                f"{line.strip()[:60]!r}."
             )
         yield place, found
 
@@ -454,12 +447,13 @@ def _check_id(value: Any, place: str) -> str | int:
 
 def _check_split(value: Any, place: str) -> Split | None:
     """Return a document's split; nothing at all or an empty value is no split."""
-    split = value.strip() if isinstance(value, str) else value
-    if split in (None, ""):
+    if value in ("train", "test"):
+        return cast(Split, value)
+    if isinstance(value, str) and value != value.strip():
+        return _check_split(value.strip(), place)
+    if value in (None, ""):
         return None
-    if split not in ("train", "test"):
-        raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
-    return cast(Split, split)
+    raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
 
 
 def _check_labels(value: Any, wanted: Field, place: str) -> tuple[str, ...]:
@@ -482,26 +476,25 @@ def _uri(word: str, place: str) -> str:
     return match[1] or match[2]
 
 
-def _subject_files(folder: Path, texts: Sequence[Path]) -> list[Path]:
+def _subject_files(folder: Path, texts: Sequence[Path], *, needed: bool) -> list[Path | None]:
     """Return the file of labels beside each text."""
-    found = {}
+    found: dict[str, Path | None] = {}
     for text in texts:
         beside = (text.with_suffix(suffix) for suffix in (".tsv", ".key"))
-        found[text] = next((file for file in beside if file.exists()), None)
-    without = [text.name for text, file in found.items() if file is None]
-    if without:
+        found[text.name] = next((file for file in beside if file.exists()), None)
+    without = [name for name, file in found.items() if file is None]
+    if needed and without:
         raise ValueError(
             f"{folder.name}: every text must have a .tsv or .key file beside it, got none for "
             f"{without[0]!r} ({len(without)} of {len(texts)} texts). A document without labels has "
             "an empty one."
         )
-    files = [file for file in found.values() if file is not None]
-    if len({file.suffix for file in files}) > 1:
+    if len({file.suffix for file in found.values() if file is not None}) > 1:
         raise ValueError(
             f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got both: "
             "the same label would count as two."
         )
-    return files
+    return list(found.values())
 
 
 def _subjects(file: Path, encoding: str) -> tuple[str, ...]:

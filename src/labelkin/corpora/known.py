@@ -1,11 +1,17 @@
-"""The table of known corpora: what they are, where their official homes are, who reads them."""
+"""The table of known corpora: what they are, where their official homes are, who reads them.
+
+Its entries stand in ``known.toml``.
+"""
 
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -129,178 +135,34 @@ def lazy_reader(place: str) -> Reader:
     return read
 
 
-def _read_ohsumed23(path: Path, **options: Any) -> Corpus:
-    """Read full texts where they are, else their 1,002 binary words."""
-    texts, words = lazy_reader("ohsumed.read_ohsumed"), lazy_reader("ohsumed.read_ohsumed_arff")
-    if path.suffix == ".arff":
-        return words(path, **options)
-    if (path / _OHSUMED_FILE.name).exists():
-        return texts(path / _OHSUMED_FILE.name, **options)
-    if (path / _OHSUMED_WORDS).exists() and not any(path.glob("**/training")):
-        return words(path / _OHSUMED_WORDS, **options)
-    return texts(path, **options)
+def _read_table() -> dict[str, KnownCorpus]:
+    text = files("labelkin.corpora").joinpath("known.toml").read_text(encoding="utf-8")
+    return {name: _corpus(name, **said) for name, said in tomllib.loads(text).items()}
 
 
-def _read_genbase(folder: Path, **options: Any) -> Corpus:
-    """Read genbase, whose attribute ``protein`` is the documents' name, whatever its folder."""
-    return lazy_reader("arff.read_mulan")(folder, **{"ids": "protein", **options})
+def _corpus(
+    name: str, *, collection: str = "", read: str = "", options: Any = None, **said: Any
+) -> KnownCorpus:
+    if collection == "mulan":
+        read, said = "arff.read_mulan", _mulan(name) | said
+    remote = tuple(RemoteFile(**{**f, "urls": tuple(f["urls"])}) for f in said.pop("files", ()))
+    signs = tuple(said.pop("signs", ()))
+    reader = partial(lazy_reader(read), **(options or {}))
+    return KnownCorpus(name=name, read=reader, files=remote, signs=signs, **said)
 
 
-def _read_rcv1_sample(path: Path) -> Corpus:
-    return lazy_reader("rcv1.read_rcv1_sample")(path if path.is_file() else path / _RCV1_SAMPLE)
-
-
-def _rcv1_file(path: str, figshare: int, sha256: str) -> RemoteFile:
-    """Describe a file of the article's online appendix; scikit-learn has a copy at figshare."""
-    return RemoteFile(
-        name=path.rsplit("/", maxsplit=1)[-1],
-        urls=(
-            f"http://www.ai.mit.edu/projects/jmlr/papers/volume5/lewis04a/{path}",
-            f"https://ndownloader.figshare.com/files/{figshare}",
-        ),
-        sha256=sha256,
-        vouched_by="scikit-learn 1.9, sklearn/datasets/_rcv1.py, of its copy",
-    )
-
-
-def _mulan(name: str, title: str, read: Reader | None = None) -> KnownCorpus:
-    """Describe a corpus of MULAN's collection, which packs each with rar."""
+def _mulan(name: str) -> dict[str, Any]:
     address = f"https://sourceforge.net/projects/mulan/files/datasets/{name}.rar/download"
-    return KnownCorpus(
-        name=name,
-        title=title,
-        home=_MULAN_HOME,
-        licence="none stated by MULAN; cite the authors whom its page names",
-        read=read or lazy_reader("arff.read_mulan"),
-        folder=f"mulan/{name}",
-        signs=("*.arff",),
-        files=(RemoteFile(name=f"{name}.rar", urls=(address,)),),
-        by_hand=f"Unpack {name}.rar there (unrar, 7z and bsdtar can, Python cannot), so that the "
-        f"folder has {name}.xml, {name}-train.arff and {name}-test.arff.",
-    )
+    return {
+        "home": "http://mulan.sourceforge.net/datasets-mlc.html",
+        "licence": "none stated by MULAN; cite the authors whom its page names",
+        "folder": f"mulan/{name}",
+        "signs": ["*.arff"],
+        "files": [{"name": f"{name}.rar", "urls": [address]}],
+        "by_hand": f"Unpack {name}.rar there (unrar, 7z and bsdtar can, Python cannot), so that "
+        f"the folder has {name}.xml, {name}-train.arff and {name}-test.arff.",
+    }
 
 
-_MULAN_HOME = "http://mulan.sourceforge.net/datasets-mlc.html"
-_REUTERS_HOME = "http://www.daviddlewis.com/resources/testcollections/reuters21578/"
-_OHSUMED_WORDS = "OHSUMED-F.arff"
-_OHSUMED_FILE = RemoteFile(
-    name="ohsumed-first-20000-docs.tar.gz",
-    urls=("http://disi.unitn.it/moschitti/corpora/ohsumed-first-20000-docs.tar.gz",),
-)
-_RCV1_SAMPLE = "rcv1-sample-30000.svm.gz"
-
-_CORPORA = (
-    KnownCorpus(
-        name="newsroom",
-        title="Newsroom: 3,000 made news texts with 38 labels, whose true probabilities are known",
-        home="labelkin.corpora.newsroom",
-        licence="BSD-3-Clause",
-        read=lazy_reader("made_newsroom.newsroom"),
-        by_hand="Nothing: it is made when it is loaded.",
-    ),
-    KnownCorpus(
-        name="reuters21578",
-        title="Reuters-21578, Distribution 1.0: newswire of 1987, 90 labels in the ModApte split",
-        home=_REUTERS_HOME,
-        licence="copyright of Reuters Ltd.; free for research purposes only",
-        read=lazy_reader("reuters21578.read_reuters21578"),
-        folder="reuters21578",
-        signs=("reut2-*.sgm",),
-        files=(
-            RemoteFile(
-                name="reuters21578.tar.gz",
-                # Lewis' page calls the copies at UCI identical and asks to take those.
-                urls=(
-                    "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
-                    "https://archive.ics.uci.edu/ml/machine-learning-databases/reuters21578-mld/"
-                    "reuters21578.tar.gz",
-                    f"{_REUTERS_HOME}reuters21578.tar.gz",
-                ),
-                size=8_150_596,
-                sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
-                vouched_by="github.com/huggingface/datasets, "
-                "datasets/reuters21578/dataset_infos.json",
-            ),
-        ),
-        unpack=True,
-    ),
-    KnownCorpus(
-        name="ohsumed23",
-        title="Ohsumed-23: 13,929 MEDLINE abstracts of 1991 with 23 disease categories",
-        home="http://disi.unitn.it/moschitti/corpora.htm",
-        licence="of the National Library of Medicine, for experiments only: not for clinical use, "
-        "and users must be told that the data is incomplete and out of date",
-        read=_read_ohsumed23,
-        folder="ohsumed",
-        signs=(_OHSUMED_FILE.name, "training", "*/training", _OHSUMED_WORDS),
-        files=(_OHSUMED_FILE,),
-    ),
-    KnownCorpus(
-        name="rcv1",
-        title="RCV1-v2, LYRL2004: 804,414 newswire stories of 1996 and 1997 with 103 topics",
-        home="http://www.jmlr.org/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm",
-        licence="term vectors of texts that are copyright of Reuters Ltd., for research",
-        read=lazy_reader("rcv1.read_rcv1"),
-        folder="rcv1",
-        signs=("lyrl2004_*_train.dat*",),
-        files=(
-            _rcv1_file(
-                "a13-vector-files/lyrl2004_vectors_train.dat.gz",
-                5976057,
-                "5468f656d0ba7a83afc7ad44841cf9a53048a5c083eedc005dcdb5cc768924ae",
-            ),
-            _rcv1_file(
-                "a13-vector-files/lyrl2004_vectors_test_pt0.dat.gz",
-                5976069,
-                "ed40f7e418d10484091b059703eeb95ae3199fe042891dcec4be6696b9968374",
-            ),
-            _rcv1_file(
-                "a13-vector-files/lyrl2004_vectors_test_pt1.dat.gz",
-                5976066,
-                "87700668ae45d45d5ca1ef6ae9bd81ab0f5ec88cc95dcef9ae7838f727a13aa6",
-            ),
-            _rcv1_file(
-                "a13-vector-files/lyrl2004_vectors_test_pt2.dat.gz",
-                5976063,
-                "48143ac703cbe33299f7ae9f4995db49a258690f60e5debbff8995c34841c7f5",
-            ),
-            _rcv1_file(
-                "a13-vector-files/lyrl2004_vectors_test_pt3.dat.gz",
-                5976060,
-                "dfcb0d658311481523c6e6ca0c3f5a3e1d3d12cde5d7a8ce629a9006ec7dbb39",
-            ),
-            _rcv1_file(
-                "a08-topic-qrels/rcv1-v2.topics.qrels.gz",
-                5976048,
-                "2a98e5e5d8b770bded93afc8930d88299474317fe14181aee1466cc754d0d1c1",
-            ),
-        ),
-    ),
-    KnownCorpus(
-        name="rcv1-sample",
-        title="RCV1 sample: 30,000 stories as vectors with 102 topics, the labels repaired",
-        home="https://github.com/fcharte/mldr.datasets",
-        licence="LGPL-3.0-or-later, as its source; texts are copyright of Reuters Ltd.",
-        read=_read_rcv1_sample,
-        folder="rcv1",
-        signs=(_RCV1_SAMPLE,),
-        by_hand=f"It has no official home. Put {_RCV1_SAMPLE} into the folder rcv1 of "
-        "$LABELKIN_DATA, or use rcv1.",
-    ),
-    _mulan("emotions", "Emotions: 593 pieces of music, 72 features, 6 labels"),
-    _mulan("scene", "Scene: 2,407 pictures, 294 features, 6 labels"),
-    _mulan("yeast", "Yeast: 2,417 genes, 103 features, 14 functions"),
-    _mulan("genbase", "Genbase: 662 proteins, 1,185 features, 27 families", _read_genbase),
-    _mulan("medical", "Medical: 978 radiology reports, 1,449 words, 45 codes"),
-    _mulan("enron", "Enron: 1,702 e-mails, 1,001 words, 53 labels"),
-    _mulan("bibtex", "Bibtex: 7,395 publications, 1,836 words, 159 tags"),
-    replace(
-        _mulan("tmc2007-500", "TMC2007-500: 28,596 flight reports, 500 words, 22 problems"),
-        files=(),
-        by_hand="Put tmc2007-500.xml, tmc2007-500-train.arff and tmc2007-500-test.arff into the "
-        f"folder mulan/tmc2007-500 of $LABELKIN_DATA. See tmc2007 at {_MULAN_HOME}.",
-    ),
-    _mulan("delicious", "Delicious: 16,105 web pages, 500 words, 983 tags"),
-)
-KNOWN: Mapping[str, KnownCorpus] = MappingProxyType({corpus.name: corpus for corpus in _CORPORA})
+KNOWN: Mapping[str, KnownCorpus] = MappingProxyType(_read_table())
 """The known corpora by name."""

@@ -26,15 +26,15 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
 }
 
 
-def bad_line(path: Path | str, line: int, message: str) -> ValueError:
-    """Return the error for a line, counted from 1, that breaks a rule of its format.
+def line_of(path: Path | str, number: int) -> str:
+    """Return what messages call a line, counted from 1.
 
     Examples
     --------
-    >>> bad_line(Path("folder/a.dat"), 7, "a row must have 3 values, got 2.")
-    ValueError('a.dat, line 7: a row must have 3 values, got 2.')
+    >>> line_of(Path("folder/a.dat"), 7)
+    'a.dat, line 7'
     """
-    return ValueError(f"{Path(path).name}, line {line}: {message}")
+    return f"{Path(path).name}, line {number}"
 
 
 def find_file(folder: Path, name: str) -> Path:
@@ -140,11 +140,9 @@ def _unpacked(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Binar
 
 
 def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:
-    return bad_line(
-        name,
-        line,
-        f"a {kind} file must unpack to its end, and stops here or soon after ({error}). "
-        "Is the file cut off?",
+    return ValueError(
+        f"{line_of(name, line)}: a {kind} file must unpack to its end, and stops here or soon "
+        f"after ({error}). Is the file cut off?"
     )
 
 
@@ -154,9 +152,9 @@ def _wrong_bytes(
     # What the decoder looked at ends where the block ends, wherever it began.
     offset = position - len(error.object) + error.start
     before = error.object[: error.start].decode(encoding, errors="replace")
-    return bad_line(
-        name,
-        line + before.count("\n"),
-        f"the text must be {encoding}, got 0x{error.object[error.start]:02X} at byte {offset} "
-        f"({error.reason}). If it is in another encoding, name it, e.g. encoding='latin-1'.",
+    number = line + before.count("\n")
+    return ValueError(
+        f"{line_of(name, number)}: the text must be {encoding}, got "
+        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason}). If it is in another "
+        "encoding, name it, e.g. encoding='latin-1'."
     )

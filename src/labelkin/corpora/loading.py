@@ -93,7 +93,7 @@ def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
 
 
 def _is_path(name: str | os.PathLike[str]) -> bool:
-    """Tell a path from a misspelt name: paths have folders or an ending."""
+    """Return whether a name is a path, no misspelt name: paths have folders or an ending."""
     return not isinstance(name, str) or os.sep in name or bool(Path(name).suffix)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 RARELY_OPEN = 0.005
@@ -102,14 +102,12 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
     truth = newsroom_truth()
     Y = read_labels(truth.sample(n_documents, seed=label_seed), names=truth.names)
     uniform = np.random.default_rng(text_seed).random
-    documents = np.empty(n_documents, dtype=object)
-    documents[:] = [
-        _Writer(newsroom_words(), uniform, labels).document() for labels in Y.label_sets()
-    ]
+    words = newsroom_words()
+    texts = [_Writer(words, uniform, labels).document() for labels in Y.label_sets()]
     train, test = _split(Y.positive, np.random.default_rng(split_seed))
     return Corpus(
         name="newsroom",
-        documents=documents,
+        documents=object_array(texts),
         Y=Y,
         train=train,
         test=test,

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.lines import bad_line
+from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
 Split = Literal["modapte", "modlewis", "modhayes"]
@@ -50,8 +50,10 @@ def read_reuters21578(
     complete
         Whether any number of documents but 21,578 is an error. ``False`` reads some of the files.
     """
-    _check_choice("split", split, tuple(_PARTS))
-    _check_choice("field", field, ("text", "title", "body"))
+    for name, value, choices in (("split", split, Split), ("field", field, Field)):
+        if value not in get_args(choices):
+            listed = ", ".join(map(repr, get_args(choices)))
+            raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
     paths = sorted(Path(folder).glob("*.sgm"))
     if not paths:
         raise FileNotFoundError(f"{folder} must have the files reut2-000.sgm …, and has no *.sgm.")
@@ -64,13 +66,8 @@ def read_reuters21578(
     return _corpus(stories, split, field)
 
 
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
-
-
 def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
-    parts = [_PARTS[split](story.attributes) for story in stories]
+    parts = [_part(story.attributes, split) for story in stories]
     used = [story for story, part in zip(stories, parts, strict=True) if part]
     is_train = np.array([part == "train" for part in parts if part], dtype=bool)
     names = sorted(_topics(used, is_train) & _topics(used, ~is_train))
@@ -79,11 +76,9 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
             f"The split {split!r} must have topics with both a training and a test document, got "
             f"none among {is_train.sum()} training and {(~is_train).sum()} test documents."
         )
-    documents = np.empty(len(used), dtype=object)
-    documents[:] = [getattr(story, field) for story in used]
     return Corpus(
         name="reuters21578",
-        documents=documents,
+        documents=object_array([getattr(story, field) for story in used]),
         Y=read_labels([story.topics & set(names) for story in used], names=names),
         train=np.flatnonzero(is_train),
         test=np.flatnonzero(~is_train),
@@ -100,25 +95,13 @@ def _topics(stories: Sequence[Story], chosen: NDArray[np.bool_]) -> set[str]:
     }
 
 
-def _modapte(attributes: Mapping[str, str]) -> str | None:
-    return _LEWIS.get(attributes["LEWISSPLIT"]) if attributes["TOPICS"] == "YES" else None
-
-
-def _modlewis(attributes: Mapping[str, str]) -> str | None:
-    return _LEWIS.get(attributes["LEWISSPLIT"]) if attributes["TOPICS"] != "BYPASS" else None
-
-
-def _modhayes(attributes: Mapping[str, str]) -> str | None:
-    return "train" if attributes["CGISPLIT"] == "TRAINING-SET" else "test"
-
-
-#: ``LEWISSPLIT`` → part; documents that are ``NOT-USED`` belong to none.
-_LEWIS = {"TRAIN": "train", "TEST": "test"}
-_PARTS: dict[str, Callable[[Mapping[str, str]], str | None]] = {
-    "modapte": _modapte,
-    "modlewis": _modlewis,
-    "modhayes": _modhayes,
-}
+def _part(attributes: Mapping[str, str], split: Split) -> str | None:
+    """Return the part a story belongs to; those that are ``NOT-USED`` belong to none."""
+    if split == "modhayes":
+        return "train" if attributes["CGISPLIT"] == "TRAINING-SET" else "test"
+    topics = attributes["TOPICS"]
+    is_used = topics == "YES" if split == "modapte" else topics != "BYPASS"
+    return {"TRAIN": "train", "TEST": "test"}.get(attributes["LEWISSPLIT"]) if is_used else None
 
 
 #: The attributes of a ``REUTERS`` tag and the values that the README gives them.
@@ -181,7 +164,8 @@ class _File:
 
     def error(self, position: int, message: str) -> ValueError:
         """Return the error at a position; only then are the lines before it counted."""
-        return bad_line(self.path, self.text.count("\n", 0, position) + 1, message)
+        line = self.text.count("\n", 0, position) + 1
+        return ValueError(f"{line_of(self.path, line)}: {message}")
 
 
 _MARK = re.compile(r"<(/?)REUTERS\b([^>]*)>")

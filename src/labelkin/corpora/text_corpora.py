@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.corpora.documents import ENDINGS, Document, Documents, Field, Split
 from labelkin.corpora.lines import stem_of
 from labelkin.label_matrix import LabelMatrix, read_labels
@@ -191,11 +190,11 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
     train, test = _parts(kept)
     return Corpus(
         name=name or stem_of(path),
-        documents=_objects([document.text for document in kept]),
+        documents=object_array([document.text for document in kept]),
         Y=_label_matrix([set(document.labels or ()) for document in kept]),
         train=train,
         test=test,
-        ids=None if kept[0].id is None else _objects([str(document.id) for document in kept]),
+        ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
         source=str(path),
         licence="not stated in the file",
     )
@@ -236,10 +235,3 @@ def _label_matrix(label_sets: Sequence[set[str]]) -> LabelMatrix:
         (np.ones(len(columns)), (rows, columns)), shape=(len(label_sets), len(names))
     )
     return replace(read_labels(matrix, names=names), container="dense")
-
-
-def _objects(values: Sequence[Any]) -> NDArray[Any]:
-    """Return values as an object array, which holds long and short texts alike."""
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array

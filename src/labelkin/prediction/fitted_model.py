@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
+from labelkin.explain.contributions import Posterior
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 
@@ -64,6 +65,11 @@ class FittedModel:
     def log_odds(self, documents: Any) -> NDArray[np.float64]:
         """Return the posterior log-odds, ``(n_documents, n_labels)``."""
         return np.asarray(self.classifier.log_odds(self.vectors(documents)))
+
+    def posterior(self, documents: Any, known: Any = None) -> Posterior:
+        """Return the posterior of some documents, from which everything about it is read."""
+        found: Posterior = self.classifier.posterior(self.vectors(documents), known)
+        return found
 
     def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, as the model's thresholds and rules have it."""

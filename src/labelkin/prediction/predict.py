@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.documents import Document, in_blocks
+from labelkin.label_matrix import best_labels
 from labelkin.prediction.fitted_model import FittedModel
 
 #: Documents × labels answered at a time, unless a batch is named: 2²² numbers are 32 MB.
@@ -30,7 +31,7 @@ class Answer(NamedTuple):
     """
 
     id: str | int
-    given: NDArray[np.int64]
+    given: NDArray[np.intp]
     probabilities: NDArray[np.float64]
 
 
@@ -69,12 +70,8 @@ def answer_batches(
 def _answer(model: FittedModel, documents: list[Document], limit: int | None) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
-    decided = model.decide(log_odds)
-    probabilities = model.probabilities(log_odds)
-    return [
-        Answer(name, _ranked(decided[i], log_odds[i], limit), probabilities[i])
-        for i, name in enumerate(names)
-    ]
+    given = best_labels(log_odds, limit, model.decide(log_odds))
+    return list(map(Answer, names, given, model.probabilities(log_odds)))
 
 
 def _name(document: Document) -> str | int:
@@ -82,8 +79,3 @@ def _name(document: Document) -> str | int:
     if isinstance(document.name, str) and len(document.name.splitlines()) > 1:
         raise ValueError(f"{document.place}: an id must be on one line, got {document.name!r}.")
     return document.name
-
-
-def _ranked(decided: NDArray[np.bool_], log_odds: Any, limit: int | None) -> NDArray[np.int64]:
-    columns = np.flatnonzero(decided)
-    return columns[np.argsort(-log_odds[columns], kind="stable")][:limit]

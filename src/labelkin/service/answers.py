@@ -39,30 +39,38 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
     known = _known(model, request.accepted, request.rejected)
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
+    log_odds = posterior.log_odds
+    [columns] = best_columns(log_odds, request.limit, np.isfinite(log_odds))
+    parts = [part.name for part in posterior.parts]
+    figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))
     suggestions = [
-        messages.Suggestion(
-            label=model.names[j],
-            probability=probability,
-            log_odds=log_odds,
-            parts={part.name: part.log_odds[0, j] for part in posterior.parts},
+        {
+            "label": model.names[j],
+            "probability": probability,
+            "log_odds": total,
+            "parts": dict(zip(parts, added, strict=True)),
+        }
+        for j, (probability, total, *added) in zip(
+            columns, np.concatenate(figures)[:, columns].T.tolist(), strict=True
         )
-        for label, probability, log_odds in posterior.suggest(request.limit)[0]
-        for j in [model.column[str(label)]]
     ]
     given = {*request.accepted, *request.rejected}
-    return messages.Suggestions(
-        model=model.id,
-        suggestions=suggestions,
-        known=[
-            messages.KnownLabel(
-                label=model.names[j],
-                state="accepted" if posterior.log_odds[0, j] > 0 else "rejected",
-                because=None if model.names[j] in given else "rule",
-            )
-            for j in np.flatnonzero(np.isinf(posterior.log_odds[0]))
-        ],
-        n_words=content.n_words,
-        learned=snapshot.learned,
+    known_labels = [
+        {
+            "label": model.names[j],
+            "state": "accepted" if log_odds[0, j] > 0 else "rejected",
+            "because": None if model.names[j] in given else "rule",
+        }
+        for j in np.flatnonzero(np.isinf(log_odds[0]))
+    ]
+    return messages.Suggestions.model_validate(
+        {
+            "model": model.id,
+            "suggestions": suggestions,
+            "known": known_labels,
+            "n_words": content.n_words,
+            "learned": snapshot.learned,
+        }
     )
 
 
@@ -129,7 +137,9 @@ def _posterior(
         if known is None or snapshot.rescorer.rules_ is None:
             raise
         raise ProblemError(422, "rule-broken", str(error)) from None
-    return replace(posterior, calibrated=model.classifier.probabilities)
+    if (calibration := model.classifier.calibration_) is None:
+        return posterior
+    return replace(posterior, calibrated=calibration.probabilities)
 
 
 def _check_names(model: ServedModel, names: Sequence[str]) -> None:

@@ -82,7 +82,7 @@ def test_csv_has_uris_and_maybe_ids(write):
     assert read_annif_csv(folder / "b.csv").ids is None
 
 
-def test_csv_without_uris_is_refused(write):
+def test_csv_without_uris_is_an_error(write):
     with pytest.raises(ValueError, match=r"the header must name 'subject_uris', got 'text', 'uri"):
         read_annif_csv(write(a_csv="text,uris\nTea,x\n") / "a.csv")
 
@@ -137,7 +137,7 @@ def test_an_empty_folder_is_no_corpus(tmp_path):
         read_annif_folder(tmp_path)
 
 
-def test_load_tells_annif_s_formats_from_other_tables(write):
+def test_load_distinguishes_annif_s_formats_from_other_tables(write):
     folder = write(
         short_tsv=SHORT,
         uris_csv=f"text,subject_uris\nTea,<{TEA}>\n",

@@ -1,5 +1,6 @@
-"""The extreme-classification repository's format, against scikit-learn's LIBSVM reader."""
+"""Vectors in text: LIBSVM's and the extreme-classification repository's formats."""
 
+import bz2
 import gzip
 from io import BytesIO
 
@@ -11,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.sparse_text import iter_extreme, read_extreme
+from labelkin.corpora.sparse_text import iter_extreme, iter_libsvm, read_extreme, read_libsvm
 
 
 @pytest.fixture
@@ -119,3 +120,67 @@ def test_load_recognises_the_files_and_their_folder(write):
     write("1 2 2\n1 0:1\n", name="other_test.txt")
     with pytest.raises(ValueError, match=r"one file of training .* other_test\.txt, tiny"):
         load(path.parent)
+
+
+def write_packed(folder, name, text):
+    path = folder / name
+    opener = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
+    with opener(path, "wt") as file:
+        file.write(text)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".bz2"])
+def test_libsvm_files_are_read_as_they_were_written(tmp_path, ending):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.5)
+    Y = (rng.random((12, 11)) < 0.3).astype(int)
+    for name, rows in [("train", slice(0, 8)), ("test", slice(8, 12))]:
+        dump_svmlight_file(
+            X[rows], Y[rows], str(tmp_path / "plain"), zero_based=False, multilabel=True
+        )
+        write_packed(tmp_path, f"{name}.svm{ending}", (tmp_path / "plain").read_text())
+    corpus = read_libsvm(tmp_path / f"train.svm{ending}", tmp_path / f"test.svm{ending}")
+    np.testing.assert_allclose(corpus.documents.toarray(), X, rtol=1e-14)
+    assert corpus.Y.names.tolist() == [str(j) for j in range(11) if Y[:, j].any()]
+    np.testing.assert_array_equal(corpus.Y.dense(), Y[:, Y.any(axis=0)])
+    assert (len(corpus.train), len(corpus.test), corpus.name) == (8, 4, "train")
+    assert corpus.features == "numbers"
+
+
+def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
+    path = write_packed(tmp_path, "a.svm", "3,1 2:1 4:2\n 1:1\n2:3\n3 \n3\n")
+    corpus = read_libsvm(path, n_features=6)
+    assert corpus.Y.label_sets() == [("1", "3"), (), (), ("3",), ("3",)]
+    assert corpus.documents.shape == (5, 6)
+    assert corpus.documents.sum(axis=1).tolist() == [3, 1, 3, 0, 0]
+    assert corpus.features == "counts"
+
+
+def test_libsvm_files_are_read_in_blocks_with_given_labels(tmp_path):
+    path = write_packed(tmp_path, "a.svm", "3,1 2:1\n 1:1\n2 2:3\n")
+    blocks = list(iter_libsvm([path, path], ["1", "2", "3"], n_features=4, block=2))
+    assert [X.shape for X, _ in blocks] == [(2, 4), (1, 4)] * 2
+    assert [Y.label_sets() for _, Y in blocks[:2]] == [[("1", "3"), ()], [("2",)]]
+    with pytest.raises(ValueError, match=r"a.svm, line 3: labels must be among .* got '2'"):
+        list(iter_libsvm(path, ["1", "3"], n_features=4))
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("1 2:1\n1,2 3:x\n", r"a.svm, line 2: a vector must be TERM:WEIGHT …, .* got '3:x'"),
+        ("1 2:1 9:1\n", r"a.svm, line 1: .* ascending from 1 to 4, got '9:1' after term 2"),
+        ("", r"The training files must have documents, and a.svm have none"),
+    ],
+)
+def test_damaged_libsvm_files_are_named_with_their_line(tmp_path, text, match):
+    with pytest.raises(ValueError, match=match):
+        read_libsvm(write_packed(tmp_path, "a.svm", text), n_features=4)
+
+
+def test_what_follows_a_hash_is_a_comment(tmp_path):
+    path = write_packed(tmp_path, "a.svm", "1 2:1 # the first\n2,3 1:5#\n")
+    corpus = read_libsvm(path)
+    assert corpus.documents.toarray().tolist() == [[0, 1], [5, 0]]
+    assert corpus.Y.label_sets() == [("1",), ("2", "3")]

@@ -39,7 +39,7 @@ def test_a_table_becomes_a_corpus(write):
     assert corpus.test.tolist() == [1]
 
 
-def test_columns_separators_and_delimiters_can_be_told(write):
+def test_columns_separators_and_delimiters_can_be_named(write):
     path = write("abstract|topics#nr\nTea|hot drink / tea#1\n".replace("#", "|"), name="a.dat")
     corpus = read_table(
         path,
