@@ -143,8 +143,6 @@ class CorpusChoice:
         Which documents of each part: all, or those with at least one label.
     labels
         Which labels: all, or those that both parts have.
-    min_documents
-        Terms that fewer training documents have are left out.
     test_share, split_seed
         Where the corpus has no test documents: the share to draw, stratified, and by which seed.
     content
@@ -157,7 +155,6 @@ class CorpusChoice:
     train: Literal["all", "labelled"]
     test: Literal["all", "labelled"]
     labels: Literal["all", "in_both"]
-    min_documents: int
     test_share: float | None
     split_seed: int
     content: Mapping[str, Content]
