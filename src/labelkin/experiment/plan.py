@@ -308,7 +308,7 @@ class Experiment:
         return bool(self.thresholds) and name in self.threshold_systems
 
     def _keeps_out_of_fold(self, system: System) -> bool:
-        """Tell whether a rule, or what is added to a content classifier alone, learns from it."""
+        """Return whether a rule, or what is added to a content classifier alone, learns from it."""
         if system.addition or self._is_thresholded(system):
             return self._is_thresholded(system)
         learns = any(addition.learns_from_content for addition in self.additions)
