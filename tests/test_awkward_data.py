@@ -93,17 +93,14 @@ class TestEveryModel:
         if "weka" not in repr(model):  # Weka's loop stops early, wherever the column order leads it
             np.testing.assert_allclose(log_odds[:, :2], log_odds[:, 2:], atol=1e-6)
 
-    @pytest.mark.parametrize("dtype", [int, bool, float, np.int8, np.float32])
+    @pytest.mark.parametrize("dtype", [bool, np.float32])
     def test_any_number_type(self, model, dtype):
         Y = (np.arange(72).reshape(24, 3) % 5 < 2).astype(dtype)
         _, log_odds = fit(model, X, Y)
         np.testing.assert_array_equal(log_odds, fit(model, X, Y.astype(int))[1])
 
-    @pytest.mark.parametrize(
-        "flavour",
-        [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix,
-         sparse.csr_array, sparse.csc_array, sparse.coo_array],
-    )  # fmt: skip
+    # Labels of every flavour and type are read by one function: see tests/label_matrix.
+    @pytest.mark.parametrize("flavour", [sparse.coo_matrix, sparse.csc_array])
     def test_any_sparse_flavour(self, model, flavour):
         Y = np.arange(72).reshape(24, 3) % 5 < 2
         dense = clone(model).fit(X, Y).log_odds(X)

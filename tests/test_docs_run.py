@@ -32,6 +32,16 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(path, tmp_path, monkeypatc
         exec(compile(block, str(path), "exec"), scope)
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_the_numbers_worked_out_on_a_page_are_true(path):
+    found = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
+    assert found.failed == 0
+
+
+def test_the_method_is_worked_through_in_numbers():
+    assert ">>> posterior = combine" in (TOP / "docs" / "method.md").read_text(encoding="utf-8")
+
+
 def test_the_readme_has_an_example():
     assert python_blocks((TOP / "README.md").read_text(encoding="utf-8"))
 

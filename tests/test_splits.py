@@ -223,7 +223,7 @@ def test_awkward_labels_still_give_even_folds(Y, n_folds):
 
 
 @pytest.mark.parametrize("n_folds", [0, 1, 5, 2.0, "3"])
-def test_an_impossible_number_of_folds_is_refused(n_folds):
+def test_an_impossible_number_of_folds_is_an_error(n_folds):
     message = f"from 2 to the number of documents, got {n_folds!r} folds and n_samples=4. Use fewer"
     with pytest.raises(ValueError, match=message):
         stratified_folds(np.eye(4), n_folds)
@@ -237,12 +237,12 @@ def test_one_document_cannot_be_split():
 
 
 @pytest.mark.parametrize("test_size", [0.0, 0.05, 0.96, 1.5, -0.2, 0, 4])
-def test_a_split_with_an_empty_part_is_refused(test_size):
+def test_a_split_with_an_empty_part_is_an_error(test_size):
     with pytest.raises(ValueError, match=f"got test_size={test_size} and n_samples=4.*Choose a"):
         stratified_split(np.eye(4), test_size)
 
 
-def test_a_seed_without_shuffling_is_refused():
+def test_a_seed_without_shuffling_is_an_error():
     with pytest.raises(ValueError, match=r"only with shuffle=True.*random_state=0"):
         MultilabelStratifiedKFold(3, shuffle=False, random_state=0)
 

@@ -47,10 +47,13 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X
-            Documents × features, dense or sparse.
-        y
-            The labels: any kind of ``Y`` that :func:`labelkin.label_matrix.read_labels` takes.
+        X : array or sparse matrix of shape (n_documents, n_features)
+        y : any kind of labels
+            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+
+        Returns
+        -------
+        self
         """
         X, labels = self._read(X, y)
         self._learn(X, labels)
@@ -368,7 +371,7 @@ def _announcing_compilation() -> Iterator[None]:
         yield
         return
 
-    class Announcement(event.Listener):  # type: ignore[misc]
+    class Announcement(event.Listener):
         is_made = False
 
         def on_start(self, event: Any) -> None:

@@ -11,7 +11,7 @@ that wants this label most, and go on. Three things differ from the paper:
   than one document apart are equal. Equal folds are not changed by this; in unequal ones the
   larger part is no longer served first.
 
-An unknown cell of ``Y`` (NaN) speaks neither for nor against its label. Documents without labels
+An unknown cell of ``Y`` (NaN) counts neither for nor against its label. Documents without labels
 fill what is left.
 """
 
@@ -31,9 +31,10 @@ from sklearn.utils import check_random_state
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 Indices = NDArray[np.int64]
+RandomState = int | np.random.RandomState | None
 
 
-def stratified_folds(Y: Any, n_folds: int = 5, random_state: Any = None) -> Indices:
+def stratified_folds(Y: Any, n_folds: int = 5, random_state: RandomState = None) -> Indices:
     """Return the fold of each document, 0 … n_folds − 1, shape ``(n_documents,)``.
 
     Fold sizes differ by at most one, the larger folds come first. Documents of a label that shares
@@ -42,12 +43,16 @@ def stratified_folds(Y: Any, n_folds: int = 5, random_state: Any = None) -> Indi
 
     Parameters
     ----------
-    Y
+    Y : label matrix, label sets or classes
         Anything :func:`labelkin.label_matrix.read_labels` takes.
-    n_folds
+    n_folds : int, default 5
         From 2 to the number of documents.
-    random_state
+    random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same folds again, ``None`` others at each call.
+
+    Returns
+    -------
+    int array of shape (n_documents,)
 
     Examples
     --------
@@ -59,19 +64,23 @@ def stratified_folds(Y: Any, n_folds: int = 5, random_state: Any = None) -> Indi
 
 
 def stratified_split(
-    Y: Any, test_size: float = 0.25, random_state: Any = None
+    Y: Any, test_size: float = 0.25, random_state: RandomState = None
 ) -> tuple[Indices, Indices]:
     """Return the indices of training and test documents, each in ascending order.
 
     Parameters
     ----------
-    Y
+    Y : label matrix, label sets or classes
         Anything :func:`labelkin.label_matrix.read_labels` takes.
-    test_size
+    test_size : float or int, default 0.25
         A share between 0 and 1: exactly ``round(test_size * n_documents)`` documents are test
         documents. Or, as an integer, their number.
-    random_state
+    random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same split again, ``None`` another at each call.
+
+    Returns
+    -------
+    train, test : int arrays
 
     Examples
     --------
@@ -92,12 +101,12 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
 
     Parameters
     ----------
-    n_splits
+    n_splits : int, default 5
         Number of folds, at least 2.
-    shuffle
+    shuffle : bool, default True
         ``False`` takes the documents in the given order and draws nothing at random: equal choices
         go to the first fold.
-    random_state
+    random_state : int, RandomState or None, default None
         A seed makes every call of ``split`` return the same folds. Only with ``shuffle=True``.
 
     Examples
@@ -109,7 +118,9 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     [1 1]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None):
+    def __init__(
+        self, n_splits: int = 5, *, shuffle: bool = True, random_state: RandomState = None
+    ):
         if not shuffle and random_state is not None:
             raise ValueError(
                 "random_state has an effect only with shuffle=True, got shuffle=False and "
@@ -136,15 +147,24 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
 
     Parameters
     ----------
-    n_splits
+    n_splits : int, default 1
         Number of splits, each drawn anew.
-    test_size
+    test_size : float or int, default 0.2
         Share or number of test documents, as in :func:`stratified_split`.
-    random_state
+    random_state : int, RandomState or None, default None
         A seed makes every call of ``split`` return the same splits.
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> splitter = MultilabelStratifiedShuffleSplit(test_size=0.5, random_state=0)
+    >>> [Y[test].sum(axis=0).tolist() for _, test in splitter.split(None, Y)]
+    [[1, 1]]
     """
 
-    def __init__(self, n_splits: int = 1, *, test_size: float = 0.2, random_state: Any = None):
+    def __init__(
+        self, n_splits: int = 1, *, test_size: float = 0.2, random_state: RandomState = None
+    ):
         self.n_splits = n_splits
         self.test_size = test_size
         self.random_state = random_state

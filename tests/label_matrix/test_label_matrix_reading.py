@@ -16,6 +16,8 @@ MATRICES = {
     "int": TRUTH,
     "bool": TRUTH.astype(bool),
     "float": TRUTH.astype(float),
+    "int8": TRUTH.astype(np.int8),
+    "float32": TRUTH.astype(np.float32),
     "list": TRUTH.tolist(),
     "csr_matrix": sparse.csr_matrix(TRUTH),
     "csc_matrix": sparse.csc_matrix(TRUTH),
@@ -121,7 +123,7 @@ def test_documents_without_labels_alone_have_no_labels():
         (pd.DataFrame([[1, 0]], columns=["a", "a"]), "must be distinct labels, got 'a' twice"),
     ],
 )
-def test_bad_labels_are_refused_with_rule_value_and_way_out(Y, message):
+def test_bad_labels_are_errors_with_rule_value_and_way_out(Y, message):
     with pytest.raises(ValueError, match=message):
         read_labels(Y)
 

@@ -201,8 +201,8 @@ def test_only_what_was_evaluated_in_the_same_way_adds_up():
         "use of log_odds agree, got True and False": evaluate(Y, decisions=Y),
         "n_bins agree, got 15 and 10": evaluate(Y, log_odds, n_bins=10),
     }
-    for told, other in others.items():
-        with pytest.raises(ValueError, match=f"add up only when their {told}"):
+    for message, other in others.items():
+        with pytest.raises(ValueError, match=f"add up only when their {message}"):
             one + other
     with pytest.raises(TypeError):
         one + 1

@@ -99,11 +99,11 @@ class TestKnown:
         elsewhere = rules.bind([NAMES[j] for j in order]).complete_known(known[:, order])
         np.testing.assert_array_equal(elsewhere, complete[:, order])
 
-    def test_statements_that_clash_are_named_with_document_and_rule(self):
+    def test_known_labels_that_clash_are_named_with_document_and_rule(self):
         bound, nan = PETS.bind(ANIMALS), np.nan
         with pytest.raises(
             ValueError,
-            match=r"document 1 has 'poodle' accepted and 'animal' refused, while 'poodle' implies "
+            match=r"document 1 has 'poodle' accepted and 'animal' rejected, while 'poodle' implies "
             r"'dog' implies 'animal' \(2 such documents\)\. Take back one",
         ):
             bound.complete_known([[nan, nan, 1, nan], [0, nan, nan, 1], [0, nan, 1, nan]])
@@ -265,13 +265,13 @@ class TestDecisions:
         assert np.argwhere(result).tolist() == [[i, j] for i, j in enumerate(best)]
 
     def test_blocks_of_documents_decide_as_the_whole(self, monkeypatch):
-        from labelkin.rules import greedy_decisions
+        from labelkin.rules import bound as module
 
         rng = np.random.default_rng(0)
         z, decided = rng.normal(size=(50, 4)), rng.random((50, 4)) < 0.6
         bound = PETS.bind(ANIMALS)
         whole = bound.decisions(z, decided)
-        monkeypatch.setattr(greedy_decisions, "_CELLS", 42)
+        monkeypatch.setattr(module, "_CELLS", 42)
         np.testing.assert_array_equal(bound.decisions(z, decided), whole)
 
     def test_decisions_have_the_shape_of_the_scores_and_are_yes_or_no(self):
@@ -300,8 +300,8 @@ def test_matrices_have_the_columns_the_rules_are_bound_to():
         bound.posterior(np.zeros((2, 3)))
     with pytest.raises(ValueError, match=r"got shape \(4,\)"):
         bound.complete_known(np.zeros(4))
-    with pytest.raises(TypeError, match=r"decided must be a dense array.*toarray"):
-        bound.decisions(np.zeros((1, 4)), sparse.csr_array((1, 4)))
+    with pytest.raises(TypeError, match=r"log_odds must be a dense array.*toarray"):
+        bound.posterior(sparse.csr_array((1, 4)))
     with pytest.raises(ValueError, match=r"NaN at document 0, label 1 \(2 such cells\)"):
         bound.posterior([[0, np.nan, np.nan, 0]])
 

@@ -182,7 +182,7 @@ class TestSkos:
         ],
         ids=["address", "list", "file", "import", "of a term"],
     )
-    def test_a_context_elsewhere_is_refused_and_not_fetched(self, written, no_network, context):
+    def test_a_context_elsewhere_is_an_error_and_not_fetched(self, written, no_network, context):
         path = written("far.jsonld", json.dumps({**JSON_LD, "@context": context}))
         with pytest.raises(ValueError, match=r"carry its context, got a reference to .*context\.j"):
             read_skos(path)
@@ -213,7 +213,7 @@ class TestSkos:
         ):
             read_skos(path, language="en")
 
-    def test_a_concept_without_uri_is_refused(self, written):
+    def test_a_concept_without_uri_is_an_error(self, written):
         path = written("pets.ttl", TURTLE + '[] a skos:Concept ; skos:prefLabel "nobody"@en .')
         with pytest.raises(ValueError, match=r"pets.ttl: Concepts must have a URI, got 1 without"):
             read_skos(path)

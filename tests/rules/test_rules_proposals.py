@@ -86,9 +86,9 @@ def test_every_kind_of_labels_proposes_the_same():
 
 
 def test_a_proposal_reads_as_a_sentence_with_its_counts():
-    told = [str(rule) for rule in rules_from(labels_of_pets())]
-    assert "'poodle' implies 'dog': 12 of 12 (7.2 expected)" in told
-    assert "at most one of 'cat', 'dog': 0 of 24 (14.4 expected)" in told
+    printed = [str(rule) for rule in rules_from(labels_of_pets())]
+    assert "'poodle' implies 'dog': 12 of 12 (7.2 expected)" in printed
+    assert "at most one of 'cat', 'dog': 0 of 24 (14.4 expected)" in printed
 
 
 def test_a_label_that_every_document_has_follows_from_nothing():
@@ -124,7 +124,7 @@ def test_classes_are_one_exclusive_group():
         ({"min_expected": float("nan")}, "min_expected must be above 0, got nan"),
     ],
 )
-def test_bounds_that_bound_nothing_are_refused(given, message):
+def test_bounds_that_bound_nothing_are_errors(given, message):
     with pytest.raises(ValueError, match=message):
         rules_from(np.eye(3), **given)
 

@@ -1,4 +1,4 @@
-"""Rules as they are stated: what is refused, what is the same, and what is left of them."""
+"""Rules as they are given: what is an error, what is the same, and what is left of them."""
 
 import copy
 import pickle
@@ -33,7 +33,7 @@ def test_what_is_left_of_rules_allows_exactly_the_worlds_seen_through_the_kept_l
     st.lists(st.lists(st.sampled_from("abcd"), min_size=2, max_size=3, unique=True), max_size=3),
 )
 @settings(max_examples=300, deadline=None)
-def test_rules_are_refused_exactly_when_a_label_can_never_occur_or_two_always_do_together(
+def test_rules_are_errors_exactly_when_a_label_can_never_occur_or_two_always_do_together(
     implies, exclusive
 ):
     implies = [(a, b) for a, b in implies if a != b]
@@ -111,7 +111,7 @@ def test_a_label_that_can_never_occur_is_named_with_the_rules_that_clash():
         ({"exclusive": [("a", "a")]}, ValueError, r"two labels or more, got \('a',\)"),
     ],
 )
-def test_what_is_no_rule_is_refused(given, error, message):
+def test_what_is_no_rule_is_an_error(given, error, message):
     with pytest.raises(error, match=message):
         Rules(**given)
 

@@ -56,7 +56,7 @@ def test_one_error_gives_ties_to_the_lowest_column_and_counts_empty_label_sets_a
     assert SUMMED_METRICS["one_error"](Y, log_odds) == 0.5
 
 
-def test_cell_wise_summed_metrics_skip_unknown_cells_and_set_wise_ones_refuse_them():
+def test_cell_wise_summed_metrics_skip_unknown_cells_and_set_wise_ones_raise():
     Y, log_odds, (D, _) = two_systems(30, 4)
     hidden = Y.astype(float)
     hidden[20:] = np.nan
@@ -222,7 +222,7 @@ def test_inputs_are_not_modified():
         np.testing.assert_array_equal(x, y)
 
 
-def test_what_cannot_be_bootstrapped_is_refused():
+def test_what_cannot_be_bootstrapped_is_an_error():
     Y = np.eye(3)
     with pytest.raises(ValueError, match=r"one of \['hamming_loss', .*got 'auc'"):
         paired_bootstrap(Y, Y, Y, "auc")

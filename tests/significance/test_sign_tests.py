@@ -66,7 +66,7 @@ def test_check_values_of_the_sign_test(n, k, p_value):
 
 
 @pytest.mark.parametrize(("n", "k"), [(3, 4), (3, -1), (-1, 0)])
-def test_impossible_counts_are_refused(n, k):
+def test_impossible_counts_are_errors(n, k):
     with pytest.raises(ValueError, match=f"k must be from 0 to n, got n={n}, k={k}"):
         sign_test_p_value(n, k)
 
@@ -182,7 +182,7 @@ def test_sign_tests_take_one_dimensional_classes():
     assert (result.n, result.k, result.better) == (6, 6, "proposal")
 
 
-def test_decisions_that_do_not_fit_are_refused():
+def test_decisions_that_do_not_fit_are_errors():
     Y = np.eye(4)
     with pytest.raises(ValueError, match=r"got shape \(3, 4\) and Y of shape \(4, 4\)"):
         micro_sign_test(Y, Y, Y[:3])

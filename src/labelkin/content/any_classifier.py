@@ -43,16 +43,16 @@ class PerLabel(LogOddsClassifier):
 
     Parameters
     ----------
-    estimator
+    estimator : classifier
         A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
-    cv
+    cv : int, default 5
         Folds for out-of-fold evidence, stratified over all labels.
-    clip
+    clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that tells
         log-odds itself (a logistic decision function, naive Bayes) is not clipped.
-    n_jobs
+    n_jobs : int, optional
         Labels fitted at a time, as joblib has it.
-    random_state
+    random_state : int or RandomState, optional
         Of the folds. The estimator has its own.
 
     Attributes
@@ -225,7 +225,14 @@ class AllLabels(PerLabel):
     """One multilabel classifier, such as a random forest, for the whole label matrix.
 
     Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
-    it has seen the columns ``fitted_labels_``, those with documents on both sides.
+    it has seen the columns ``fitted_labels_``, those that are not constant.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [["low"], ["low"], ["high"], ["high"]]
+    >>> AllLabels(RandomForestClassifier(random_state=0)).fit(X, Y).predict_labels([[3.0]])
+    [('high',)]
     """
 
     def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
@@ -347,13 +354,13 @@ def cross_val_log_odds(
 
     Parameters
     ----------
-    estimator
+    estimator : classifier
         One of labelkin's classifiers, or any with ``predict_proba``.
-    X, Y
+    X, Y : documents and any kind of labels
         Documents and their labels.
-    cv
+    cv : int, default 5
         Number of folds.
-    random_state
+    random_state : int or RandomState, optional
         Of the folds.
 
     Examples

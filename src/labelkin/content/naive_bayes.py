@@ -116,7 +116,7 @@ class NaiveBayes(LogOddsClassifier):
 
     Parameters
     ----------
-    alpha
+    alpha : float, default 1.0
         Added to every term count (1 = Laplace).
 
     Attributes
@@ -149,12 +149,15 @@ class NaiveBayes(LogOddsClassifier):
 
         Parameters
         ----------
-        X
-            Term counts (or other weights ≥ 0), documents × terms, dense or sparse.
-        y
-            The labels, any kind of ``Y``.
-        sample_weight
-            How many times each document counts, ``(n_documents,)``.
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Term counts, or other weights ≥ 0.
+        y : any kind of labels
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
         """
         X, labels = self._read(X, y)
         self._learn(X, labels, read_sample_weight(X, sample_weight))

@@ -30,12 +30,19 @@ class NearestNeighbours(LogOddsClassifier):
 
     Parameters
     ----------
-    n_neighbors
+    n_neighbors : int, default 30
         k; all documents where there are fewer.
-    clip
+    clip : float, default 1e-6
         Shares of 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
-    n_jobs
+    n_jobs : int, optional
         Threads over blocks of documents.
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
+    >>> near = NearestNeighbours(n_neighbors=2).fit(X, [["sea"], ["sea"], ["town"]])
+    >>> near.predict_labels([[1.0, 0.2]])
+    [('sea',)]
     """
 
     def __init__(

@@ -36,18 +36,18 @@ class PlattSVM(LogOddsClassifier):
 
     Parameters
     ----------
-    C
+    C : float, default 1.0
         Penalty of a margin violation (hinge loss).
-    cv
+    cv : int, default 5
         Number of folds.
-    free_bias
+    free_bias : bool, default False
         Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the
         bias is one more weight, as in LIBLINEAR.
-    tol
+    tol : float, default 0.1
         Largest violation of the optimality conditions when the solver stops.
-    n_jobs
+    n_jobs : int, optional
         Threads over labels (with numba).
-    random_state
+    random_state : int or RandomState, optional
         Of the folds and the order in which documents are visited.
 
     Attributes
@@ -55,6 +55,14 @@ class PlattSVM(LogOddsClassifier):
     coef_ : array of shape (n_labels, n_features)
         Weights of the log-odds: the SVM's, times the sigmoid's slope.
     intercept_ : array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> X = TfidfVectorizer().fit_transform(["wheat harvest", "gold mine", "wheat price"] * 5)
+    >>> svm = PlattSVM(random_state=0).fit(X, [["grain"], ["gold"], ["grain"]] * 5)
+    >>> svm.predict_labels(X[:2])
+    [('grain',), ('gold',)]
     """
 
     def __init__(
@@ -83,13 +91,16 @@ class PlattSVM(LogOddsClassifier):
 
         Parameters
         ----------
-        X
-            Documents × features, dense or sparse; tf-idf with rows of length 1 works well.
-        y
-            The labels, any kind of ``Y``.
+        X : array or sparse matrix of shape (n_documents, n_features)
+            Tf-idf with rows of length 1 works well.
+        y : any kind of labels
         **metadata
             ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
             sigmoid.
+
+        Returns
+        -------
+        self
         """
         self._check_parameters(metadata)
         X, labels = self._read(X, y)

@@ -147,7 +147,7 @@ class LabelGraph:
 
         Parameters
         ----------
-        ax
+        ax : matplotlib axes, optional
             Axes to draw on; ``None``: those of a new figure (``pip install "labelkin[plot]"``).
         """
         axes = _new_axes() if ax is None else ax
@@ -164,11 +164,11 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
 
     Parameters
     ----------
-    model
+    model : LabelDependenceClassifier, LabelRescorer or pipeline
         A fitted :class:`LabelDependenceClassifier` or :class:`LabelRescorer`, or a pipeline that
         ends in one. Its label classifier must be linear: :class:`LogisticLabels` or
         :class:`SVMLabels`.
-    n_attractions, n_repulsions
+    n_attractions, n_repulsions : int, default 14
         How many edges of each kind are wanted, where there are as many. Labels that none or all
         training documents have are in none.
 

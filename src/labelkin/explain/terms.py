@@ -59,19 +59,19 @@ class TermExplanation:
 def explain_terms(
     model: Any, X: Any, labels: Sequence[Any], top: int = 10
 ) -> list[list[TermExplanation]] | None:
-    """Tell which terms of some documents speak for and against some labels.
+    """Return which terms of some documents speak for and against some labels.
 
     Parameters
     ----------
-    model
+    model : pipeline or classifier
         A fitted pipeline that ends in :class:`~labelkin.LabelDependenceClassifier`, whose first
         steps name the terms; or the classifier alone, which names them if it has seen a DataFrame.
         A content classifier can stand in for it.
-    X
+    X : documents
         Documents as the model takes them.
-    labels
+    labels : sequence of names
         Names of labels.
-    top
+    top : int, default 10
         How many terms for each.
 
     Returns

@@ -15,11 +15,11 @@ from sklearn.utils.validation import column_or_1d
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
+    check_distinct,
     container_of,
     frame_values,
     name_array,
     names_to_columns,
-    refuse_repeated,
 )
 
 
@@ -28,14 +28,18 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
 
     Parameters
     ----------
-    Y
+    Y : array, sparse matrix, DataFrame, label sets, classes or LabelMatrix
         A 0/1 array (bool, int or float; NaN = unknown, from two columns on); a SciPy sparse matrix
         or array; a pandas or polars DataFrame with one column per label; a sequence of lists or
         tuples of strings, or of sets of anything (label sets); a 1-d ``y`` as scikit-learn's
         one-vs-rest takes it; a :class:`LabelMatrix`.
-    names
+    names : sequence or None, default None
         The labels wanted, in this order. Label sets and DataFrames are arranged by name, and a name
         that is not among them is an error; for nameless matrices they must be as many as columns.
+
+    Returns
+    -------
+    LabelMatrix
 
     Examples
     --------
@@ -54,7 +58,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if _is_frame(Y):
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
-        refuse_repeated(columns.tolist(), "DataFrame columns")
+        check_distinct(columns.tolist(), "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
         return named if wanted is None else _arrange(named, wanted)
     if _is_label_sets(Y):
@@ -71,12 +75,7 @@ def _read_sparse(Y: Any) -> LabelMatrix:
         raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
     stored = sparse.coo_array(Y)
     values = stored.data.astype(np.float64)
-    _check_zero_one(values, stored.row, stored.col)
-    is_nan = np.isnan(values)
-    positive = _indicator(stored.row[values == 1], stored.col[values == 1], Y.shape)
-    unknown = _indicator(stored.row[is_nan], stored.col[is_nan], Y.shape) if is_nan.any() else None
-    _check_unknown_columns(unknown)
-    return _nameless(positive, unknown, container_of(Y))
+    return _from_cells(stored.row, stored.col, values, Y.shape, container_of(Y))
 
 
 def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
@@ -88,17 +87,15 @@ def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
             "Label names go into lists or sets, one per document."
         ) from None
     row, column = np.nonzero(values)
-    stored = values[row, column]
-    _check_zero_one(stored, row, column)
-    is_nan = np.isnan(stored)
-    positive = _indicator(row[~is_nan], column[~is_nan], values.shape)
-    unknown = _indicator(row[is_nan], column[is_nan], values.shape) if is_nan.any() else None
-    _check_unknown_columns(unknown)
-    return _nameless(positive, unknown)
+    return _from_cells(row, column, values[row, column], values.shape, "dense")
 
 
-def _check_zero_one(values: NDArray[np.float64], row: Any, column: Any) -> None:
-    wrong = np.flatnonzero((values != 0) & (values != 1) & ~np.isnan(values))
+def _from_cells(
+    row: Any, column: Any, values: NDArray[np.float64], shape: Any, container: Container
+) -> LabelMatrix:
+    """Nameless labels from the cells that may be other than 0."""
+    is_nan, is_one = np.isnan(values), values == 1
+    wrong = np.flatnonzero((values != 0) & ~is_one & ~is_nan)
     if len(wrong):
         first = wrong[0]
         raise ValueError(
@@ -107,14 +104,15 @@ def _check_zero_one(values: NDArray[np.float64], row: Any, column: Any) -> None:
             "Scores are turned into labels by a threshold first. If cross_val_predict made this Y "
             "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead."
         )
-
-
-def _check_unknown_columns(unknown: sparse.csr_array | None) -> None:
-    if unknown is not None and unknown.shape[1] < 2:
+    if is_nan.any() and shape[1] < 2:
         raise ValueError(
             "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
             "one column. Leave those documents out."
         )
+    positive = _indicator(row[is_one], column[is_one], shape)
+    unknown = _indicator(row[is_nan], column[is_nan], shape) if is_nan.any() else None
+    names = np.arange(shape[1])
+    return LabelMatrix(positive, unknown, names, "multilabel", names, container)
 
 
 def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
@@ -129,7 +127,7 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
 
 
 def _is_class_column(Y: NDArray[Any]) -> bool:
-    """Tell a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
+    """Whether it is a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
     if Y.shape[1] != 1:
         return False
     return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
@@ -174,13 +172,6 @@ def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_arra
     return matrix
 
 
-def _nameless(
-    positive: sparse.csr_array, unknown: sparse.csr_array | None, container: Container = "dense"
-) -> LabelMatrix:
-    names = np.arange(positive.shape[1])
-    return LabelMatrix(positive, unknown, names, "multilabel", names, container)
-
-
 def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any] | None) -> LabelMatrix:
     if wanted is None:
         return matrix
@@ -214,7 +205,7 @@ def _is_frame(Y: Any) -> bool:
 
 
 def _is_label_sets(Y: Any) -> bool:
-    """Tell sequences (also arrays, Series) of sets, and of lists or tuples of strings."""
+    """Whether it is a sequence, array or Series of sets, or of lists or tuples of strings."""
     if hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1:
         Y = Y.to_list()
     if isinstance(Y, np.ndarray):

@@ -167,10 +167,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
         Parameters
         ----------
-        X
+        X : documents
             Whatever the content classifier takes, sparse included.
-        y
-            The labels, any kind of ``Y``; NaN = unknown.
+        y : any kind of labels
+            NaN = unknown.
         **fit_params
             ``sample_weight``, for all parts; with scikit-learn's metadata routing enabled, whatever
             the parts request.

@@ -1,9 +1,9 @@
-"""Label evidence, p(label | other labels): one classifier per label, learnt from label sets."""
+"""Label evidence, p(label | other labels): one classifier per label, learned from label sets."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,11 +31,15 @@ class LabelEvidence(BaseEstimator, ABC):
 
         Parameters
         ----------
-        Y
-            The labels, any kind. An unknown cell (NaN) is left out as target and counts the label's
+        Y : any kind of labels
+            An unknown cell (NaN) is left out as target and counts the label's
             prior as input.
-        sample_weight
-            How many times each document counts, ``(n_documents,)``.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
         """
         labels = read_labels(Y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -75,7 +79,7 @@ class LabelEvidence(BaseEstimator, ABC):
 
 
 class LinearLabelEvidence(LabelEvidence):
-    """Log-odds that are a bias plus a sum over the other labels, learnt from counted label sets."""
+    """Log-odds that are linear in the other labels, learned from counted label sets."""
 
     weights_: NDArray[np.float64]
     bias_: NDArray[np.float64]
@@ -105,12 +109,12 @@ class LogisticLabels(LinearLabelEvidence):
 
     Parameters
     ----------
-    solver
+    solver : "exact" or "weka", default "exact"
         ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its
         early stop, to compare with numbers made by it.
-    tol
+    tol : float, default 1e-9
         Share of the objective at which the exact solver stops.
-    n_jobs
+    n_jobs : int, optional
         Threads, over blocks of labels.
 
     Attributes
@@ -130,7 +134,12 @@ class LogisticLabels(LinearLabelEvidence):
     [0.22, 0.87]
     """
 
-    def __init__(self, solver: str = "exact", tol: float = 1e-9, n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        solver: Literal["exact", "weka"] = "exact",
+        tol: float = 1e-9,
+        n_jobs: int | None = None,
+    ) -> None:
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
@@ -158,23 +167,34 @@ class SVMLabels(LinearLabelEvidence):
 
     Parameters
     ----------
-    C
+    C : float, default 1.0
         Penalty of a margin violation.
-    rare
+    rare : "prior" or "balanced", default "prior"
         What to do where the best SVM gives every label set the same answer: ``"prior"`` leaves it
         at that; ``"balanced"`` fits again with both sides weighing the same, which always finds a
         rule, and lets the logistic fit set its strength. (Weka standardises the noise its solver
         leaves there; no other solver finds the same.)
-    n_jobs
+    n_jobs : int, optional
         Labels fitted at a time.
 
     Attributes
     ----------
     weights_, bias_, prior_, label_names_
         As in :class:`LogisticLabels`.
+
+    Examples
+    --------
+    >>> layer = SVMLabels().fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
+    >>> bool(layer.predict_proba([[0, 1, 0]])[0, 2] > 0.9)  # tea, given sugar
+    True
     """
 
-    def __init__(self, C: float = 1.0, rare: str = "prior", n_jobs: int | None = None) -> None:
+    def __init__(
+        self,
+        C: float = 1.0,
+        rare: Literal["prior", "balanced"] = "prior",
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.rare = rare
         self.n_jobs = n_jobs
@@ -198,12 +218,20 @@ class OtherLabels(LabelEvidence):
 
     Parameters
     ----------
-    estimator
-        The classifier. It sees the documents' label sets as they are.
-    clip
+    estimator : classifier
+        Any with ``predict_proba``. It sees the documents' label sets as they are.
+    clip : float, default 1e-6
         Probabilities of exactly 0 and 1, and what lies closer, count as ``clip`` and ``1 - clip``.
-    n_jobs
+    n_jobs : int, optional
         Labels fitted at a time.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> layer = OtherLabels(DecisionTreeClassifier(max_depth=2, random_state=0))
+    >>> layer = layer.fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
+    >>> layer.predict_proba([[0, 1, 0]])[:, 2].round(2).tolist()
+    [1.0]
     """
 
     def __init__(self, estimator: Any, clip: float = 1e-6, n_jobs: int | None = None) -> None:

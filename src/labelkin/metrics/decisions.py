@@ -36,6 +36,19 @@ def hamming_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> fl
 
     Unknown cells (NaN in ``Y``) are skipped; 0/0 (no known cell) is NaN.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
@@ -49,6 +62,19 @@ def subset_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> flo
 
     Lower is better. A document without labels is right when none is decided. Unknown cells are an
     error. 0/0 (no documents) is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -64,6 +90,21 @@ def precision(
     """Return the share of the decided labels that are true; higher is better.
 
     0/0 (nothing decided) is 0. See :func:`f1` for ``average`` and unknown cells.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted" or "document", default "micro"
+        How labels, or documents, come together: see :func:`f1`.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
     """
     return _average("precision", Y, decisions, average, sample_weight)
 
@@ -74,6 +115,21 @@ def recall(
     """Return the share of the true labels that are decided; higher is better.
 
     0/0 (nothing true) is 0. See :func:`f1` for ``average`` and unknown cells.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted" or "document", default "micro"
+        How labels, or documents, come together: see :func:`f1`.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
     """
     return _average("recall", Y, decisions, average, sample_weight)
 
@@ -100,6 +156,10 @@ def f1(
     sample_weight : array of shape (n_documents,), or None, default None
         How often each document counts.
 
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> round(f1([[1, 0], [1, 1]], [[1, 0], [0, 1]], average="macro"), 3)
@@ -115,12 +175,40 @@ def jaccard(
 
     Higher is better. 0/0 (neither true nor decided) is 0, as scikit-learn's default has it, for a
     label and for a document. See :func:`f1` for ``average`` and unknown cells.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted" or "document", default "micro"
+        How labels, or documents, come together: see :func:`f1`.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
     """
     return _average("jaccard", Y, decisions, average, sample_weight)
 
 
 def micro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     """Return F1 of all known cells together; 0/0 (nothing true, nothing decided) is 0.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -131,7 +219,21 @@ def micro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
 
 
 def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
-    """Return the mean F1 of the labels; a label with no true and no decided document scores 0."""
+    """Return the mean F1 of the labels; a label with no true and no decided document scores 0.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+    """
     return f1(Y, decisions, average="macro", sample_weight=sample_weight)
 
 
@@ -139,6 +241,19 @@ def precision_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None
     """Return the precision of every label, ``(n_labels,)``; 0/0 (never decided) is 0.
 
     Unknown cells are skipped; a label without known cells is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
     """
     return _counts(Y, decisions, sample_weight).per_label("precision")
 
@@ -147,6 +262,19 @@ def recall_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -
     """Return the recall of every label, ``(n_labels,)``; 0/0 (no document carries it) is 0.
 
     Unknown cells are skipped; a label without known cells is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
     """
     return _counts(Y, decisions, sample_weight).per_label("recall")
 
@@ -155,6 +283,19 @@ def f1_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> Fl
     """Return F1 of every label, ``(n_labels,)``; 0/0 (no true and no decided document) is 0.
 
     Unknown cells are skipped; a label without known cells is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
 
     Examples
     --------
@@ -168,6 +309,19 @@ def jaccard_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) 
     """Return the Jaccard score of every label, ``(n_labels,)``; 0/0 (neither) is 0.
 
     Unknown cells are skipped; a label without known cells is NaN.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    decisions : label matrix, label sets or classes
+        What was decided, 0/1, of the shape of ``Y``.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    array of shape (n_labels,)
     """
     return _counts(Y, decisions, sample_weight).per_label("jaccard")
 

@@ -35,6 +35,19 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
 
     Ties at the top go to the lowest column. A document without relevant labels is an error.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> one_error([[1, 0], [0, 1], [0, 0]], [[2.0, 2.0], [-3.0, -1.0], [0.0, 1.0]])
@@ -50,6 +63,19 @@ def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     label set (others subtract 1), a tie is read to its end, and a document without relevant labels
     counts 0.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> coverage([[0, 1, 0], [1, 0, 1]], [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
@@ -63,6 +89,19 @@ def ranking_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) 
 
     Lower is better. As scikit-learn's ``label_ranking_loss``: a tie is wrong, and 0/0 (no or all
     labels relevant: there are no pairs) is 0.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -81,6 +120,19 @@ def label_ranking_average_precision(
     scikit-learn's ``label_ranking_average_precision_score``: within a tie every label has the last
     rank, and 0/0 (no label relevant; likewise all) is 1.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> label_ranking_average_precision([[0, 1, 0]], [[3.0, 2.0, 1.0]])
@@ -95,6 +147,21 @@ def precision_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weight
     Higher is better. Divided by k even when there are fewer than k labels, so there is no 0/0. Ties
     go to the lowest column.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> precision_at_k([[0, 1, 0]], [[3.0, 2.0, 1.0]], 2)
@@ -107,6 +174,21 @@ def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights =
     """Return the share of the relevant labels that are among the first k, averaged over documents.
 
     Higher is better. 0/0 (a document without relevant labels) is 0. Ties go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
     """
     return _score(f"recall@{k}", Y, log_odds, sample_weight, k)
 
@@ -117,6 +199,21 @@ def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = N
     A relevant label at rank r gains 1/log₂(r + 1); higher is better. 0/0 (a document without
     relevant labels) is 0. Ties go to the lowest column, while scikit-learn's ``ndcg_score``
     averages over them; without ties the two agree.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
     """
     return _score(f"ndcg@{k}", Y, log_odds, sample_weight, k)
 
@@ -150,6 +247,10 @@ def propensity_scored_precision_at_k(
         divide by k and the number of documents.
     sample_weight : array of shape (n_documents,), or None, default None
         How often each document counts.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -1,15 +1,14 @@
 """What people know about labels: who has one has another, or no two of a group go together.
 
-:class:`Rules` states it by label names: from hand, from a vocabulary (:func:`read_skos`), from a
+:class:`Rules` says it by label names: from hand, from a vocabulary (:func:`read_skos`), from a
 table (:func:`read_relations`), or proposed by the data itself (:func:`rules_from`). Bound to the
-labels of a model, :class:`BoundRules` applies it: to what a person has stated, to log-odds, and to
-decisions.
+labels of a model, :class:`BoundRules` applies it: to known labels, to log-odds, and to decisions.
 """
 
 from labelkin.rules.bound import BoundRules
 from labelkin.rules.files import read_relations
 from labelkin.rules.proposals import ProposedRule, rules_from
-from labelkin.rules.record import Rules
+from labelkin.rules.record import Rules, bind_rules
 from labelkin.rules.skos import Vocabulary, read_skos
 
 __all__ = [
@@ -17,6 +16,7 @@ __all__ = [
     "ProposedRule",
     "Rules",
     "Vocabulary",
+    "bind_rules",
     "read_relations",
     "read_skos",
     "rules_from",

@@ -1,4 +1,4 @@
-"""Rules bound to columns: what they make of statements, of log-odds and of decisions."""
+"""Rules bound to columns: what they make of known labels, of log-odds and of decisions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from labelkin.label_matrix import best_labels, read_known, read_scores
+from labelkin.label_matrix.record import name_array
 from labelkin.rules.hierarchy import (
     Graph,
     broader_labels,
@@ -20,7 +22,13 @@ from labelkin.rules.hierarchy import (
     reachable,
     without_contained,
 )
-from labelkin.rules.matrices import read_decided, read_known, read_log_odds
+
+Columns = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Decisions = NDArray[np.bool_]
+
+_LOWEST = float(np.finfo(np.float64).min)
+_CELLS = 1 << 23  # of the tables of labels and groups that are filled at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,29 +37,41 @@ class BoundRules:
 
     Attributes
     ----------
-    names
+    names : tuple
         The labels, in column order.
-    groups
+    groups : tuple of tuples of int
         Columns of each exclusive group, ascending, in the order of the rules.
-    implies
-        Pairs of columns (narrower, broader), as stated; chains are followed.
+    implies : tuple of pairs of int
+        Columns (narrower, broader), as given; chains are followed.
+
+    Examples
+    --------
+    >>> from labelkin.rules import Rules
+    >>> bound = Rules(implies=[("poodle", "dog")]).bind(["dog", "poodle"])
+    >>> bound.decisions([[-1.0, 2.0]], [[False, True]])
+    array([[ True,  True]])
     """
 
     names: tuple[Hashable, ...]
     groups: tuple[tuple[int, ...], ...]
     implies: tuple[tuple[int, int], ...]
 
-    def complete_known(self, known: Any) -> NDArray[np.float64]:
-        """Return all that follows from what a person has stated.
+    def complete_known(self, known: Any) -> Floats:
+        """Return all that follows from the known labels.
 
         An accepted label has its broader labels accepted and those exclusive with any of them
-        refused; a refused label has its narrower labels refused. Nothing else follows.
+        rejected; a rejected label has its narrower labels rejected. Nothing else follows.
 
         Parameters
         ----------
-        known
-            1 accepted, 0 refused, NaN open, ``(n_documents, n_labels)``. Statements that break a
-            rule are an error that names both and the rule.
+        known : array, sparse matrix, DataFrame or mappings
+            The known labels of each document, as :func:`labelkin.label_matrix.read_known` reads
+            them. Known labels that break a rule are an error that names two of them and the rule.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+            1 accepted, 0 rejected, NaN open.
 
         Examples
         --------
@@ -62,10 +82,9 @@ class BoundRules:
                [ 1.,  1.],
                [ 1., nan]])
         """
-        facts = read_known(known, len(self.names))
-        return self._complete(facts, "known")
+        return self._complete(read_known(known, None, self._labels), "known")
 
-    def posterior(self, log_odds: Any) -> NDArray[np.float64]:
+    def posterior(self, log_odds: ArrayLike) -> Floats:
         """Return log-odds that know the rules, ``(n_documents, n_labels)``.
 
         1. What is known, ±inf, stays, and what follows from it becomes ±inf
@@ -82,8 +101,12 @@ class BoundRules:
 
         Parameters
         ----------
-        log_odds
-            ``(n_documents, n_labels)``, without NaN.
+        log_odds : array or DataFrame of shape (n_documents, n_labels)
+            Without NaN.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
 
         Examples
         --------
@@ -93,29 +116,33 @@ class BoundRules:
         array([[-0.693, -0.693],
                [   inf,   -inf]])
         """
-        result = read_log_odds(log_odds, len(self.names))
+        result = self._read_log_odds(log_odds).copy()
         known = np.isinf(result).any(axis=1)
         if known.any():
             result[known] = self._with_known(result[known], np.flatnonzero(known))
         for group in self._distinct_groups:
             result[:, group] = at_most_one(result[:, group])
-        raise_along(result, self._upward)
+        _raise_along(result, self._upward)
         return result
 
-    def decisions(self, log_odds: Any, decided: Any) -> NDArray[np.bool_]:
+    def decisions(self, log_odds: ArrayLike, decided: ArrayLike) -> Decisions:
         """Return decisions that break no rule, ``(n_documents, n_labels)``.
 
         In each document the decided labels enter by descending log-odds (of equal ones the lowest
-        column first), each with all its broader labels; one that is refused (−inf), or implies a
-        refused label, or is exclusive with what has entered, is left out. Decisions that break no
-        rule and decide no refused label come back as they are.
+        column first), each with all its broader labels; one that is rejected (−inf), or implies a
+        rejected label, or is exclusive with what has entered, is left out. Decisions that break no
+        rule and decide no rejected label come back as they are.
 
         Parameters
         ----------
-        log_odds
-            ``(n_documents, n_labels)``, without NaN; any score that orders the labels will do.
-        decided
-            True or 1 where a threshold has decided for the label, same shape.
+        log_odds : array or DataFrame of shape (n_documents, n_labels)
+            Without NaN; any score that orders the labels will do.
+        decided : array or sparse matrix of shape (n_documents, n_labels)
+            True or 1 where a threshold has decided for the label.
+
+        Returns
+        -------
+        bool array of shape (n_documents, n_labels)
 
         Examples
         --------
@@ -125,45 +152,58 @@ class BoundRules:
         >>> bound.decisions([[1.0, 0.5, 2.0]], [[True, False, True]])
         array([[False,  True,  True]])
         """
-        scores = read_log_odds(log_odds, len(self.names))
-        result = read_decided(decided, scores.shape) & (scores != -np.inf)
-        broken = documents_that_break(result, self._implied, self._member)
-        result[broken] = enter_in_order(scores[broken], result[broken], self._reach, self._seats)
+        scores = self._read_log_odds(log_odds)
+        result = _read_decided(decided, scores.shape) & (scores != -np.inf)
+        broken = self._documents_that_break(result)
+        result[broken] = _enter_in_order(scores[broken], result[broken], self._reach, self._seats)
         return result
 
-    def _with_known(self, log_odds: NDArray[np.float64], documents: Columns) -> NDArray[np.float64]:
-        facts = np.where(np.isinf(log_odds), (log_odds > 0).astype(np.float64), np.nan)
-        complete = self._complete(facts, "log_odds of ±inf", documents)
+    def _read_log_odds(self, log_odds: Any) -> Floats:
+        return read_scores(log_odds, self._labels, what="log_odds")
+
+    def _with_known(self, log_odds: Floats, documents: Columns) -> Floats:
+        known = np.where(np.isinf(log_odds), (log_odds > 0).astype(np.float64), np.nan)
+        complete = self._complete(known, "log_odds of ±inf", documents)
         follows = np.where(complete == 1, np.inf, -np.inf)
         return np.where(np.isnan(complete), log_odds, follows)
 
-    def _complete(
-        self, facts: NDArray[np.float64], what: str, documents: Columns | None = None
-    ) -> NDArray[np.float64]:
-        """Accept upwards, refuse across groups, refuse downwards: nothing follows from the last."""
-        accepted, refused = facts == 1, facts == 0
-        raise_along(accepted, self._upward)
-        clash = (accepted & refused).any(axis=1)
+    def _complete(self, known: Floats, what: str, documents: Columns | None = None) -> Floats:
+        """Accept upwards, reject across groups, reject downwards: nothing follows from the last."""
+        accepted, rejected = known == 1, known == 0
+        _raise_along(accepted, self._upward)
+        clash = (accepted & rejected).any(axis=1)
         seats = sparse.csr_array(sparse.csr_array(accepted, dtype=np.int64) @ self._member)
         clash[sparse.coo_array(seats).row[seats.data > 1]] = True
         if clash.any():
-            self._refuse_clash(facts, np.flatnonzero(clash), what, documents)
+            self._raise_for_clash(known, np.flatnonzero(clash), what, documents)
         rivals = sparse.coo_array(seats @ self._member.T)
-        refused[rivals.row, rivals.col] = True
-        refused &= ~accepted
-        raise_along(refused, self._downward)
-        return np.where(accepted, 1.0, np.where(refused, 0.0, np.nan))
+        rejected[rivals.row, rivals.col] = True
+        rejected &= ~accepted
+        _raise_along(rejected, self._downward)
+        return np.where(accepted, 1.0, np.where(rejected, 0.0, np.nan))
 
-    def _refuse_clash(
-        self, facts: NDArray[np.float64], clash: Columns, what: str, documents: Columns | None
+    def _raise_for_clash(
+        self, known: Floats, clash: Columns, what: str, documents: Columns | None
     ) -> NoReturn:
         first = int(clash[0])
         document = first if documents is None else int(documents[first])
-        statements = clash_in(facts[first], self.names, self.groups, self.implies)
+        both = clash_in(known[first], self.names, self.groups, self.implies)
         raise ValueError(
-            f"{what} must keep the rules, but document {document} has {statements} "
+            f"{what} must keep the rules, but document {document} has {both} "
             f"({len(clash)} such documents). Take back one of the two."
         )
+
+    def _documents_that_break(self, decided: Decisions) -> Columns:
+        """Return the documents whose decisions break a rule."""
+        stored = sparse.csr_array(decided, dtype=np.int64)
+        wanted = sparse.coo_array(stored @ self._implied)
+        lacking = wanted.row[~decided[wanted.row, wanted.col]]
+        seats = sparse.coo_array(stored @ self._member)
+        return np.unique(np.concatenate([lacking, seats.row[seats.data > 1]]))
+
+    @cached_property
+    def _labels(self) -> NDArray[Any]:
+        return name_array(self.names)
 
     @cached_property
     def _arrows(self) -> tuple[Columns, Columns]:
@@ -171,18 +211,18 @@ class BoundRules:
         return pairs[:, 0], pairs[:, 1]
 
     @cached_property
-    def _upward(self) -> tuple[Level, ...]:
+    def _upward(self) -> tuple[_Level, ...]:
         narrower, broader = self._arrows
-        return levels(narrower, broader, len(self.names))
+        return _levels(narrower, broader, len(self.names))
 
     @cached_property
-    def _downward(self) -> tuple[Level, ...]:
+    def _downward(self) -> tuple[_Level, ...]:
         narrower, broader = self._arrows
-        return levels(broader, narrower, len(self.names))
+        return _levels(broader, narrower, len(self.names))
 
     @cached_property
     def _distinct_groups(self) -> list[list[int]]:
-        """Groups that are not part of another: a rule stated twice is one rule."""
+        """Groups that are not part of another: a rule given twice is one rule."""
         return [list(group) for group in without_contained(self.groups)]  # type: ignore[arg-type]
 
     @cached_property
@@ -193,7 +233,7 @@ class BoundRules:
 
     @cached_property
     def _reach(self) -> sparse.csr_array:
-        return closure(*self._arrows, len(self.names))
+        return _closure(*self._arrows, len(self.names))
 
     @cached_property
     def _member(self) -> sparse.csr_array:
@@ -207,16 +247,13 @@ class BoundRules:
         """1 + the column by which a label and its broader labels are in a group.
 
         A sum would mix two of them, but a label that reaches two of a group can never occur, and
-        such rules are refused.
+        such rules are an error.
         """
         numbered = sparse.csr_array(self._member * np.arange(1, len(self.names) + 1)[:, np.newaxis])
         return sparse.csr_array(self._reach.astype(np.int64) @ numbered)
 
 
-_LOWEST = float(np.finfo(np.float64).min)
-
-
-def at_most_one(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def at_most_one(log_odds: Floats) -> Floats:
     """Condition independent labels on "at most one of them", exactly.
 
     Of the worlds with at most one label, those with label j weigh e^z_j, the empty one 1, and the
@@ -242,7 +279,7 @@ def at_most_one(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(finite, np.maximum(conditioned, _LOWEST), conditioned)
 
 
-def _log_one_plus_others(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_one_plus_others(log_odds: Floats) -> Floats:
     """log(1 + Σ_{k≠j} e^z_k): what is left of j and what is right of it, nothing subtracted."""
     n = len(log_odds)
     left = np.hstack([np.zeros((n, 1)), log_odds[:, :-1]])
@@ -252,38 +289,30 @@ def _log_one_plus_others(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.logaddexp(below, above))
 
 
-_CELLS = 1 << 23
-Decisions = NDArray[np.bool_]
+def _read_decided(values: Any, shape: tuple[int, ...]) -> Decisions:
+    decided = np.asarray(values.toarray() if sparse.issparse(values) else values)
+    if decided.shape != shape:
+        raise ValueError(
+            f"decided must have the shape of log_odds, {shape}, got {decided.shape}. Hand over the "
+            "decisions of the same documents."
+        )
+    wrong = np.argwhere((decided != 0) & (decided != 1))
+    if len(wrong):
+        i, j = wrong[0]
+        raise ValueError(
+            f"decided must hold True and False (1 and 0), got {decided[i, j]:g} at document {i}, "
+            f"label {j} ({len(wrong)} such cells). Turn scores into decisions by a threshold first."
+        )
+    return decided == 1
 
 
-def documents_that_break(
-    decided: Decisions, implied: sparse.csr_array, member: sparse.csr_array
-) -> NDArray[np.int64]:
-    """Return the documents whose decisions break a rule.
-
-    Parameters
-    ----------
-    decided
-        ``(n_documents, n_labels)``.
-    implied
-        Marks the direct broader labels of each label, ``(n_labels, n_labels)``.
-    member
-        Marks the labels of each exclusive group, ``(n_labels, n_groups)``.
-    """
-    stored = sparse.csr_array(decided, dtype=np.int64)
-    wanted = sparse.coo_array(stored @ implied)
-    lacking = wanted.row[~decided[wanted.row, wanted.col]]
-    seats = sparse.coo_array(stored @ member)
-    return np.unique(np.concatenate([lacking, seats.row[seats.data > 1]]))
-
-
-def enter_in_order(
-    log_odds: NDArray[np.float64],
-    decided: Decisions,
-    reach: sparse.csr_array,
-    seats: sparse.csr_array,
+def _enter_in_order(
+    log_odds: Floats, decided: Decisions, reach: sparse.csr_array, seats: sparse.csr_array
 ) -> Decisions:
-    """Return decisions without broken rules; each document by itself.
+    """Return decisions that break no rule: the best-scored labels first, each with all it implies.
+
+    Every exclusive group has one seat. A label that enters takes the seats of its own groups and
+    of those of its broader labels; where another label sits, it cannot enter.
 
     Parameters
     ----------
@@ -305,13 +334,14 @@ def enter_in_order(
 
 
 def _enter(
-    log_odds: NDArray[np.float64],
-    decided: Decisions,
-    reach: sparse.csr_array,
-    seats: sparse.csr_array,
+    log_odds: Floats, decided: Decisions, reach: sparse.csr_array, seats: sparse.csr_array
 ) -> Decisions:
     count = decided.sum(axis=1)
-    ranked = _ranked(log_odds, decided, count)
+    # Narrower than all labels: most documents have few.
+    ranked = np.zeros((len(decided), count.max()), dtype=np.int64)
+    ranked[np.arange(ranked.shape[1]) < count[:, None]] = np.concatenate(
+        best_labels(log_odds, is_open=decided)
+    )
     inside = np.zeros_like(decided)
     seated = np.zeros((len(decided), seats.shape[1]), dtype=np.int64)
     for rank in range(ranked.shape[1]):
@@ -320,43 +350,17 @@ def _enter(
         outside = ~inside[document, label]
         document, label = document[outside], label[outside]
         company, taken = reach[label], seats[label]
-        blocked = _meets_refused(log_odds, document, company)
-        blocked |= _meets_seated(seated, document, taken)
+        rejected = log_odds[_repeat(document, company), company.indices] == -np.inf
+        sits = seated[_repeat(document, taken), taken.indices]
+        blocked = _any_in_row(rejected, company)
+        blocked |= _any_in_row((sits != 0) & (sits != taken.data), taken)
         _mark(inside, document, company, ~blocked)
         _mark(seated, document, taken, ~blocked)
     return inside
 
 
-def _ranked(
-    log_odds: NDArray[np.float64], decided: Decisions, count: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return each document's decided columns by descending log-odds, then anything."""
-    row, column = np.nonzero(decided)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    # Narrower than all labels: most documents have few.
-    columns = np.zeros((len(decided), count.max(initial=0)), dtype=np.int64)
-    falling = np.full(columns.shape, np.inf)
-    columns[row, place] = column
-    falling[row, place] = -log_odds[row, column]
-    return np.take_along_axis(columns, np.argsort(falling, axis=1, kind="stable"), axis=1)
-
-
-def _meets_refused(
-    log_odds: NDArray[np.float64], document: NDArray[np.int64], company: sparse.csr_array
-) -> Decisions:
-    refused = log_odds[_repeat(document, company), company.indices] == -np.inf
-    return _any_in_row(refused, company)
-
-
-def _meets_seated(
-    seated: NDArray[np.int64], document: NDArray[np.int64], taken: sparse.csr_array
-) -> Decisions:
-    sits = seated[_repeat(document, taken), taken.indices]
-    return _any_in_row((sits != 0) & (sits != taken.data), taken)
-
-
 def _mark(
-    table: NDArray[np.generic], document: NDArray[np.int64], rows: sparse.csr_array, keep: Decisions
+    table: NDArray[np.generic], document: Columns, rows: sparse.csr_array, keep: Decisions
 ) -> None:
     """Write the stored values of the rows to keep into the rows of their documents."""
     kept = _repeat(keep, rows)
@@ -373,10 +377,7 @@ def _any_in_row(marks: Decisions, rows: sparse.csr_array) -> Decisions:
     return np.bincount(place[marks], minlength=rows.shape[0]) > 0
 
 
-Columns = NDArray[np.int64]
-
-
-class Level(NamedTuple):
+class _Level(NamedTuple):
     """Arrows whose targets are at one height; those of one target follow each other.
 
     Attributes
@@ -394,36 +395,39 @@ class Level(NamedTuple):
     targets: Columns
 
 
-def levels(sources: Columns, targets: Columns, n_labels: int) -> tuple[Level, ...]:
+def _levels(sources: Columns, targets: Columns, n_labels: int) -> tuple[_Level, ...]:
     """Sort arrows into levels such that every source is finished before it is used.
 
     Examples
     --------
-    >>> steps = levels(np.array([0, 1]), np.array([1, 2]), 3)
+    >>> steps = _levels(np.array([0, 1]), np.array([1, 2]), 3)
     >>> [step.targets.tolist() for step in steps]
     [[1], [2]]
     """
     height = _heights(sources, targets, n_labels)[targets]
     order = np.lexsort((sources, targets, height))
     cuts = np.flatnonzero(np.diff(height[order])) + 1
+    parts = [part for part in np.split(order, cuts) if len(part)]
+    ends = [np.unique(targets[part], return_index=True) for part in parts]
     return tuple(
-        _level(sources[part], targets[part]) for part in np.split(order, cuts) if len(part)
+        _Level(sources[part], starts, distinct)
+        for part, (distinct, starts) in zip(parts, ends, strict=True)
     )
 
 
-def raise_along(values: NDArray[Any], arrows: Sequence[Level]) -> None:
+def _raise_along(values: NDArray[Any], arrows: Sequence[_Level]) -> None:
     """Give each target the largest value of itself and its sources; in place, along axis 1."""
     for sources, starts, targets in arrows:
         highest = np.maximum.reduceat(values[:, sources], starts, axis=1)
         values[:, targets] = np.maximum(values[:, targets], highest)
 
 
-def closure(narrower: Columns, broader: Columns, n_labels: int) -> sparse.csr_array:
+def _closure(narrower: Columns, broader: Columns, n_labels: int) -> sparse.csr_array:
     """Return a sparse matrix that marks each label's broader labels near and far, and itself.
 
     Examples
     --------
-    >>> closure(np.array([0, 1]), np.array([1, 2]), 3).toarray().astype(int)
+    >>> _closure(np.array([0, 1]), np.array([1, 2]), 3).toarray().astype(int)
     array([[1, 1, 1],
            [0, 1, 1],
            [0, 0, 1]])
@@ -451,26 +455,18 @@ def _heights(sources: Columns, targets: Columns, n_labels: int) -> Columns:
         height = higher
 
 
-def _level(sources: Columns, targets: Columns) -> Level:
-    distinct, starts = np.unique(targets, return_index=True)
-    return Level(sources, starts, distinct)
-
-
-Clash = tuple[int, int, str]
-
-
 def clash_in(
-    facts: NDArray[np.float64],
+    known: Floats,
     names: Sequence[Hashable],
     groups: Sequence[Sequence[int]],
     implies: Sequence[tuple[int, int]],
 ) -> str:
-    """Return the two statements of a document that clash and the rule, for a message.
+    """Return two known labels of a document that clash and the rule, for a message.
 
     Parameters
     ----------
-    facts
-        1 accepted, 0 refused, NaN open, ``(n_labels,)``; they break a rule.
+    known
+        1 accepted, 0 rejected, NaN open, ``(n_labels,)``; they break a rule.
     names, groups, implies
         As in :class:`labelkin.rules.BoundRules`.
 
@@ -483,13 +479,13 @@ def clash_in(
         names[narrower]: [names[int(column)] for column in broader]  # type: ignore[call-overload]
         for narrower, broader in broader_labels(implies).items()
     }
-    accepted = [names[j] for j in np.flatnonzero(facts == 1).tolist()]
-    refused = {names[j] for j in np.flatnonzero(facts == 0).tolist()}
+    accepted = [names[j] for j in np.flatnonzero(known == 1).tolist()]
+    rejected = {names[j] for j in np.flatnonzero(known == 0).tolist()}
     reached = {label: set(reachable(label, graph)) for label in accepted}
     for label in accepted:
-        for broader in reached[label] & refused:
+        for broader in reached[label] & rejected:
             why = chain(path(label, broader, graph))
-            return f"{label!r} accepted and {broader!r} refused, while {why}"
+            return f"{label!r} accepted and {broader!r} rejected, while {why}"
     return _two_in_a_group([[names[j] for j in group] for group in groups], reached, graph)
 
 

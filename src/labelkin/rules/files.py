@@ -26,9 +26,13 @@ def read_relations(path: str | os.PathLike[str]) -> Rules:
 
     Parameters
     ----------
-    path
+    path : str or path
         A ``.csv`` or ``.tsv`` file in UTF-8. A first line of the columns' names is passed over,
         and so are blank lines.
+
+    Returns
+    -------
+    Rules
 
     Examples
     --------

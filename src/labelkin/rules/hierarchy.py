@@ -1,6 +1,6 @@
-"""Implications as a graph: neighbours, order, paths, and the labels that can never occur.
+"""Implications as a graph, and exclusive groups: paths, impossible labels, pairs gathered.
 
-Labels are any hashable values here: names where rules are stated, columns where they are bound.
+Labels are any hashable values here: names in :class:`Rules`, columns where they are bound.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def broader_labels(implies: Pairs) -> dict[Hashable, list[Hashable]]:
 
 
 def narrower_first(implies: Pairs) -> list[Hashable]:
-    """Return the labels of the implications, each before its broader ones; refuse a cycle.
+    """Return the labels of the implications, each before its broader ones; a circle is an error.
 
     Examples
     --------
@@ -95,10 +95,10 @@ def nearest(start: Hashable, graph: Graph, kept: Collection[Hashable]) -> list[H
     return [label for label in met if label in kept]
 
 
-def refuse_impossible(
+def check_possible(
     groups: Sequence[Collection[Hashable]], implies: Collection[tuple[Hashable, Hashable]]
 ) -> None:
-    """Refuse rules under which a label can never occur: it implies two that exclude each other."""
+    """Raise where a label can never occur: it implies two that exclude each other."""
     graph = broader_labels(implies)
     # For each group that a label and its broader labels reach: the one of its labels reached.
     reached: dict[Hashable, dict[int, Hashable]] = {}

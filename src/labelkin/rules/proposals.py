@@ -22,17 +22,17 @@ class ProposedRule(NamedTuple):
 
     Attributes
     ----------
-    kind
+    kind : "implies" or "exclusive"
         ``"implies"``: every document with the first label has the second. ``"exclusive"``: none.
-    first, second
+    first, second : hashable
         Names of the labels; of an exclusive pair the first is the one of the lower column.
-    documents
+    documents : int
         Number of documents with the first label.
-    with_second
+    with_second : int
         How many of them have the second: all, or 0.
-    expected
+    expected : float
         How many would have it if the labels were independent.
-    surprise
+    surprise : float
         −log of the probability that independent labels of the same frequencies look like this, by
         Fisher's exact test, in nats; what proposals are sorted by.
     """
@@ -61,12 +61,16 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
 
     Parameters
     ----------
-    Y
+    Y : label matrix, label sets or classes
         Anything :func:`labelkin.label_matrix.read_labels` takes.
-    min_documents
+    min_documents : int, default 10
         An implication needs so many documents with the first label; and one without the second.
-    min_expected
+    min_expected : float, default 5.0
         An exclusion needs so many documents with both labels expected, if they were independent.
+
+    Returns
+    -------
+    list of ProposedRule
 
     Examples
     --------
@@ -120,30 +124,6 @@ class _Pairs:
             yield ProposedRule(kind, *row)
 
 
-class _Cells(NamedTuple):
-    """A sparse matrix of which single cells are asked for: stored places, ascending, and values."""
-
-    places: Columns
-    values: Counts
-    width: int
-
-    @classmethod
-    def of(cls, matrix: Any) -> _Cells:
-        rows = sparse.csr_array(matrix)
-        rows.sort_indices()
-        stored = sparse.coo_array(rows)
-        width = stored.shape[1]
-        return cls(stored.row.astype(np.int64) * width + stored.col, stored.data, width)
-
-    def at(self, row: Columns, column: Columns) -> Counts:
-        """Return the cells at the given places, 0 where nothing is stored."""
-        if not len(self.places):
-            return np.zeros(len(row))
-        wanted = row * self.width + column
-        place = np.minimum(np.searchsorted(self.places, wanted), len(self.places) - 1)
-        return np.where(self.places[place] == wanted, self.values[place], 0.0)
-
-
 @dataclass(frozen=True)
 class _PairCounts:
     """Sparse counts over documents; ``[j, k]`` speaks of labels j and k.
@@ -154,19 +134,19 @@ class _PairCounts:
     n_documents: int
     positive: Counts
     known: Counts
-    both: _Cells
-    positive_unknown: _Cells
-    both_unknown: _Cells
+    both: sparse.csr_matrix
+    positive_unknown: sparse.csr_matrix
+    both_unknown: sparse.csr_matrix
 
     def pairs(self, first: Columns, second: Columns) -> _Pairs:
         known = self.known[first] + self.known[second] - self.n_documents
         return _Pairs(
             first,
             second,
-            known + self.both_unknown.at(first, second),
-            self.positive[first] - self.positive_unknown.at(first, second),
-            self.positive[second] - self.positive_unknown.at(second, first),
-            self.both.at(first, second),
+            known + _at(self.both_unknown, first, second),
+            self.positive[first] - _at(self.positive_unknown, first, second),
+            self.positive[second] - _at(self.positive_unknown, second, first),
+            _at(self.both, first, second),
         )
 
 
@@ -178,17 +158,26 @@ def _count(labels: LabelMatrix) -> _PairCounts:
         labels.shape[0],
         n_positive,
         n_known,
-        _Cells.of(positive.T @ positive),
-        _Cells.of(positive.T @ unknown),
-        _Cells.of(unknown.T @ unknown),
+        *map(_sorted, (positive.T @ positive, positive.T @ unknown, unknown.T @ unknown)),
     )
 
 
+def _sorted(matrix: Any) -> sparse.csr_matrix:
+    """Return a matrix of which single cells are asked for: they are found by halving."""
+    cells = sparse.csr_matrix(matrix)
+    cells.sort_indices()
+    return cells
+
+
+def _at(cells: sparse.csr_matrix, row: Columns, column: Columns) -> Counts:
+    return np.asarray(cells[row, column]).ravel() if len(row) else np.zeros(0)
+
+
 def _implications(counts: _PairCounts, min_documents: int) -> Iterator[ProposedRule]:
-    row, column = np.divmod(counts.both.places, max(counts.both.width, 1))
+    both = counts.both.tocoo()
     # All documents with the first label have both, so those must be as many.
-    enough = (row != column) & (counts.both.values >= min_documents)
-    pairs = counts.pairs(row[enough], column[enough])
+    enough = (both.row != both.col) & (both.data >= min_documents)
+    pairs = counts.pairs(both.row[enough], both.col[enough])
     always = (pairs.with_both == pairs.with_first) & (pairs.with_second < pairs.total)
     return pairs.where(always).proposals("implies")
 

@@ -1,4 +1,4 @@
-"""Rules between labels, stated by name."""
+"""Rules between labels, by name."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix.record import name_array, refuse_repeated, some_of
+from labelkin.label_matrix.record import check_distinct, name_array, some_of
 from labelkin.rules.bound import BoundRules
 from labelkin.rules.hierarchy import (
     broader_labels,
+    check_possible,
     groups_of,
     nearest,
     projected,
-    refuse_impossible,
 )
 from labelkin.rules.proposals import ProposedRule
 
@@ -33,11 +33,11 @@ class Rules:
 
     Parameters
     ----------
-    exclusive
+    exclusive : collection of collections of labels, default ()
         Groups of two or more labels of which a document has at most one.
-    implies
+    implies : collection of pairs of labels, default ()
         Pairs (narrower, broader): a document that has the first has the second. Chains are
-        followed; a circle is refused, and so are rules under which a label can never occur.
+        followed; a circle is an error, and so are rules under which a label can never occur.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Rules:
             distinct.setdefault(frozenset(group), group)
         object.__setattr__(self, "exclusive", tuple(distinct.values()))
         object.__setattr__(self, "implies", tuple(dict.fromkeys(pairs)))
-        refuse_impossible(tuple(self.exclusive), self.implies)
+        check_possible(tuple(self.exclusive), self.implies)
 
     @classmethod
     def from_proposed(cls, proposals: Iterable[ProposedRule]) -> Rules:
@@ -89,7 +89,7 @@ class Rules:
     def bind(self, names: Sequence[Any] | NDArray[Any]) -> BoundRules:
         """Return the rules for matrices whose columns are ``names``; they have every label."""
         columns = name_array(names)
-        refuse_repeated(columns.tolist(), "names")
+        check_distinct(columns.tolist(), "names")
         place = {name: column for column, name in enumerate(columns.tolist())}
         unknown = [str(label) for label in self.labels if label not in place]
         if unknown:
@@ -219,3 +219,12 @@ def _plain(label: Any) -> Hashable:
             "name."
         ) from None
     return plain
+
+
+def bind_rules(rules: Rules | None, names: Sequence[Any] | NDArray[Any]) -> BoundRules | None:
+    """Return the rules that a user gave for the labels of a model; ``None``: none."""
+    if rules is None:
+        return None
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
+    return rules.bind(names)

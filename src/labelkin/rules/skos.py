@@ -35,11 +35,11 @@ class Vocabulary(NamedTuple):
 
     Attributes
     ----------
-    rules
+    rules : Rules
         Its relations, by the names of the concepts.
-    names
+    names : tuple of str
         The names of all its concepts, sorted.
-    uris
+    uris : tuple of str
         Their URIs, in the order of the names.
     """
 
@@ -62,38 +62,63 @@ def read_skos(
 
     Parameters
     ----------
-    path
+    path : str or path
         Turtle (``.ttl``), RDF/XML (``.rdf``, ``.xml``), N-Triples (``.nt``) or JSON-LD
         (``.jsonld``, ``.json``).
-    names
+    names : "label" or "uri", default "label"
         Whether a concept is named by its ``skos:prefLabel`` or by its URI.
-    language
+    language : str or None, default None
         Language of the labels, such as ``"en"``: every concept needs one in it. ``None`` takes the
         first by language, and one without language before all.
+
+    Returns
+    -------
+    Vocabulary
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> file = Path(folder.name, "pets.ttl")
+    >>> _ = file.write_text(
+    ...     "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . "
+    ...     "<urn:poodle> skos:prefLabel 'poodle' ; skos:broader <urn:dog> . "
+    ...     "<urn:dog> skos:prefLabel 'dog' ."
+    ... )
+    >>> read_skos(file).rules
+    Rules(implies=[('poodle', 'dog')])
+    >>> folder.cleanup()
     """
     if names not in ("label", "uri"):
         raise ValueError(f"names must be 'label' or 'uri', got {names!r}.")
     path = Path(path)
-    graph, skos, owl = _read_graph(path)
-    concepts, implied, disjoint = _relations(graph, skos, owl)
+    rdflib, graph = _read_graph(path)
+    concepts, implied, disjoint = _relations(rdflib, graph)
     if not concepts:
         raise ValueError(
             f"{path.name}: a vocabulary must have concepts (skos:Concept), got {len(graph)} "
             "triples without. Is it a SKOS file?"
         )
     with saying_where(path):
-        _refuse_nameless(concepts)
+        nameless = [concept for concept in concepts if not isinstance(concept, rdflib.URIRef)]
+        if nameless:
+            raise ValueError(
+                f"Concepts must have a URI, got {len(nameless)} without (blank nodes or texts). "
+                "Give them one."
+            )
         by_uri = {str(concept): str(concept) for concept in concepts}
-        named = by_uri if names == "uri" else _preferred(graph, skos, concepts, language)
-        rules = Rules(
-            exclusive=groups_of(_named(disjoint, named)), implies=list(_named(implied, named))
+        named = by_uri if names == "uri" else _preferred(rdflib, graph, concepts, language)
+        disjoint, implied = (
+            [(named[str(first)], named[str(second)]) for first, second in pairs]
+            for pairs in (disjoint, implied)
         )
+        rules = Rules(exclusive=groups_of(disjoint), implies=implied)
     in_order = sorted((name, uri) for uri, name in named.items())
     return Vocabulary(rules, tuple(n for n, _ in in_order), tuple(u for _, u in in_order))
 
 
-def _read_graph(path: Path) -> tuple[Any, Any, Any]:
-    """Return the graph, and rdflib's names of SKOS and OWL."""
+def _read_graph(path: Path) -> tuple[Any, Any]:
+    """Return rdflib, imported here, and the graph of the file."""
     try:
         rdflib = import_module("rdflib")
     except ImportError:
@@ -116,7 +141,7 @@ def _read_graph(path: Path) -> tuple[Any, Any, Any]:
     with _saying_unreadable(path, FORMATS[suffix]):
         # As bytes, never as a path: rdflib might take that for an address.
         graph.parse(data=data, format=FORMATS[suffix])
-    return graph, rdflib.SKOS, rdflib.OWL
+    return rdflib, graph
 
 
 @contextmanager
@@ -158,9 +183,9 @@ def _objects(document: Any) -> Iterable[dict[str, Any]]:
             queue.extend(part)
 
 
-def _relations(graph: Any, skos: Any, owl: Any) -> tuple[list[Any], list[Pair], list[Pair]]:
+def _relations(rdflib: Any, graph: Any) -> tuple[list[Any], list[Pair], list[Pair]]:
     """Return the concepts, pairs (narrower, broader) and disjoint pairs, all sorted."""
-    rdf_type = import_module("rdflib").RDF.type
+    skos = rdflib.SKOS
     implied = {
         *graph.subject_objects(skos.broader),
         *graph.subject_objects(skos.broaderTransitive),
@@ -168,27 +193,20 @@ def _relations(graph: Any, skos: Any, owl: Any) -> tuple[list[Any], list[Pair], 
         *((narrow, broad) for broad, narrow in graph.subject_objects(skos.narrowerTransitive)),
     }
     # By SKOS, whatever has a broader concept, or is one, is a concept.
-    concepts = {*graph.subjects(rdf_type, skos.Concept), *(c for pair in implied for c in pair)}
+    concepts = {
+        *graph.subjects(rdflib.RDF.type, skos.Concept),
+        *(c for pair in implied for c in pair),
+    }
     disjoint = {
         tuple(sorted(pair))
-        for pair in graph.subject_objects(owl.disjointWith)
+        for pair in graph.subject_objects(rdflib.OWL.disjointWith)
         if concepts.issuperset(pair)
     }
     return sorted(concepts), sorted(implied), sorted(disjoint)
 
 
-def _refuse_nameless(concepts: Iterable[Any]) -> None:
-    uri = import_module("rdflib").URIRef
-    nameless = [concept for concept in concepts if not isinstance(concept, uri)]
-    if nameless:
-        raise ValueError(
-            f"Concepts must have a URI, got {len(nameless)} without (blank nodes or texts). Give "
-            "them one."
-        )
-
-
 def _preferred(
-    graph: Any, skos: Any, concepts: Sequence[Any], language: str | None
+    rdflib: Any, graph: Any, concepts: Sequence[Any], language: str | None
 ) -> dict[str, str]:
     """Return the preferred label of each concept by its URI."""
     named: dict[str, str] = {}
@@ -196,26 +214,18 @@ def _preferred(
     for concept in concepts:
         labels = sorted(
             ((label.language or "").lower(), str(label))
-            for label in graph.objects(concept, skos.prefLabel)
+            for label in graph.objects(concept, rdflib.SKOS.prefLabel)
         )
         fitting = [text for tag, text in labels if wanted in (None, tag)]
         if fitting:
             named[str(concept)] = fitting[0]
-    _refuse_unlabelled([str(c) for c in concepts if str(c) not in named], language)
-    _refuse_ambiguous(named)
-    return named
-
-
-def _refuse_unlabelled(uris: Sequence[str], language: str | None) -> None:
-    if uris:
+    lacking = [str(concept) for concept in concepts if str(concept) not in named]
+    if lacking:
         kind = "a skos:prefLabel" if language is None else f"a skos:prefLabel in {language!r}"
         raise ValueError(
-            f"Every concept must have {kind}, got none for {some_of(uris, 5)}. Use names='uri'"
+            f"Every concept must have {kind}, got none for {some_of(lacking, 5)}. Use names='uri'"
             f"{'' if language is None else ', or language=None for any language'}."
         )
-
-
-def _refuse_ambiguous(named: dict[str, str]) -> None:
     first: dict[str, str] = {}
     for uri, name in named.items():
         if first.setdefault(name, uri) != uri:
@@ -223,7 +233,4 @@ def _refuse_ambiguous(named: dict[str, str]) -> None:
                 f"Names of concepts must be distinct, got {name!r} for {first[name]!r} and "
                 f"{uri!r}. Use names='uri'."
             )
-
-
-def _named(pairs: Iterable[Pair], named: dict[str, str]) -> list[tuple[str, str]]:
-    return [(named[str(first)], named[str(second)]) for first, second in pairs]
+    return named

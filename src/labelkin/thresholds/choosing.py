@@ -14,9 +14,8 @@ from labelkin.label_matrix import LabelMatrix, Scale, check_scale
 from labelkin.registry import names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, MCut
-from labelkin.thresholds.rule import Scores, ThresholdRule, is_number
+from labelkin.thresholds.rule import Scores, ThresholdRule, TunedMetric, is_number
 
-TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 RuleName = Literal[
     "fixed_cut", "global_cut", "scut", "scut_fbr", "pcut", "rcut", "mcut", "expected_f1"
 ]

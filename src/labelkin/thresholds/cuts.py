@@ -15,6 +15,7 @@ from labelkin.thresholds.rule import (
     Decisions,
     Scores,
     ThresholdRule,
+    TunedMetric,
     cut_below,
     is_number,
     known_frequency,
@@ -28,10 +29,10 @@ class FixedCut(ThresholdRule):
 
     Parameters
     ----------
-    cut
+    cut : float, default 0.5
         A probability, strictly between 0 and 1, whatever the scale of the scores. A score at the
         cut is not above it.
-    scale
+    scale : "probability" or "log_odds", default "probability"
         What the scores are: ``"probability"`` or ``"log_odds"``.
 
     Examples
@@ -78,7 +79,7 @@ class GlobalCut(ThresholdRule):
 
     Parameters
     ----------
-    metric
+    metric : str, default "micro_f1"
         ``"micro_f1"``, ``"macro_f1"``, ``"document_f1"`` (the mean of the documents' F1),
         ``"hamming_loss"`` or ``"subset_loss"`` (the share of documents whose label set is not
         exactly right). 0/0 in an F1 is 0. Unknown cells are left out: a document is judged by its
@@ -92,7 +93,7 @@ class GlobalCut(ThresholdRule):
     [0.25, 0.25]
     """
 
-    def __init__(self, metric: str = "micro_f1") -> None:
+    def __init__(self, metric: TunedMetric = "micro_f1") -> None:
         self.metric = metric
 
     def _check_parameters(self) -> None:
@@ -187,7 +188,7 @@ class SCut(ThresholdRule):
 
     Parameters
     ----------
-    beta
+    beta : float, default 1.0
         Above 0; recall counts beta times as much as precision.
 
     Attributes
@@ -223,11 +224,11 @@ class SCutFBR(SCut):
 
     Parameters
     ----------
-    beta
+    beta : float, default 1.0
         As in :class:`SCut`.
-    fbr
+    fbr : float, default 0.1
         Where the best F_beta is below it, in [0, 1], the cut is not trusted; 0 is plain SCut.
-    variant
+    variant : 0 or 1, default 1
         What such a label is cut at: 0: +inf, it is never given; 1: its highest fitting score. Also
         in variant 1 a label without positives, or with the same score for all documents, is cut at
         +inf: its highest score would give it to everyone.
@@ -311,7 +312,7 @@ class PCut(ThresholdRule):
 
     Parameters
     ----------
-    x
+    x : float, optional
         ``None``: k_j = round(prior_j · n) for a batch of n documents, the share the label has in
         training. A number above 0: Yang's k_j = round(prior_j · x · p) with p labels; the size of
         the batch does not enter, x · p stands in its place, and x = n / p is the default. k_j is at

@@ -32,7 +32,7 @@ class RCut(ThresholdRule):
 
     Parameters
     ----------
-    t
+    t : int, optional
         How many, at least 1; more than there are labels: all. ``None`` learns it: the mean number
         of labels of a document, rounded, at least 1 (a half goes to the even number; with unknown
         cells the sum of the labels' frequencies among the known ones).
@@ -75,7 +75,7 @@ class MCut(ThresholdRule):
 
     Parameters
     ----------
-    scale
+    scale : "probability" or "log_odds", default "probability"
         What the scores are: ``"probability"`` or ``"log_odds"``; the gap is measured in
         probabilities in either case.
 
@@ -153,7 +153,7 @@ class ExpectedF1(ThresholdRule):
 
     Parameters
     ----------
-    scale
+    scale : "probability" or "log_odds", default "probability"
         What the scores are: ``"probability"`` or ``"log_odds"``.
 
     Examples
@@ -267,12 +267,12 @@ class LabelLimits(ThresholdRule):
 
     Parameters
     ----------
-    rule
+    rule : ThresholdRule, optional
         The rule that decides first; ``None``: ``FixedCut()``, for probabilities. What the scores
         are is the rule's affair: log-odds need e.g. ``FixedCut(scale="log_odds")``.
-    at_least
+    at_least : int, default 0
         How many labels a document has at least, 0 or more.
-    at_most
+    at_most : int, optional
         How many at most, not below ``at_least``; ``None``: any number.
 
     Attributes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,7 @@ from labelkin.odds import probability_of
 
 Scores = NDArray[np.float64]
 Decisions = NDArray[np.bool_]
+TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
 class LabelCut(NamedTuple):
@@ -72,11 +73,15 @@ class ThresholdRule(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores
-            Of training documents, made without their labels, ``(n_documents, n_labels)``; dense,
-            no NaN. ``None`` where the rule needs none.
-        Y
-            Their labels, any kind; a cell that is NaN is unknown and left out.
+        scores : array of shape (n_documents, n_labels), or None
+            Of training documents, made without their labels; dense, no NaN. ``None`` where the
+            rule needs none.
+        Y : any kind of labels
+            Of the same documents; a cell that is NaN is unknown and left out.
+
+        Returns
+        -------
+        self
         """
         self._check_parameters()
         labels = read_labels(Y)
