@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from benchmarks.reuters import describe_words, read_stories, word_reader
-from labelkin.corpora.newsroom import newsroom
+from labelkin.corpora import newsroom
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 TOP = Path(__file__).parent.parent

@@ -20,8 +20,9 @@ from labelkin import (
 )
 from labelkin.beyond.calibration import fit_calibration
 from labelkin.beyond.criteria import Truth, does_clear_harm
+from labelkin.corpora import Documents
 from labelkin.label_matrix import read_labels
-from labelkin.prediction import answer_batches, fitted_model, read_documents
+from labelkin.prediction import answer_batches, fitted_model
 from labelkin.rules.bound import BoundRules
 from labelkin.text import WordCounts
 
@@ -56,7 +57,7 @@ def test_calibrated_probabilities_are_the_same_through_every_door():
     classifier, vectors = pipeline[-1], pipeline[:-1].transform(TEXTS[:3])
     for i, suggestions in enumerate(classifier.suggest(vectors)):
         assert [s.probability for s in suggestions] == [expected[i, s.label] for s in suggestions]
-    documents = read_documents(iter(t + "\n" for t in TEXTS[:3]), "text", "texts")
+    documents = Documents([t + "\n" for t in TEXTS[:3]], "text")
     [answers] = answer_batches(fitted_model(pipeline), documents, batch=10)
     np.testing.assert_allclose([a.probabilities for a in answers], expected)
 

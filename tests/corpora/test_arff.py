@@ -303,7 +303,7 @@ def test_the_training_documents_must_be_there(tmp_path, n_train):
 def test_bytes_of_another_encoding_are_named_with_their_line(tmp_path):
     path = tmp_path / "tiny.arff"
     path.write_bytes(HEADER.replace("it's", "thé").encode("latin-1") + b"1,0,2,3\n")
-    with pytest.raises(ValueError, match=r"line 6: the text must be utf-8-sig, got the byte 0xe9"):
+    with pytest.raises(ValueError, match=r"line 6: the text must be utf-8, got 0xE9 at byte \d+"):
         read_meka(path)
     assert read_meka(path, encoding="latin-1").terms[0] == "thé"
 

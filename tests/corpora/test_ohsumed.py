@@ -52,7 +52,7 @@ def test_an_archive_is_read_like_the_folder(tmp_path):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
-def test_an_archive_cut_off_is_refused(tmp_path, share):
+def test_an_archive_cut_off_is_an_error(tmp_path, share):
     rng = np.random.default_rng(0)
     noise = {f"test/C01/{k:07}": rng.bytes(999).decode("latin-1") for k in range(20)}
     write(tmp_path / "ohsumed", FILES | noise)
@@ -86,12 +86,12 @@ def test_an_archive_cut_off_is_refused(tmp_path, share):
         ),
     ],
 )
-def test_a_folder_that_is_not_the_corpus_is_refused(tmp_path, files, options, match):
+def test_a_folder_that_is_not_the_corpus_is_an_error(tmp_path, files, options, match):
     with pytest.raises(ValueError, match=match):
         read_ohsumed(write(tmp_path, files), **options)
 
 
-def test_a_cut_off_word_file_is_refused(tmp_path):
+def test_a_cut_off_word_file_is_an_error(tmp_path):
     path = tmp_path / "OHSUMED-F.arff"
     path.write_text(
         "@relation 'O: -C 1'\n@attribute C01 {0,1}\n@attribute tea numeric\n@data\n{0 1}\n"

@@ -15,9 +15,8 @@ from benchmarks.corpus import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.datasets import dump_svmlight_file
+from sklearn.feature_extraction.text import CountVectorizer
 
-from labelkin.corpora.libsvm import iter_libsvm, read_libsvm
 from labelkin.corpora.rcv1 import (
     Rcv1Topics,
     iter_rcv1_tokens,
@@ -93,7 +92,78 @@ def test_tokens_are_texts(tmp_path):
     assert (corpus.features, corpus.Y.shape) == ("text", (5, 2))
 
 
-@pytest.mark.parametrize("form", ["vectors", "tokens"])
+def write_tokens(folder, texts):
+    """Write token files, the texts of TOPICS in their order, a few tokens per line."""
+    write_rcv1(folder)
+    text_of = dict(zip(TOPICS, texts, strict=True))
+    for part, documents in PARTS.items():
+        entries = [f".I {i}\n.W\n" + text_of[i].replace("/", "\n") + "\n\n" for i in documents]
+        write(folder, f"lyrl2004_tokens_{part}.dat", "".join(entries))
+    return folder
+
+
+TEXTS = ["tea tea/sugar", "tea milk tea", "rye tea/tea tea", "", "sugar sugar milk"]
+
+
+def test_counts_are_of_the_stems_of_training_documents(tmp_path):
+    corpus = read_rcv1(write_tokens(tmp_path, TEXTS), form="counts")
+    assert corpus.terms.tolist() == ["milk", "sugar", "tea"]
+    assert corpus.documents.toarray().tolist() == [
+        [0, 1, 2],
+        [1, 0, 2],
+        [0, 0, 3],
+        [0, 0, 0],
+        [1, 2, 0],
+    ]
+    assert (corpus.features, corpus.ids.tolist()) == ("counts", list(TOPICS))
+    assert corpus.Y.label_sets() == read_rcv1(tmp_path).Y.label_sets()
+
+
+def test_counts_are_those_of_scikit_learn(tmp_path):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"stem{k}" for k in rng.integers(0, 30, 40)) for _ in TOPICS]
+    corpus = read_rcv1(write_tokens(tmp_path, texts), form="counts", min_documents=2)
+    theirs = CountVectorizer(min_df=2).fit(texts[:2])
+    assert corpus.terms.tolist() == theirs.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(corpus.documents.toarray(), theirs.transform(texts).toarray())
+
+
+def test_terms_in_few_training_documents_are_left_out(tmp_path):
+    parts = {**PARTS, "train": {2286: "1:0.6 3:0.8", 26150: "2:0.28 3:0.96"}}
+    corpus = read_rcv1(write_rcv1(tmp_path, parts), min_documents=2)
+    assert corpus.terms.tolist() == ["3"]
+    assert corpus.documents.toarray().tolist() == [[1], [1], [0], [0], [1]]
+    counts = read_rcv1(write_tokens(tmp_path, TEXTS), form="counts", min_documents=2)
+    assert counts.terms.tolist() == ["tea"]
+    assert counts.documents.toarray().ravel().tolist() == [2, 2, 3, 0, 0]
+
+
+def test_what_is_left_of_a_vector_points_where_it_did(tmp_path):
+    rows = [f"{k % 2 + 1}\tfirst\tC11\t1:0.6 2:0.64 {k + 3}:0.48" for k in range(4)]
+    rows.append("4\tfirst\tC11\t1:0.36 2:0.48 9:0.8")
+    path = write(tmp_path, "s", "\n".join(rows))
+    whole, kept = read_rcv1_sample(path), read_rcv1_sample(path, min_documents=4)
+    assert whole.documents.shape[1] == 47236
+    assert kept.terms.tolist() == ["1", "2"]
+    X = whole.documents[:, [0, 1]].toarray()
+    expected = X / np.linalg.norm(X, axis=1, keepdims=True)
+    np.testing.assert_allclose(kept.documents.toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"min_documents": 0}, "min_documents must be at least 1, got 0"),
+        ({"min_documents": 3}, "none is in 3 of the 2 training documents. Lower it"),
+        ({"min_documents": 2, "form": "tokens"}, "must be 1 for tokens, .*WordCounts.* got 2"),
+    ],
+)
+def test_a_wrong_number_of_documents_is_named(tmp_path, options, match):
+    with pytest.raises(ValueError, match=match):
+        read_rcv1(write_rcv1(tmp_path), **options)
+
+
+@pytest.mark.parametrize("form", ["vectors", "tokens", "counts"])
 @pytest.mark.parametrize(
     ("parts", "match"),
     [
@@ -132,7 +202,7 @@ def test_missing_files_are_named(tmp_path):
     (tmp_path / "lyrl2004_vectors_test_pt3.dat").unlink()
     with pytest.raises(FileNotFoundError, match=r"the file lyrl2004_vectors_test_pt3.dat"):
         read_rcv1(tmp_path)
-    with pytest.raises(ValueError, match="form must be 'vectors' or 'tokens', got 'words'"):
+    with pytest.raises(ValueError, match="'tokens' or 'counts', got 'words'"):
         rcv1_files(tmp_path, "words")
 
 
@@ -227,7 +297,7 @@ def test_a_compressed_file_cut_off_is_named_with_its_line(tmp_path):
     blocks = iter_rcv1_vectors([tmp_path / "v.gz"], topics, block=100)
     n_read = 0
     with pytest.raises(
-        ValueError, match=r"v.gz, line \d+: the file must unpack .* cut off\?"
+        ValueError, match=r"v.gz, line \d+: a gzip file must unpack .* cut off\?"
     ) as bad:
         for block in blocks:
             n_read += len(block.ids)
@@ -325,7 +395,7 @@ def test_as_many_documents_as_rcv1_has_go_by_in_little_memory(tmp_path, long_pro
     answer = subprocess.run(
         [sys.executable, "-c", READ_ALL, str(path), str(n_documents)],
         cwd=here.parent.parent,
-        env={**os.environ, "PYTHONPATH": f"{here}{os.pathsep}{here.parent.parent}"},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
         capture_output=True,
         text=True,
         check=True,
@@ -354,55 +424,6 @@ def test_token_files_are_read_document_by_document(tmp_path):
 def test_damaged_tokens_are_named_with_their_line(tmp_path, text, match):
     with pytest.raises(ValueError, match=match):
         list(iter_rcv1_tokens([write(tmp_path, "a", text)]))
-
-
-@pytest.mark.parametrize("ending", ["", ".gz", ".bz2"])
-def test_libsvm_files_are_read_as_they_were_written(tmp_path, ending):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(12, 5)) * (rng.random((12, 5)) < 0.5)
-    Y = (rng.random((12, 11)) < 0.3).astype(int)
-    for name, rows in [("train", slice(0, 8)), ("test", slice(8, 12))]:
-        dump_svmlight_file(
-            X[rows], Y[rows], str(tmp_path / "plain"), zero_based=False, multilabel=True
-        )
-        write(tmp_path, f"{name}.svm{ending}", (tmp_path / "plain").read_text())
-    corpus = read_libsvm(tmp_path / f"train.svm{ending}", tmp_path / f"test.svm{ending}")
-    np.testing.assert_allclose(corpus.documents.toarray(), X, rtol=1e-14)
-    assert corpus.Y.names.tolist() == [str(j) for j in range(11) if Y[:, j].any()]
-    np.testing.assert_array_equal(corpus.Y.dense(), Y[:, Y.any(axis=0)])
-    assert (len(corpus.train), len(corpus.test), corpus.name) == (8, 4, "train")
-    assert corpus.features == "numbers"
-
-
-def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
-    path = write(tmp_path, "a.svm", "3,1 2:1 4:2\n 1:1\n2:3\n3 \n3\n")
-    corpus = read_libsvm(path, n_features=6)
-    assert corpus.Y.label_sets() == [("1", "3"), (), (), ("3",), ("3",)]
-    assert corpus.documents.shape == (5, 6)
-    assert corpus.documents.sum(axis=1).tolist() == [3, 1, 3, 0, 0]
-    assert corpus.features == "counts"
-
-
-def test_libsvm_files_are_read_in_blocks_with_given_labels(tmp_path):
-    path = write(tmp_path, "a.svm", "3,1 2:1\n 1:1\n2 2:3\n")
-    blocks = list(iter_libsvm([path, path], ["1", "2", "3"], n_features=4, block=2))
-    assert [X.shape for X, _ in blocks] == [(2, 4), (1, 4)] * 2
-    assert [Y.label_sets() for _, Y in blocks[:2]] == [[("1", "3"), ()], [("2",)]]
-    with pytest.raises(ValueError, match=r"a.svm, line 3: labels must be among .* got '2'"):
-        list(iter_libsvm(path, ["1", "3"], n_features=4))
-
-
-@pytest.mark.parametrize(
-    ("text", "match"),
-    [
-        ("1 2:1\n1,2 3:x\n", r"a.svm, line 2: a vector must be TERM:WEIGHT …, .* got '3:x'"),
-        ("1 2:1 9:1\n", r"a.svm, line 1: .* ascending from 1 to 4, got '9:1' after term 2"),
-        ("", r"The training files must have documents, and a.svm have none"),
-    ],
-)
-def test_damaged_libsvm_files_are_named_with_their_line(tmp_path, text, match):
-    with pytest.raises(ValueError, match=match):
-        read_libsvm(write(tmp_path, "a.svm", text), n_features=4)
 
 
 def test_the_sample_trains_on_two_subsets_and_tests_on_terms_not_seen(tmp_path):

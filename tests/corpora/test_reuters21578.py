@@ -116,24 +116,24 @@ def test_a_damaged_file_is_named_with_its_line(tmp_path, text, match):
         read(tmp_path, text)
 
 
-def test_another_kind_of_file_is_refused(tmp_path):
+def test_another_kind_of_file_is_an_error(tmp_path):
     (tmp_path / "a.sgm").write_text("<html>\n")
     with pytest.raises(ValueError, match=r"a.sgm, line 1: .* <!DOCTYPE lewis .* got '<html>'"):
         read_reuters21578(tmp_path)
 
 
-def test_an_incomplete_distribution_is_refused(tmp_path):
+def test_an_incomplete_distribution_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"21578 documents in 22 files, got 2 in 1 files: .*False"):
         read_reuters21578(write(tmp_path, TWO))
 
 
-def test_an_empty_folder_is_refused(tmp_path):
+def test_an_empty_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"must have the files reut2-000.sgm"):
         read_reuters21578(tmp_path)
 
 
 @pytest.mark.parametrize(("name", "value"), [("split", "lewis"), ("field", "dateline")])
-def test_an_unknown_choice_is_refused_with_the_choices(tmp_path, name, value):
+def test_an_unknown_choice_is_an_error_with_the_choices(tmp_path, name, value):
     with pytest.raises(ValueError, match=f"{name} must be one of '.*', got '{value}'"):
         read_reuters21578(tmp_path, **{name: value})
 

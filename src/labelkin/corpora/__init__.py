@@ -1,33 +1,63 @@
 """Corpora: documents, label sets and a fixed split, by name or from a file.
 
+Names are imported when they are first used: who reads documents loads no generator, no downloader
+and no readers of other formats.
+
 >>> load("newsroom").Y.shape
 (3000, 38)
 """
 
 from __future__ import annotations
 
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.fetch import Fetched, FetchError, fetch
-from labelkin.corpora.jsonl import iter_jsonl
-from labelkin.corpora.loading import CorpusNotFound, find, load
-from labelkin.corpora.newsroom import newsroom
-from labelkin.corpora.newsroom_truth import NewsroomTruth, newsroom_truth
-from labelkin.corpora.registry import KNOWN, KnownCorpus
-from labelkin.corpora.tables import iter_table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labelkin.corpora.corpus import Corpus
+    from labelkin.corpora.documents import Document, Documents
+    from labelkin.corpora.download import Fetched, FetchError, fetch
+    from labelkin.corpora.known import KNOWN, KnownCorpus
+    from labelkin.corpora.loading import CorpusNotFound, find, load
+    from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
+
+#: Where the names are. The module of the newsroom is not called ``newsroom``: importing it would
+#: put the module in the place of the function.
+_HOMES = {
+    "corpus": ("Corpus",),
+    "documents": ("Document", "Documents"),
+    "download": ("FetchError", "Fetched", "fetch"),
+    "known": ("KNOWN", "KnownCorpus"),
+    "loading": ("CorpusNotFound", "find", "load"),
+    "made_newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
+}
 
 __all__ = [
     "KNOWN",
     "Corpus",
     "CorpusNotFound",
+    "Document",
+    "Documents",
     "FetchError",
     "Fetched",
     "KnownCorpus",
     "NewsroomTruth",
     "fetch",
     "find",
-    "iter_jsonl",
-    "iter_table",
     "load",
     "newsroom",
     "newsroom_truth",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name; afterwards it is an attribute like any other."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"labelkin.corpora.{home}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module 'labelkin.corpora' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

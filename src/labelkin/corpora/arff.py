@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
+from xml.parsers import expat
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.arff_header import Header, read_header
-from labelkin.corpora.arff_labels import labels_by_option, labels_by_xml, read_xml_labels
-from labelkin.corpora.arff_rows import Column, feature_column, label_column, read_rows
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.feature_kind import kind_of_features
-from labelkin.corpora.text_files import text_lines
+from labelkin.corpora.corpus import Corpus, kind_of_features
+from labelkin.corpora.lines import decoded_lines, line_of
 from labelkin.label_matrix import read_labels
 
 #: Attributes of published sets that are the documents' names, no features.
@@ -25,7 +25,7 @@ DOCUMENT_NAMES = {"genbase": "protein"}
 
 
 def read_mulan(
-    folder: str | PathLike[str], *, ids: str | None = None, encoding: str = "utf-8-sig"
+    folder: str | PathLike[str], *, ids: str | None = None, encoding: str = "utf-8"
 ) -> Corpus:
     """Read a folder of MULAN: ``x.xml`` names the labels, ``x-train.arff`` and ``x-test.arff``.
 
@@ -37,18 +37,20 @@ def read_mulan(
 
     Parameters
     ----------
-    folder
+    folder : path
         Where the files are; its name is the corpus' name.
-    ids
+    ids : str or None, default=None
         The attribute that is the documents' name, if there is one; it is no feature. Known for
         genbase.
-    encoding
+    encoding : str, default="utf-8"
         What the files are written in.
     """
     folder = Path(folder)
     xml = _only(folder, "*.xml")
-    labels_of = partial(labels_by_xml, xml, read_xml_labels(xml))
-    tables = [_read_table(path, labels_of, encoding) for path in _parts(folder)]
+    labels_of = partial(_labels_by_xml, xml, _read_xml_labels(xml))
+    has_parts = any(any(folder.glob(f"*-{part}.arff*")) for part in ("train", "test"))
+    patterns = ("*-train.arff*", "*-test.arff*") if has_parts else ("*.arff*",)
+    tables = [_read_table(_only(folder, pattern), labels_of, encoding) for pattern in patterns]
     return _corpus(
         tables,
         name=folder.name,
@@ -63,7 +65,7 @@ def read_meka(
     *,
     n_train: int | None = None,
     ids: str | None = None,
-    encoding: str = "utf-8-sig",
+    encoding: str = "utf-8",
 ) -> Corpus:
     """Read an ARFF file of MEKA: ``-C 6`` in its relation says that the first 6 are the labels.
 
@@ -71,16 +73,16 @@ def read_meka(
 
     Parameters
     ----------
-    path
-        The file, maybe compressed; its name is the corpus' name.
-    n_train
+    path : path
+        The file, maybe packed; its name is the corpus' name.
+    n_train : int or None, default=None
         How many documents, from the first, are for training; the others are for testing. ``None``:
         all. What MEKA's ``-split`` options say is not looked at.
     ids, encoding
         As for :func:`read_mulan`.
     """
     path = Path(path)
-    table = _read_table(path, labels_by_option, encoding)
+    table = _read_table(path, _labels_by_option, encoding)
     n_train = table.n_documents if n_train is None else n_train
     if not 0 < n_train <= table.n_documents:
         raise ValueError(
@@ -91,12 +93,23 @@ def read_meka(
     return _corpus([table], name=path.name.split(".")[0], n_train=n_train, ids=ids, source=source)
 
 
+def _only(folder: Path, pattern: str) -> Path:
+    found = sorted(folder.glob(pattern))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise FileNotFoundError(f"{folder} must have one file {pattern}, got {names}.")
+    return found[0]
+
+
+# From tables to a corpus.
+
+
 @dataclass(frozen=True)
 class _Table:
     """A file: what its columns are, which of them are labels, and all its values."""
 
-    header: Header
-    columns: Sequence[Column]
+    header: _Header
+    columns: Sequence[_Column]
     labels: Sequence[int]
     values: sparse.csr_array
     is_sparse: bool
@@ -106,26 +119,19 @@ class _Table:
         return int(self.values.shape[0])
 
 
-def _read_table(path: Path, labels_of: Callable[[Header], list[int]], encoding: str) -> _Table:
-    lines = text_lines(path, encoding)
-    header = read_header(path, lines)
-    labels = labels_of(header)
-    columns = [feature_column(attribute) for attribute in header.attributes]
-    for j in labels:
-        columns[j] = label_column(path, header.attributes[j])
-    values, is_sparse = read_rows(path, lines, columns)
-    return _Table(header, columns, labels, values, is_sparse)
-
-
 def _corpus(
     tables: Sequence[_Table], *, name: str, n_train: int, ids: str | None, source: str
 ) -> Corpus:
     _check_same_attributes(tables)
-    columns, labels = tables[0].columns, tables[0].labels
+    header, columns, labels = tables[0].header, tables[0].columns, tables[0].labels
     values = sparse.csr_array(sparse.vstack([table.values for table in tables]))
-    name_column = _find(tables[0].header, ids)
-    kept = sorted(set(range(len(columns))) - {*labels, name_column})
-    X, terms = _features(values, columns, kept)
+    names = [attribute.name for attribute in header.attributes]
+    if ids is not None and ids not in names:
+        raise ValueError(
+            f"ids must be one of the {len(names)} attributes of {header.path.name}, got {ids!r}."
+        )
+    name_column = None if ids is None else names.index(ids)
+    X, terms = _features(values, columns, sorted({*range(len(columns))} - {*labels, name_column}))
     Y = read_labels(values[:, labels], names=[columns[j].name for j in labels])
     return Corpus(
         name=name,
@@ -134,7 +140,7 @@ def _corpus(
         Y=replace(Y, container="dense"),
         train=np.arange(n_train),
         test=np.arange(n_train, values.shape[0]),
-        ids=None if name_column is None else _words(values, columns, name_column),
+        ids=None if name_column is None else _words(values[:, [name_column]], columns[name_column]),
         terms=np.array(terms),
         source=source,
         licence="not stated with the data: see the source",
@@ -142,37 +148,30 @@ def _corpus(
 
 
 def _check_same_attributes(tables: Sequence[_Table]) -> None:
-    first = tables[0].header
-    expected = [(attribute.name, attribute.values) for attribute in first.attributes]
-    for table in tables[1:]:
-        got = [(attribute.name, attribute.values) for attribute in table.header.attributes]
-        if got != expected:
+    first, *others = (
+        [(attribute.name, attribute.values) for attribute in table.header.attributes]
+        for table in tables
+    )
+    for got, table in zip(others, tables[1:], strict=True):
+        if got != first:
             wrong = next(
-                (a for a, b in zip(got, expected, strict=False) if a != b),
-                (f"{len(got)} instead of {len(expected)}", None),
+                (a for a, b in zip(got, first, strict=False) if a != b),
+                (f"{len(got)} instead of {len(first)}", None),
             )
             raise ValueError(
-                f"{table.header.path.name}: the attributes must be those of {first.path.name}, "
-                f"with the same values in the same order, got {wrong[0]!r}."
+                f"{table.header.path.name}: the attributes must be those of "
+                f"{tables[0].header.path.name}, with the same values in the same order, got "
+                f"{wrong[0]!r}."
             )
-
-
-def _find(header: Header, ids: str | None) -> int | None:
-    names = [attribute.name for attribute in header.attributes]
-    if ids is None:
-        return None
-    if ids not in names:
-        raise ValueError(
-            f"ids must be one of the {len(names)} attributes of {header.path.name}, got {ids!r}."
-        )
-    return names.index(ids)
 
 
 def _features(
-    values: sparse.csr_array, columns: Sequence[Column], kept: Sequence[int]
+    values: sparse.csr_array, columns: Sequence[_Column], kept: Sequence[int]
 ) -> tuple[sparse.csr_array, list[str]]:
     """Return the columns kept, with their names; words become a 0/1 column each."""
-    terms = [term for j in kept for term in _terms(columns[j])]
+    terms = []
+    for column in (columns[j] for j in kept):
+        terms += [f"{column.name}={word}" for word in column.levels] or [column.name]
     if len(terms) == len(kept):
         X = values[:, kept]
     else:
@@ -183,11 +182,7 @@ def _features(
     return X, terms
 
 
-def _terms(column: Column) -> list[str]:
-    return [f"{column.name}={word}" for word in column.levels] or [column.name]
-
-
-def _expand(numbers: sparse.csc_array, column: Column) -> sparse.csc_array:
+def _expand(numbers: sparse.csc_array, column: _Column) -> sparse.csc_array:
     """Return a 0/1 column per level, or the column as it is; an unknown word is at no level."""
     if not column.levels:
         return numbers
@@ -195,22 +190,368 @@ def _expand(numbers: sparse.csc_array, column: Column) -> sparse.csc_array:
     return sparse.csc_array(level[:, np.newaxis] == np.arange(len(column.levels)), dtype=float)
 
 
-def _words(values: sparse.csr_array, columns: Sequence[Column], j: int) -> NDArray[np.str_]:
-    numbers = values[:, [j]].toarray().ravel()
-    levels = columns[j].levels
-    return np.array([levels[int(k)] if levels else f"{k:g}" for k in numbers])
+def _words(numbers: sparse.csr_array, column: _Column) -> NDArray[np.str_]:
+    levels = column.levels
+    return np.array([levels[int(k)] if levels else f"{k:g}" for k in numbers.toarray().ravel()])
 
 
-def _parts(folder: Path) -> list[Path]:
-    """Return the training and the test file, or the only one there is."""
-    if not list(folder.glob("*-train.arff*")) and not list(folder.glob("*-test.arff*")):
-        return [_only(folder, "*.arff*")]
-    return [_only(folder, "*-train.arff*"), _only(folder, "*-test.arff*")]
+# Which attributes are labels: by MULAN's XML file, or by MEKA's ``-C``.
 
 
-def _only(folder: Path, pattern: str) -> Path:
-    found = sorted(folder.glob(pattern))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise FileNotFoundError(f"{folder} must have one file {pattern}, got {names}.")
-    return found[0]
+def _read_xml_labels(path: Path) -> dict[str, int]:
+    """Return the names in ``<label name="…"/>`` and their lines; labels may be nested."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    labels: dict[str, int] = {}
+
+    def on_element(tag: str, attributes: dict[str, str]) -> None:
+        if tag.rpartition(" ")[2] != "label":
+            return
+        name, line = attributes.get("name"), parser.CurrentLineNumber
+        if name is None or name in labels:
+            got = "none" if name is None else f"{name!r} again"
+            raise ValueError(
+                f"{line_of(path, line)}: a label must have a name of its own, got {got}."
+            )
+        labels[name] = line
+
+    parser.StartElementHandler = on_element
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except expat.ExpatError as error:
+        raise ValueError(
+            f"{line_of(path, error.lineno)}: the file must be XML, got {error}. Is the file cut "
+            "off?"
+        ) from None
+    if not labels:
+        raise ValueError(f'{path.name}: the file must have labels, <label name="…"/>, got none.')
+    return labels
+
+
+def _labels_by_xml(xml: Path, labels: dict[str, int], header: _Header) -> list[int]:
+    """Return the positions of the attributes that the XML file names, in its order."""
+    place = {attribute.name: j for j, attribute in enumerate(header.attributes)}
+    for name, line in labels.items():
+        if name not in place:
+            raise ValueError(
+                f"{line_of(xml, line)}: a label must be an attribute of {header.path.name}, and "
+                f"{name!r} is none of its {len(place)}. Do the two files belong together?"
+            )
+    return [place[name] for name in labels]
+
+
+def _labels_by_option(header: _Header) -> list[int]:
+    """Return the first n attributes for ``-C n`` in the relation, the last n for ``-C -n``."""
+    option = re.search(r"(?:^|[\s:])-[Cc]\s+(-?[0-9]+)\b", header.relation)
+    everything = list(range(len(header.attributes)))
+    if not option:
+        raise ValueError(
+            f"{header.path.name}: the relation must say how many labels there are, as in "
+            f"@relation 'name: -C 6', got {header.relation!r}. Where an XML file names the labels, "
+            "use read_mulan."
+        )
+    n_labels = int(option[1])
+    if not 0 < abs(n_labels) < len(everything):
+        raise ValueError(
+            f"{header.path.name}: -C must leave both labels and features of the {len(everything)} "
+            f"attributes, got -C {n_labels}."
+        )
+    return everything[:n_labels] if n_labels > 0 else everything[n_labels:]
+
+
+# The header of a file, and how the values of its attributes become numbers.
+
+
+@dataclass(frozen=True)
+class _Attribute:
+    """A column as it is declared: the values it may take, ``None`` for numbers; in which line."""
+
+    name: str
+    values: tuple[str, ...] | None
+    line: int
+
+
+@dataclass(frozen=True)
+class _Header:
+    """All that stands before the rows."""
+
+    path: Path
+    relation: str
+    attributes: tuple[_Attribute, ...]
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How the values of an attribute become numbers.
+
+    Attributes
+    ----------
+    number_of
+        Value, as written, → number; ``?`` → NaN. Raises KeyError or ValueError.
+    expected
+        What values must be, for errors.
+    omitted
+        What a sparse row means that does not mention the attribute: 0, or the first value
+        declared.
+    levels
+        The words that the numbers 0, 1, 2 … stand for; empty where they are just numbers.
+    """
+
+    name: str
+    number_of: Callable[[str], float]
+    expected: str
+    omitted: float = 0.0
+    levels: tuple[str, ...] = ()
+
+
+_QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_DECLARED = re.compile(rf"\S+\s+({_QUOTED}|[^\s'\"]\S*)\s*(.*)", re.DOTALL)
+_VALUE = re.compile(rf"(?:^|,)\s*({_QUOTED}|[^,]*?)\s*(?=,|$)")
+_PAIR = re.compile(rf"\s*([0-9]+)\s+({_QUOTED}|[^,'\"\s]+)\s*(,|$)")
+_ESCAPED = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+_YES = {"yes", "true", "y", "t"}
+_NO = {"no", "false", "n", "f"}
+
+
+def _read_table(path: Path, labels_of: Callable[[_Header], list[int]], encoding: str) -> _Table:
+    stripped = enumerate(map(str.strip, decoded_lines(path, encoding)), start=1)
+    lines = ((number, line) for number, line in stripped if line and line[0] != "%")
+    header = _read_header(path, lines)
+    labels = labels_of(header)
+    columns = [_feature_column(attribute) for attribute in header.attributes]
+    for j in labels:
+        columns[j] = _label_column(path, header.attributes[j])
+    return _Table(header, columns, labels, *_read_rows(path, lines, columns))
+
+
+def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> _Header:
+    """Read the numbered lines up to ``@data``; what is left of them are the rows."""
+    relation, number = "", 0
+    attributes: dict[str, _Attribute] = {}
+    for number, line in lines:
+        keyword, *rest = line.split(maxsplit=1)
+        match keyword.lower():
+            case "@relation":
+                relation = _unquote("".join(rest))
+            case "@attribute":
+                attribute = _read_attribute(path, number, line)
+                before = attributes.setdefault(attribute.name, attribute)
+                if before is not attribute:
+                    raise ValueError(
+                        f"{line_of(path, number)}: attributes must be distinct, got "
+                        f"{attribute.name!r} again; the first is in line {before.line}."
+                    )
+            case "@data":
+                return _Header(path, relation, tuple(attributes.values()))
+            case _:
+                raise ValueError(
+                    f"{line_of(path, number)}: the header must have @relation, @attribute and "
+                    f"@data, got {line[:60]!r}. Is it an ARFF file?"
+                )
+    raise ValueError(
+        f"{line_of(path, number)}: the header must end with @data, got the end of the file."
+    )
+
+
+def _read_attribute(path: Path, number: int, line: str) -> _Attribute:
+    declared = _DECLARED.fullmatch(line)
+    if not declared:
+        raise ValueError(
+            f"{line_of(path, number)}: an attribute must be @attribute NAME TYPE, got "
+            f"{line[:60]!r}."
+        )
+    name, kind = _unquote(declared[1]), declared[2]
+    if kind.lower() in ("numeric", "real", "integer"):
+        return _Attribute(name, None, number)
+    if kind.startswith("{") and kind.endswith("}"):
+        return _Attribute(name, tuple(_split_values(kind[1:-1].strip())), number)
+    raise ValueError(
+        f"{line_of(path, number)}: an attribute must be numeric or have its values in braces, got "
+        f"{declared[1]} with {kind[:40]!r}. Texts and dates have to become numbers first."
+    )
+
+
+def _feature_column(attribute: _Attribute) -> _Column:
+    """Return how to read a feature: numbers, yes and no as 1 and 0, other words as levels."""
+    values = attribute.values
+    if values is None:
+        return _Column(attribute.name, _number, "a number")
+    numbers = _numbers_of(values)
+    if numbers:
+        return _coded(attribute.name, values, numbers, ())
+    return _coded(attribute.name, values, {v: float(k) for k, v in enumerate(values)}, values)
+
+
+def _label_column(path: Path, attribute: _Attribute) -> _Column:
+    """Return how to read a label: 0, 1, yes, no, or ``?`` where nobody knows."""
+    values = attribute.values or ("0", "1", "0.0", "1.0")
+    numbers = _numbers_of(values)
+    if not numbers or not set(numbers.values()) <= {0.0, 1.0}:
+        raise ValueError(
+            f"{line_of(path, attribute.line)}: a label must be declared {{0,1}}, got "
+            f"{attribute.name!r} with {{{','.join(values)[:60]}}}. Is it a label?"
+        )
+    return _coded(attribute.name, values, numbers, ())
+
+
+def _coded(
+    name: str, values: tuple[str, ...], numbers: dict[str, float], levels: tuple[str, ...]
+) -> _Column:
+    shown = ",".join(values)
+    expected = f"one of {{{shown if len(shown) < 60 else shown[:60] + '…'}}}"
+    omitted = numbers.get(values[0], 0.0)
+    return _Column(name, {**numbers, "?": math.nan}.__getitem__, expected, omitted, levels)
+
+
+def _numbers_of(values: Sequence[str]) -> dict[str, float]:
+    """Return the numbers that declared values are; none where they are other words."""
+    words = {value.lower() for value in values}
+    if len(values) == 2 and words & _YES and words & _NO:
+        return {value: float(value.lower() in _YES) for value in values}
+    try:
+        return {value: _number(value) for value in values if value != "?"}
+    except ValueError:
+        return {}
+
+
+def _number(text: str) -> float:
+    if text == "?":
+        return math.nan
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _split_values(text: str) -> list[str]:
+    r"""Split at the commas that are not in quotes, and take the quotes off.
+
+    Examples
+    --------
+    >>> _split_values("1, 'red, or green', it\\'s, ?")
+    ['1', 'red, or green', "it\\'s", '?']
+    """
+    if "'" not in text and '"' not in text:
+        return [value.strip() for value in text.split(",")]
+    return [_unquote(value) for value in _VALUE.findall(text)]
+
+
+def _unquote(text: str) -> str:
+    r"""Take quotes and their escapes off; text without quotes stays as it is.
+
+    Examples
+    --------
+    >>> _unquote(r"'it\'s'"), _unquote(r"m\'usica")
+    ("it's", "m\\'usica")
+    """
+    if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
+        return text
+    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), text[1:-1])
+
+
+# The rows, dense or sparse.
+
+
+def _read_rows(
+    path: Path, lines: Iterable[tuple[int, str]], columns: Sequence[_Column]
+) -> tuple[sparse.csr_array, bool]:
+    """Read all rows; return the values, CSR ``(n_rows, n_columns)``, and whether any is sparse.
+
+    What is not stored is 0; NaN is unknown.
+    """
+    values, indices, indptr = array("d"), array("i"), array("i", [0])
+    readers = [column.number_of for column in columns]
+    omitted = {j: column.omitted for j, column in enumerate(columns) if column.omitted}
+    any_sparse = False
+    for number, line in lines:
+        try:
+            if line[0] == "{":
+                any_sparse = True
+                row = omitted | _sparse_row(line, columns, readers)
+            else:
+                row = _dense_row(line, columns, readers)
+        except _RowError as bad:
+            raise ValueError(f"{line_of(path, number)}: {bad}") from None
+        indices.extend(row)
+        values.extend(row.values())
+        indptr.append(len(indices))
+    if len(indptr) == 1:
+        raise ValueError(f"{path.name}: there must be rows after @data, got none.")
+    shape = (len(indptr) - 1, len(columns))
+    matrix = sparse.csr_array(tuple(map(np.array, (values, indices, indptr))), shape=shape)
+    matrix.sort_indices()
+    return matrix, any_sparse
+
+
+class _RowError(Exception):
+    """A row that does not fit the header."""
+
+
+def _dense_row(
+    line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
+) -> dict[int, float]:
+    values = _split_values(line)
+    if len(values) != len(columns):
+        raise _RowError(
+            f"a row must have {len(columns)} values, one per attribute, got {len(values)}. "
+            "Is the file cut off?"
+        )
+    try:
+        numbers = [read(value) for read, value in zip(readers, values, strict=True)]
+    except (KeyError, ValueError):
+        raise _wrong_value(columns, enumerate(values)) from None
+    return dict(enumerate(numbers))
+
+
+def _sparse_row(
+    line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
+) -> dict[int, float]:
+    """Return the numbers that the row mentions, by column."""
+    if not line.endswith("}"):
+        raise _RowError(f"a sparse row must end with }}, got {line[-20:]!r}. Is the file cut off?")
+    places, values = _split_pairs(line[1:-1])
+    try:
+        row = {j: readers[j](value) for j, value in zip(places, values, strict=True)}
+    except IndexError:
+        wrong = next(j for j in places if j >= len(columns))
+        raise _RowError(
+            f"attributes are numbered 0 to {len(columns) - 1}, got {wrong} in a sparse row."
+        ) from None
+    except (KeyError, ValueError):
+        raise _wrong_value(columns, zip(places, values, strict=True)) from None
+    if len(row) < len(places):
+        repeated = next(j for i, j in enumerate(places) if j in places[:i])
+        raise _RowError(f"a sparse row must name an attribute once, got {repeated} twice.")
+    return row
+
+
+def _wrong_value(columns: Sequence[_Column], pairs: Iterable[tuple[int, str]]) -> _RowError:
+    """Return the error for the first value that does not fit its column."""
+    for j, value in pairs:
+        try:
+            columns[j].number_of(value)
+        except (KeyError, ValueError):
+            break
+    return _RowError(
+        f"attribute {columns[j].name!r} must be {columns[j].expected}, or ? where unknown, got "
+        f"{value!r}."
+    )
+
+
+def _split_pairs(text: str) -> tuple[list[int], list[str]]:
+    """Split ``0 1, 7 'a word'`` into positions and values."""
+    if "'" not in text and '"' not in text:
+        words = text.replace(",", " ").split()
+        if len(words) == 2 * (text.count(",") + 1) and all(map(str.isdigit, words[::2])):
+            return list(map(int, words[::2])), words[1::2]
+    places, values, position = [], [], 0
+    while position < len(text.rstrip()):
+        pair = _PAIR.match(text, position)
+        if not pair:
+            raise _RowError(
+                f"a sparse row must be pairs of position and value, got {text[position:][:40]!r}."
+            )
+        places.append(int(pair[1]))
+        values.append(_unquote(pair[2]))
+        position = pair.end()
+    return places, values

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix
 
@@ -15,34 +18,43 @@ from labelkin.label_matrix import LabelMatrix
 Features = Literal["text", "counts", "weights", "binary", "numbers"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Corpus:
     """Documents, their label sets and a fixed split.
 
     Attributes
     ----------
-    name
+    name : str
         What :func:`load` knows it by.
-    documents
+    documents : ndarray of object, ndarray or csr_array
         The texts, an object array ``(n_documents,)``; or, where the corpus is published as vectors,
         a CSR or dense array ``(n_documents, n_features)``. ``documents[train]`` works for both.
-    features
-        Which of them: ``"text"``, or what the vectors hold.
-    Y
+    Y : LabelMatrix
         Their label sets with the names of the labels, ``(n_documents, n_labels)``;
         ``Y.rows(train)`` are those of the training documents.
-    train, test
+    train, test : ndarray of int
         Positions of the training and of the test documents, ascending and disjoint.
-    ids
-        The documents' own names, ``(n_documents,)``, where they have any.
-    terms
-        Names of the features, ``(n_features,)``, where they have any.
-    source, licence
+    source, licence : str
         Where it comes from, and what may be done with it.
+    features : {"text", "counts", "weights", "binary", "numbers"}, default="text"
+        What the documents are: ``"text"``, or what the vectors hold.
+    ids : ndarray or None, default=None
+        The documents' own names, ``(n_documents,)``, where they have any.
+    terms : ndarray or None, default=None
+        Names of the features, ``(n_features,)``, where they have any.
+
+    Examples
+    --------
+    >>> from labelkin.corpora import newsroom
+    >>> newsroom(300)
+    Corpus newsroom
+      documents  300: 200 to train, 100 to test
+      labels     38, 2.24 per document
+      features   text
     """
 
     name: str
-    documents: Any
+    documents: NDArray[Any] | sparse.csr_array
     Y: LabelMatrix
     train: NDArray[np.int64]
     test: NDArray[np.int64]
@@ -51,3 +63,54 @@ class Corpus:
     features: Features = "text"
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
+
+    def summary(self) -> dict[str, str]:
+        """Return the sizes of the corpus in words, by what they are of."""
+        n_documents, n_labels = self.Y.shape
+        cardinality = self.Y.positive.sum() / max(n_documents, 1)
+        n_train, n_test = len(self.train), len(self.test)
+        width = "" if self.features == "text" else f"{self.documents.shape[1]:,} "
+        return {
+            "documents": f"{n_documents:,}: {n_train:,} to train, {n_test:,} to test",
+            "labels": f"{n_labels:,}, {cardinality:.2f} per document",
+            "features": f"{width}{self.features}",
+        }
+
+    def __repr__(self) -> str:
+        rows = (f"  {what:<10} {size}" for what, size in self.summary().items())
+        return "\n".join([f"Corpus {self.name}", *rows])
+
+    def _repr_html_(self) -> str:
+        rows = {"corpus": self.name, **self.summary(), "source": self.source}
+        cells = "".join(
+            f"<tr><th>{escape(what)}</th><td>{escape(said)}</td></tr>"
+            for what, said in rows.items()
+        )
+        return f"<table>{cells}</table>"
+
+
+def object_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Return values as an object array, which holds long and short texts alike."""
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    return array
+
+
+def kind_of_features(X: Any) -> Features:
+    """Return the narrowest kind that fits all values of a dense or sparse ``X``.
+
+    0 and 1 only: ``"binary"``; whole and not negative: ``"counts"``; not negative: ``"weights"``;
+    else ``"numbers"``. NaN, where a value is unknown, fits all.
+
+    Examples
+    --------
+    >>> kind_of_features(np.array([[0.0, 1.0], [2.0, 0.0]]))
+    'counts'
+    """
+    values = X.data if sparse.issparse(X) else np.ravel(X)
+    values = values[~np.isnan(values)]
+    if (values < 0).any():
+        return "numbers"
+    if (values != np.floor(values)).any():
+        return "weights"
+    return "counts" if (values > 1).any() else "binary"

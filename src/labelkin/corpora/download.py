@@ -1,6 +1,7 @@
-"""One file from the network: resumed where it broke off, checked, and named only when whole.
+"""Fetch a known corpus from its official home, or say what to do by hand.
 
-The bytes go to ``NAME.part``, with a note in ``NAME.part.json`` of where they come from. A later
+A file from the network is resumed where it broke off, checked, and named only when it is whole. The
+bytes go to ``NAME.part``, with a note in ``NAME.part.json`` of where they come from. A later
 attempt asks for the rest, on the condition that the file has not changed since. When all is there
 and has been checked, ``NAME.part`` becomes ``NAME``: a file called ``NAME`` is complete.
 """
@@ -10,57 +11,147 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import os
 import re
 import socket
+import tarfile
+import tempfile
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from labelkin.corpora.known import KnownCorpus, RemoteFile, known_corpus
+from labelkin.files import names_to_disk, to_disk, write_whole
+
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the attempts at one address: one attempt more than pauses."""
 TIMEOUT = 60.0
-CHUNK = 1 << 16
-PASSING = {408, 425, 429, 500, 502, 503, 504}
-"""Answers after which the same question may be asked again."""
-OUT_OF_RANGE = 416
-NETWORK = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
-"""What may pass by itself. Other errors of the system, such as a full disk, are not among them."""
-FIRST_BYTES = {".gz": b"\x1f\x8b", ".rar": b"Rar!", ".zip": b"PK"}
-"""How files begin: a web page in their place does not."""
+_CHUNK = 1 << 16
+#: Answers after which the same question may be asked again.
+_PASSING = {408, 425, 429, 500, 502, 503, 504}
+_OUT_OF_RANGE = 416
+#: What may pass by itself. Other errors of the system, such as a full disk, are not among them.
+_NETWORK = (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError)
+#: How files begin: a web page in their place does not.
+_FIRST_BYTES = {".gz": b"\x1f\x8b", ".rar": b"Rar!", ".zip": b"PK"}
 
 Progress = Callable[[str, int, int | None], None]
-"""Is told the file, the bytes that are there, and of how many if the server says so."""
+"""Is called with the file, the bytes that are there, and of how many if the server says so."""
+
+
+class FetchError(OSError):
+    """A corpus could not be fetched; the message says what to do by hand."""
 
 
 class DownloadError(OSError):
     """A file could not be had whole; what is there of it waits in ``NAME.part``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemoteFile:
-    """A file and what is known of it.
+@dataclass(frozen=True)
+class Fetched:
+    """Where the files of a corpus are, and what is left to do.
 
     Attributes
     ----------
-    name
-        What it is called here.
-    urls
-        Where it is, the official home first; the others are tried in order.
-    size, sha256
-        Of the complete file, where a source gives them, …
-    vouched_by
-        … and that source.
+    folder : Path
+        Where :func:`labelkin.corpora.load` finds the corpus.
+    files : tuple of Path
+        What was fetched, or was there already.
+    by_hand : str
+        What is left to do by hand; empty: the corpus can be loaded.
     """
 
-    name: str
-    urls: tuple[str, ...]
-    size: int | None = None
-    sha256: str | None = None
-    vouched_by: str = ""
+    folder: Path
+    files: tuple[Path, ...]
+    by_hand: str
+
+
+def fetch(
+    name: str,
+    folder: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    base_url: str | None = None,
+) -> Fetched:
+    """Download a known corpus from its official home.
+
+    A download that broke off goes on where it ended, in the same call a few times, then in the next
+    one. Files that are there are kept. Where a source that can be cited gives size and checksum,
+    they are checked.
+
+    Parameters
+    ----------
+    name : str
+        A known corpus.
+    folder : path or None, default=None
+        Where its files go; ``None``: where :func:`labelkin.corpora.load` looks first.
+    progress : callable or None, default=None
+        Called with a file's name, its bytes so far and its bytes in all (``None``: not known).
+    base_url : str or None, default=None
+        A copy of the files in one place, to use instead of the official home.
+
+    Returns
+    -------
+    Fetched
+        Where the files are, and what is left to do.
+
+    Raises
+    ------
+    FetchError
+        There is no official home to fetch from, or it gave no whole file. The message says what to
+        do by hand.
+    """
+    corpus = known_corpus(name)
+    target = corpus.places()[0] if folder is None else Path(folder)
+    if not corpus.files:
+        raise FetchError(
+            f"{name} cannot be fetched: no address of a file of it is known. "
+            f"{_instructions(corpus, target)}"
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    files = []
+    for file in corpus.files:
+        urls = None if base_url is None else [f"{base_url.rstrip('/')}/{file.name}"]
+        try:
+            files.append(download(file, target, urls=urls, progress=progress))
+        except DownloadError as error:
+            raise FetchError(
+                f"{file.name} of {name} could not be fetched: {error}. Fetching again goes on from "
+                f"there. {_instructions(corpus, target)}"
+            ) from None
+        if corpus.unpack:
+            _unpack(files[-1], target)
+    return Fetched(target, tuple(files), corpus.by_hand)
+
+
+def _instructions(corpus: KnownCorpus, folder: Path) -> str:
+    """Return how to get a corpus into a folder by hand."""
+    steps = [f"Download {' or '.join(file.urls)} as {folder / file.name}." for file in corpus.files]
+    if corpus.unpack:
+        steps += [f"Run tar -xzf {folder / file.name} -C {folder}." for file in corpus.files]
+    return " ".join(["By hand:", *steps, corpus.by_hand]).strip()
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpack the files at the top of an archive, each of them whole or not at all."""
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work,
+            tarfile.open(archive) as content,
+        ):
+            content.extraction_filter = getattr(tarfile, "data_filter", None)
+            content.extractall(work)
+            for path in sorted(Path(work).iterdir()):
+                path.replace(folder / path.name)
+        names_to_disk(folder)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise FetchError(
+            f"{archive} cannot be unpacked ({error}). Delete it and fetch again."
+        ) from None
 
 
 def download(
@@ -74,9 +165,13 @@ def download(
 
     Parameters
     ----------
-    urls
+    file : RemoteFile
+        What it is called, and what is known of it.
+    folder : Path
+        Where it goes.
+    urls : sequence of str or None, default=None
         Where it is, instead of ``file.urls``.
-    progress
+    progress : callable or None, default=None
         Called with the file's name, bytes so far and bytes in all (``None``: not known).
     """
     target = folder / file.name
@@ -86,12 +181,13 @@ def download(
     reasons = []
     for url in urls or file.urls:
         try:
-            _persist(url, part, progress or _silent)
+            _persist(url, part, progress or (lambda name, done, total: None))
             _verify(part, file)
         except DownloadError as failure:
             reasons.append(f"{url}: {failure}")
         else:
             part.replace(target)
+            names_to_disk(folder)
             _discard(part)
             return target
     raise DownloadError("; ".join(reasons))
@@ -104,11 +200,11 @@ def _persist(url: str, part: Path, progress: Progress) -> None:
             return _transfer(url, part, progress)
         except urllib.error.HTTPError as error:
             reason = f"HTTP {error.code} {error.reason}"
-            if error.code == OUT_OF_RANGE:
+            if error.code == _OUT_OF_RANGE:
                 _discard(part)
-            elif error.code not in PASSING:
+            elif error.code not in _PASSING:
                 raise DownloadError(reason) from None
-        except NETWORK as error:
+        except _NETWORK as error:
             cause = getattr(error, "reason", error)
             if isinstance(cause, socket.gaierror):
                 raise DownloadError(f"no such host, or no network ({cause.strerror})") from None
@@ -129,10 +225,11 @@ def _transfer(url: str, part: Path, progress: Progress) -> None:
             # After the old bytes are gone: a note must never vouch for those of another version.
             _write_note(part, url, response.headers)
             progress(part.stem, done, total)
-            while chunk := response.read(CHUNK):
+            while chunk := response.read(_CHUNK):
                 file.write(chunk)
                 done += len(chunk)
                 progress(part.stem, done, total)
+            to_disk(file)
     if total is not None and done < total:
         raise ConnectionError(f"the connection was cut after {done} of {total} bytes")
 
@@ -168,7 +265,7 @@ def _write_note(part: Path, url: str, headers: Any) -> None:
     etag = headers.get("ETag", "")
     # A weak ETag does not promise the same bytes.
     version = headers.get("Last-Modified", "") if etag.startswith("W/") or not etag else etag
-    _note(part).write_text(json.dumps({"url": url, "version": version}), encoding="utf-8")
+    write_whole(_note(part), json.dumps({"url": url, "version": version}))
 
 
 def _verify(part: Path, file: RemoteFile) -> None:
@@ -177,7 +274,7 @@ def _verify(part: Path, file: RemoteFile) -> None:
         beginning = content.read(16)
         content.seek(0)
         sha256 = hashlib.file_digest(content, "sha256").hexdigest() if file.sha256 else None
-    expected = FIRST_BYTES.get(Path(file.name).suffix, b"")
+    expected = _FIRST_BYTES.get(Path(file.name).suffix, b"")
     size = part.stat().st_size
     if not beginning.startswith(expected):
         wrong = f"the file must begin with {expected!r}, got {beginning!r}"
@@ -198,7 +295,3 @@ def _discard(part: Path) -> None:
 
 def _note(part: Path) -> Path:
     return part.with_name(f"{part.name}.json")
-
-
-def _silent(_name: str, _done: int, _total: int | None) -> None:
-    pass

@@ -5,21 +5,35 @@ from __future__ import annotations
 import tarfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePath
+from typing import Any
 
 import numpy as np
 
 from labelkin.corpora.arff import read_meka
-from labelkin.corpora.corpus import Corpus
+from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.label_matrix import read_labels
 
 SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
 LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
 
+_ARCHIVE, _WORDS = "ohsumed-first-20000-docs.tar.gz", "OHSUMED-F.arff"
 #: ``OHSUMED-F.arff``: the documents of the training folder come first.
 N_TRAIN_ARFF, N_DOCUMENTS_ARFF = 6_286, 13_929
+
+
+def read_ohsumed23(path: str | PathLike[str], **options: Any) -> Corpus:
+    """Read full texts where they are, else their 1,002 binary words."""
+    path = Path(path)
+    if path.suffix == ".arff":
+        return read_ohsumed_arff(path, **options)
+    if (path / _ARCHIVE).exists():
+        return read_ohsumed(path / _ARCHIVE, **options)
+    if (path / _WORDS).exists() and not any(path.glob("**/training")):
+        return read_ohsumed_arff(path / _WORDS, **options)
+    return read_ohsumed(path, **options)
 
 
 def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Corpus:
@@ -30,26 +44,24 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
 
     Parameters
     ----------
-    path
+    path : path
         A folder that has ``training`` and ``test`` (or whose only folder has), or a ``.tar.gz`` of
         one.
-    encoding
+    encoding : str, default="latin-1"
         What the abstracts are written in.
     """
-    documents = _collect(Path(path), encoding)
-    keys = sorted(documents, key=lambda key: (key[0] != "training", key))
+    texts, categories = _collect(Path(path), encoding)
+    keys = sorted(texts, key=lambda key: (key[0] != "training", key))
     parts = np.array([part for part, _ in keys])
     if set(parts.tolist()) != {"training", "test"}:
         raise ValueError(
             f"{path} must have files such as training/C01/0000001 and test/C01/0000001, got "
             f"{(parts == 'training').sum()} training and {(parts == 'test').sum()} test documents."
         )
-    texts = np.empty(len(keys), dtype=object)
-    texts[:] = [documents[key].text for key in keys]
     return Corpus(
         name="ohsumed",
-        documents=texts,
-        Y=read_labels([documents[key].categories for key in keys]),
+        documents=object_array([texts[key] for key in keys]),
+        Y=read_labels([categories[key] for key in keys]),
         train=np.flatnonzero(parts == "training"),
         test=np.flatnonzero(parts == "test"),
         ids=np.array([f"{part}/{name}" for part, name in keys]),
@@ -65,9 +77,9 @@ def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Co
 
     Parameters
     ----------
-    path
-        The file, maybe compressed.
-    complete
+    path : path
+        The file, maybe packed.
+    complete : bool, default=True
         Whether any number of documents but 13,929 is an error.
     """
     corpus = read_meka(path)
@@ -88,51 +100,43 @@ def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Co
     )
 
 
-@dataclass
-class _Document:
-    """A text and the folders it was found in."""
-
-    text: str
-    categories: set[str] = field(default_factory=set)
-
-
-def _collect(path: Path, encoding: str) -> dict[tuple[str, str], _Document]:
-    """Return the documents by part and file name."""
-    documents: dict[tuple[str, str], _Document] = {}
-    tops: set[tuple[str, ...]] = set()
+def _collect(
+    path: Path, encoding: str
+) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], set[str]]]:
+    """Return texts and categories of the documents, by part and file name."""
+    texts: dict[tuple[str, str], str] = {}
+    categories: dict[tuple[str, str], set[str]] = {}
+    tops: set[str] = set()
     for name, content in _files(path):
         *top, part, category, number = name.parts
-        tops.add(tuple(top))
+        tops.add("/".join(top) or ".")
         text = _decode(name, content, encoding)
-        document = documents.setdefault((part, number), _Document(text))
-        if document.text != text:
+        if texts.setdefault((part, number), text) != text:
             raise ValueError(
                 f"{name}: a file that stands in several categories must have the same text in "
-                f"all, and differs from the one in {min(document.categories)}."
+                f"all, and differs from the one in {min(categories[part, number])}."
             )
-        document.categories.add(category)
+        categories.setdefault((part, number), set()).add(category)
     if len(tops) > 1:
-        shown = ", ".join(sorted("/".join(top) or "." for top in tops))
+        shown = ", ".join(sorted(tops))
         raise ValueError(f"{path} must hold one corpus, got training and test in {shown}.")
-    return documents
+    return texts, categories
 
 
 def _files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
     """Yield names and contents of all ``…/training/C01/0000001`` and ``…/test/…`` in a path."""
-    if not path.is_dir():
-        yield from _archived_files(path)
+    if path.is_dir():
+        for file in sorted(path.rglob("*")):
+            name = file.relative_to(path)
+            if _is_document(name) and file.is_file():
+                yield name, file.read_bytes()
         return
-    for file in sorted(path.rglob("*")):
-        if file.is_file() and _is_document(file.relative_to(path)):
-            yield file.relative_to(path), file.read_bytes()
-
-
-def _archived_files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
     try:
         with tarfile.open(path) as archive:
             for member in archive:
-                if member.isfile() and _is_document(PurePath(member.name)):
-                    yield PurePath(member.name), _content(archive, member)
+                content = archive.extractfile(member) if member.isfile() else None
+                if content is not None and _is_document(PurePath(member.name)):
+                    yield PurePath(member.name), content.read()
     except (tarfile.ReadError, EOFError, zlib.error) as error:
         raise ValueError(
             f"{path.name}: must be a folder or a whole .tar.gz archive, got {error}. "
@@ -140,18 +144,10 @@ def _archived_files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
         ) from None
 
 
-def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = archive.extractfile(member)
-    return file.read() if file else b""
-
-
 def _is_document(name: PurePath) -> bool:
-    """Tell documents from hidden files and what else lies about."""
-    return (
-        len(name.parts) >= 3
-        and name.parts[-3] in ("training", "test")
-        and not name.name.startswith(".")
-    )
+    """Return whether a file is a document, no hidden file and nothing else that lies about."""
+    in_part = len(name.parts) >= 3 and name.parts[-3] in ("training", "test")
+    return in_part and not name.name.startswith(".")
 
 
 def _decode(name: PurePath, content: bytes, encoding: str) -> str:

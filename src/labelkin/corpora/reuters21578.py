@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.corpora.corpus import Corpus
-from labelkin.corpora.reuters_sgml import Story, iter_stories
+from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
 Split = Literal["modapte", "modlewis", "modhayes"]
@@ -47,8 +50,10 @@ def read_reuters21578(
     complete
         Whether any number of documents but 21,578 is an error. ``False`` reads some of the files.
     """
-    _check_choice("split", split, tuple(_PARTS))
-    _check_choice("field", field, ("text", "title", "body"))
+    for name, value, choices in (("split", split, Split), ("field", field, Field)):
+        if value not in get_args(choices):
+            listed = ", ".join(map(repr, get_args(choices)))
+            raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
     paths = sorted(Path(folder).glob("*.sgm"))
     if not paths:
         raise FileNotFoundError(f"{folder} must have the files reut2-000.sgm …, and has no *.sgm.")
@@ -61,13 +66,8 @@ def read_reuters21578(
     return _corpus(stories, split, field)
 
 
-def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:
-    if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
-
-
 def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
-    parts = [_PARTS[split](story.attributes) for story in stories]
+    parts = [_part(story.attributes, split) for story in stories]
     used = [story for story, part in zip(stories, parts, strict=True) if part]
     is_train = np.array([part == "train" for part in parts if part], dtype=bool)
     names = sorted(_topics(used, is_train) & _topics(used, ~is_train))
@@ -76,11 +76,9 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
             f"The split {split!r} must have topics with both a training and a test document, got "
             f"none among {is_train.sum()} training and {(~is_train).sum()} test documents."
         )
-    documents = np.empty(len(used), dtype=object)
-    documents[:] = [getattr(story, field) for story in used]
     return Corpus(
         name="reuters21578",
-        documents=documents,
+        documents=object_array([getattr(story, field) for story in used]),
         Y=read_labels([story.topics & set(names) for story in used], names=names),
         train=np.flatnonzero(is_train),
         test=np.flatnonzero(~is_train),
@@ -97,22 +95,171 @@ def _topics(stories: Sequence[Story], chosen: NDArray[np.bool_]) -> set[str]:
     }
 
 
-def _modapte(attributes: Mapping[str, str]) -> str | None:
-    return _LEWIS.get(attributes["LEWISSPLIT"]) if attributes["TOPICS"] == "YES" else None
+def _part(attributes: Mapping[str, str], split: Split) -> str | None:
+    """Return the part a story belongs to; those that are ``NOT-USED`` belong to none."""
+    if split == "modhayes":
+        return "train" if attributes["CGISPLIT"] == "TRAINING-SET" else "test"
+    topics = attributes["TOPICS"]
+    is_used = topics == "YES" if split == "modapte" else topics != "BYPASS"
+    return {"TRAIN": "train", "TEST": "test"}.get(attributes["LEWISSPLIT"]) if is_used else None
 
 
-def _modlewis(attributes: Mapping[str, str]) -> str | None:
-    return _LEWIS.get(attributes["LEWISSPLIT"]) if attributes["TOPICS"] != "BYPASS" else None
-
-
-def _modhayes(attributes: Mapping[str, str]) -> str | None:
-    return "train" if attributes["CGISPLIT"] == "TRAINING-SET" else "test"
-
-
-#: ``LEWISSPLIT`` → part; documents that are ``NOT-USED`` belong to none.
-_LEWIS = {"TRAIN": "train", "TEST": "test"}
-_PARTS: dict[str, Callable[[Mapping[str, str]], str | None]] = {
-    "modapte": _modapte,
-    "modlewis": _modlewis,
-    "modhayes": _modhayes,
+#: The attributes of a ``REUTERS`` tag and the values that the README gives them.
+ATTRIBUTES = {
+    "TOPICS": "YES|NO|BYPASS",
+    "LEWISSPLIT": "TRAIN|TEST|NOT-USED",
+    "CGISPLIT": "TRAINING-SET|PUBLISHED-TESTSET",
+    "NEWID": "[0-9]+",
 }
+
+
+@dataclass(frozen=True)
+class Story:
+    """One document, without mark-up.
+
+    Attributes
+    ----------
+    newid
+        Its number in the distribution, 1 to 21578.
+    title, body
+        The text; an unstructured story (``TYPE="UNPROC"``) is all body. The date line, the author
+        and the placeholder of stories without a body ("Blah blah blah") are in neither.
+    topics
+        The names of its topics.
+    attributes
+        What the ``REUTERS`` tag says: ``{"LEWISSPLIT": "TRAIN", …}``.
+    """
+
+    newid: int
+    title: str
+    body: str
+    topics: frozenset[str]
+    attributes: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """Title and body."""
+        return f"{self.title}\n{self.body}".strip()
+
+
+def iter_stories(paths: Sequence[Path]) -> Iterator[Story]:
+    """Yield every story of some SGML files in their order, used by a split or not."""
+    seen: set[int] = set()
+    for path in paths:
+        file = _File(path, path.read_text(encoding="latin-1"))
+        for start, tag, content in _elements(file):
+            story = _read_story(file, start, tag, content)
+            if story.newid in seen:
+                raise file.error(start, f"NEWID must be unique, got {story.newid} again.")
+            seen.add(story.newid)
+            yield story
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file and its text."""
+
+    path: Path
+    text: str
+
+    def error(self, position: int, message: str) -> ValueError:
+        """Return the error at a position; only then are the lines before it counted."""
+        line = self.text.count("\n", 0, position) + 1
+        return ValueError(f"{line_of(self.path, line)}: {message}")
+
+
+_MARK = re.compile(r"<(/?)REUTERS\b([^>]*)>")
+_ATTRIBUTE = re.compile(r'(\w+)="(.*?)"')
+_ELEMENT = {
+    name: re.compile(rf"<{name}\b([^>]*)>(.*?)</{name}>", re.DOTALL)
+    for name in ("TOPICS", "TEXT", "TITLE", "BODY")
+}
+_TOPIC = re.compile(r"<D>(.*?)</D>")
+_TAG = re.compile(r"<[^>]+>")
+
+
+def _elements(file: _File) -> Iterator[tuple[int, str, str]]:
+    """Yield position, attributes and content of the ``REUTERS`` elements; all else is an error."""
+    end = _after_doctype(file)
+    opened: re.Match[str] | None = None
+    for mark in _MARK.finditer(file.text):
+        if mark[1] and opened:
+            yield opened.start(), opened[2], file.text[opened.end() : mark.start()]
+            opened, end = None, mark.end()
+        elif mark[1]:
+            raise file.error(mark.start(), "</REUTERS> must end a document, and none has begun.")
+        elif opened:
+            raise _not_ended(file, mark.start(), "another <REUTERS …>")
+        else:
+            _check_blank(file, end, mark.start())
+            opened = mark
+    if opened:
+        raise _not_ended(file, len(file.text), "the end of the file")
+    _check_blank(file, end, len(file.text))
+
+
+def _after_doctype(file: _File) -> int:
+    if not file.text.startswith("<!DOCTYPE lewis"):
+        first = file.text.partition("\n")[0]
+        raise file.error(
+            0,
+            'the file must begin with <!DOCTYPE lewis SYSTEM "lewis.dtd">, got '
+            f"{first[:60]!r}. Is it a file of Reuters-21578?",
+        )
+    return file.text.find(">") + 1
+
+
+def _not_ended(file: _File, position: int, found: str) -> ValueError:
+    return file.error(
+        position, f"a document must end with </REUTERS>, got {found}. Is the file cut off?"
+    )
+
+
+def _check_blank(file: _File, start: int, end: int) -> None:
+    between = file.text[start:end].strip()
+    if between:
+        raise file.error(
+            file.text.index(between[0], start),
+            f"a document must begin with <REUTERS …>, got {between[:60]!r}.",
+        )
+
+
+def _read_story(file: _File, start: int, tag: str, content: str) -> Story:
+    attributes = dict(_ATTRIBUTE.findall(tag))
+    for name, allowed in ATTRIBUTES.items():
+        if not re.fullmatch(allowed, attributes.get(name, "")):
+            raise file.error(
+                start,
+                f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}.",
+            )
+    _, topics = _only(file, start, "TOPICS", content)
+    kind, text = _only(file, start, "TEXT", content)
+    unstructured = "UNPROC" in kind
+    return Story(
+        newid=int(attributes["NEWID"]),
+        title="" if unstructured else _plain(_inner(file, start, "TITLE", text)),
+        body=_plain(text if unstructured else _inner(file, start, "BODY", text)),
+        topics=frozenset(_TOPIC.findall(topics)),
+        attributes=attributes,
+    )
+
+
+def _inner(file: _File, start: int, name: str, text: str) -> str:
+    """Return the content of an element that not every story has."""
+    return _only(file, start, name, text)[1] if f"<{name}" in text else ""
+
+
+def _only(file: _File, start: int, name: str, content: str) -> tuple[str, str]:
+    """Return attributes and content of an element."""
+    found: list[tuple[str, str]] = _ELEMENT[name].findall(content)
+    if len(found) != 1:
+        raise file.error(
+            start,
+            f"the document that begins here must have one <{name}>…</{name}>, got {len(found)}.",
+        )
+    return found[0]
+
+
+def _plain(text: str) -> str:
+    """Text without tags, entities resolved; control characters such as ``&#3;`` vanish."""
+    return html.unescape(_TAG.sub(" ", text)).strip()

@@ -12,6 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
+from labelkin.explain.contributions import Posterior
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 
@@ -50,7 +51,7 @@ class FittedModel:
         return bool(getattr(getattr(self.classifier, "thresholds_", None), "needs_batch", False))
 
     def check_texts(self, name: str) -> None:
-        """Refuse texts for a model that takes vectors."""
+        """Raise where the model takes vectors, not texts."""
         if not self.takes_texts:
             raise ValueError(
                 f"{name} must take texts, and takes vectors: it was trained on a corpus of them. "
@@ -64,6 +65,11 @@ class FittedModel:
     def log_odds(self, documents: Any) -> NDArray[np.float64]:
         """Return the posterior log-odds, ``(n_documents, n_labels)``."""
         return np.asarray(self.classifier.log_odds(self.vectors(documents)))
+
+    def posterior(self, documents: Any, known: Any = None) -> Posterior:
+        """Return the posterior of some documents, from which everything about it is read."""
+        found: Posterior = self.classifier.posterior(self.vectors(documents), known)
+        return found
 
     def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, as the model's thresholds and rules have it."""
@@ -79,7 +85,7 @@ class FittedModel:
 
 
 def fitted_model(model: Any, name: str = "The model") -> FittedModel:
-    """Take a model apart; whatever gives no log-odds of label sets is refused.
+    """Take a model apart; whatever gives no log-odds of label sets is an error.
 
     Parameters
     ----------
@@ -101,7 +107,7 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
         )
     if classifier.target_kind_ != "multilabel":
         raise ValueError(
-            f"{name} must have learnt label sets, and has learnt one class per document. Train it "
-            "on label sets."
+            f"{name} must have learned label sets, and has learned one class per document. Train "
+            "it on label sets."
         )
     return FittedModel(model, steps, classifier)

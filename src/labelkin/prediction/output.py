@@ -1,21 +1,80 @@
-"""A file of answers that survives being killed: batches go to the disk one by one, in order.
+"""Answers → lines in a file that survives being killed and can be gone on with.
 
-Whatever ends the work, the file holds whole lines and at most one torn one, the last. To go on,
-that one is cut off, and the answers that are there are held against the documents they are of.
+Batches go to the disk one by one, in order. Whatever ends the work, the file holds whole lines and
+at most one torn one, the last. To go on, that one is cut off, the answers that are there are held
+against the documents they are of, and a note beside the file says by which model and with which
+options it was begun.
 """
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
-from labelkin.prediction.documents import Document
-from labelkin.prediction.layouts import Layout
+from labelkin.corpora.documents import Document
+from labelkin.files import to_disk, write_whole
+from labelkin.prediction.predict import Answer
 
+#: Stands between the labels of a document in a table, as in corpora that are tables.
+SEPARATOR = ";"
 _BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How answers are written.
+
+    Attributes
+    ----------
+    header : str
+        The first line; empty where there is none.
+    line : callable
+        From an answer to its line, with its end.
+    id_of : callable
+        From a line to the id of its document, as text.
+    """
+
+    header: str
+    line: Callable[[Answer], str]
+    id_of: Callable[[str], str]
+
+
+def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> Layout:
+    """Return how answers are written.
+
+    Parameters
+    ----------
+    kind : {"jsonl", "csv", "tsv"}
+        The format.
+    labels : sequence
+        The labels of the model, in column order.
+    all_scores : bool, default=False
+        Whether the probability of every label is written, not only of those that are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = Answer("a7", np.array([1]), np.array([0.25, 0.75]))
+    >>> print(make_layout("jsonl", ["sugar", "tea"]).line(answer), end="")
+    {"id": "a7", "labels": ["tea"], "probabilities": {"tea": 0.75}}
+    >>> table = make_layout("csv", ["sugar", "tea"], all_scores=True)
+    >>> print(table.header + table.line(answer), end="")
+    id,labels,sugar,tea
+    a7,tea,0.25,0.75
+    """
+    if kind not in LAYOUTS:
+        listed = ", ".join(map(repr, LAYOUTS))
+        raise ValueError(f"The format of answers must be one of {listed}, got {kind!r}.")
+    return LAYOUTS[kind]([str(label) for label in labels], all_scores)
 
 
 class Output:
@@ -23,9 +82,9 @@ class Output:
 
     Parameters
     ----------
-    file
-        Open for writing bytes.
-    durable
+    file : binary file
+        Open for writing.
+    durable : bool
         Whether every piece is to reach the disk; not for streams.
     """
 
@@ -44,9 +103,10 @@ class Output:
     def write(self, text: str) -> None:
         """Write, and wait until it is written."""
         self.file.write(text.encode("utf-8", "backslashreplace"))
-        self.file.flush()
         if self.durable:
-            os.fsync(self.file.fileno())
+            to_disk(self.file)
+        else:
+            self.file.flush()
 
     def __enter__(self) -> Self:
         return self
@@ -81,33 +141,140 @@ def cut_torn_line(path: Path) -> int:
 def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> int:
     """Pass over the documents that are answered in a file; return how many there are.
 
-    Every answer is held against its document; one that is of another document, or of none, is
-    refused: then the file is not of these documents.
+    Every answer is held against its document; one that is of another document, or of none, is an
+    error: then the file is not of these documents.
 
     Parameters
     ----------
-    path
+    path : Path
         Whole lines, as :class:`Output` leaves them.
-    layout
+    layout : Layout
         How they were written.
-    documents
+    documents : iterator of Document
         All documents from the first on; left at the first that has no answer.
     """
     n_answered = 0
-    for number, line in enumerate(_lines(path), start=1):
-        if number == 1 and layout.header:
-            _check_header(path, line, layout)
-            continue
-        document = next(documents, None)
-        _check_line(path, number, _id_of(path, number, line, layout), document)
-        n_answered += 1
+    with path.open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            text = line.decode("utf-8", "replace")
+            if number == 1 and layout.header:
+                _check_header(path, text, layout)
+                continue
+            _check_line(path, number, text, layout, next(documents, None))
+            n_answered += 1
     return n_answered
 
 
-def _lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as file:
-        for line in file:
-            yield line.decode("utf-8", "replace")
+@dataclass(frozen=True)
+class ResumeNote:
+    """The model and the options that answers are made with, beside a file that is not finished.
+
+    Attributes
+    ----------
+    model : str
+        SHA-256 of the model file.
+    options : mapping
+        Whatever else changes the answers, plain values by name.
+    """
+
+    model: str
+    options: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, model: Path, options: Mapping[str, Any]) -> Self:
+        """Return the note of work that is to be done with a model file."""
+        with model.open("rb") as file:
+            return cls(hashlib.file_digest(file, "sha256").hexdigest(), dict(options))
+
+    def check(self, out: Path) -> None:
+        """Raise where another model or other options have begun the answers.
+
+        Answers without a note, as those of finished work are, are taken as they are.
+        """
+        path = _note_path(out)
+        if not out.exists() or not out.stat().st_size or not path.exists():
+            return
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            model, options = str(found["model"]), dict(found["options"])
+        except (ValueError, KeyError, TypeError):
+            raise ValueError(
+                f"{path} must say what the answers were begun with, and cannot be read. Delete it "
+                "to go on all the same, or begin anew with another file."
+            ) from None
+        if model != self.model:
+            raise ValueError(
+                f"{out} must be gone on with by the model it was begun with, got another. Use that "
+                "one, or begin anew with another file."
+            )
+        for name, value in self.options.items():
+            if options.get(name) != value:
+                raise ValueError(
+                    f"{out} must be gone on with as it was begun, with {name} "
+                    f"{_plain(options.get(name))}, got {_plain(value)}. Use the same options, or "
+                    "begin anew with another file."
+                )
+
+    def write(self, out: Path) -> None:
+        """Write the note beside the answers, in one piece."""
+        text = json.dumps({"model": self.model, "options": self.options}, indent=1)
+        write_whole(_note_path(out), text + "\n")
+
+    def remove(self, out: Path) -> None:
+        """Remove the note: the work is finished."""
+        _note_path(out).unlink(missing_ok=True)
+
+
+def _json_layout(labels: list[str], all_scores: bool) -> Layout:
+    def line(answer: Answer) -> str:
+        shown = range(len(labels)) if all_scores else answer.given.tolist()
+        record = {
+            "id": answer.id,
+            "labels": [labels[j] for j in answer.given],
+            "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
+        }
+        return json.dumps(record, ensure_ascii=False) + "\n"
+
+    return Layout("", line, lambda text: str(json.loads(text)["id"]))
+
+
+def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Layout:
+    wrong = [label for label in labels if SEPARATOR in label or len(label.splitlines()) > 1]
+    if wrong:
+        raise ValueError(
+            f"In a table labels are separated by {SEPARATOR!r} and stand on one line, and the "
+            f"model has the label {wrong[0]!r} ({len(wrong)} such). Use the format jsonl."
+        )
+
+    def row(*cells: Any) -> str:
+        file = io.StringIO()
+        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(cells)
+        return file.getvalue()
+
+    def line(answer: Answer) -> str:
+        shown = slice(None) if all_scores else answer.given
+        numbers = [_rounded(p) for p in answer.probabilities[shown]]
+        scores = numbers if all_scores else [SEPARATOR.join(map(str, numbers))]
+        return row(answer.id, SEPARATOR.join(labels[j] for j in answer.given), *scores)
+
+    return Layout(
+        row("id", "labels", *(labels if all_scores else ["probabilities"])),
+        line,
+        lambda text: next(csv.reader([text], delimiter=delimiter))[0],
+    )
+
+
+LAYOUTS: dict[str, Callable[[list[str], bool], Layout]] = {
+    "jsonl": _json_layout,
+    "csv": partial(_table_layout, delimiter=","),
+    "tsv": partial(_table_layout, delimiter="\t"),
+}
+"""How answers can be written, by name."""
+
+
+def _rounded(probability: float) -> float:
+    """Six digits: more would show what rounding makes of batches of another size."""
+    return float(f"{probability:.6g}")
 
 
 def _check_header(path: Path, line: str, layout: Layout) -> None:
@@ -118,24 +285,28 @@ def _check_header(path: Path, line: str, layout: Layout) -> None:
         )
 
 
-def _id_of(path: Path, number: int, line: str, layout: Layout) -> str:
+def _check_line(
+    path: Path, number: int, line: str, layout: Layout, document: Document | None
+) -> None:
     try:
-        return layout.id_of(line)
+        answered = layout.id_of(line)
     except (ValueError, KeyError, TypeError, IndexError):
         raise ValueError(
             f"{path}, line {number}: to go on, it must be an answer in the format that is asked "
             f"for, got {line.strip()!r:.80}. Use the format it was begun with, or begin anew."
         ) from None
-
-
-def _check_line(path: Path, number: int, answered: str, document: Document | None) -> None:
-    if document is None:
-        raise ValueError(
-            f"{path}, line {number} answers the document {answered!r}, and the input has no more "
-            "documents. It is not of this input: begin anew with another file."
-        )
-    if answered != str(document.id):
+    if document is None or answered != str(document.name):
+        there = "no more documents" if document is None else repr(str(document.name))
         raise ValueError(
             f"{path}, line {number} answers the document {answered!r}, where the input has "
-            f"{str(document.id)!r}. It is not of this input: begin anew with another file."
+            f"{there}. It is not of this input: begin anew with another file."
         )
+
+
+def _note_path(out: Path) -> Path:
+    """Return where the note of a file of answers is: ``labels.jsonl.resume.json``."""
+    return out.with_name(f"{out.name}.resume.json")
+
+
+def _plain(value: Any) -> str:
+    return "not set" if value is None or value is False else "set" if value is True else str(value)

@@ -1,0 +1,206 @@
+"""One source of documents: the same records from any format, and errors that name the place."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import threading
+
+import pytest
+
+from labelkin.corpora import Documents
+from labelkin.corpora.documents import FORMATS, format_of, json_objects, table_rows
+
+
+def names_and_texts(source, format=None, **options):
+    return [(d.name, d.text) for d in Documents(source, format, **options)]
+
+
+def test_a_document_without_an_id_is_known_by_its_number():
+    lines = ['{"text": "a"}\n', "\n", '{"text": "b", "id": "x"}']
+    assert names_and_texts(lines, "jsonl") == [(1, "a"), ("x", "b")]
+    assert names_and_texts(["a\r\n", "\n"], "text") == [(1, "a"), (2, "")]
+    assert names_and_texts(["text\n", "a\n", '"b\n', 'c"\n'], "csv") == [(1, "a"), (2, "b\nc")]
+    assert [d.id for d in Documents(lines, "jsonl")] == [None, "x"]
+
+
+def test_long_texts_are_texts():
+    long = "word " * 100_000
+    [document] = Documents(["text\n", f"{long}\n"], "csv")
+    assert document.text == long
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "expected"),
+    [
+        ("jsonl", ["[1]"], "f, line 1: a line must be one JSON object"),
+        ("jsonl", ['{"text": "a"}\n', "{"], "f, line 2"),
+        ("jsonl", ['{"text": 3}'], "'text' must be the document's text, got 3"),
+        ("jsonl", ['{"body": "a"}'], "'text' must be the document's text, got no 'text' .*'body'"),
+        ("jsonl", ['{"text": "a", "id": 1.5}'], "must be text or a whole number, got 1.5"),
+        ("jsonl", ['{"a":' * 100_000], "line 1: a line must be one JSON object.*recursion"),
+        ("csv", ["id,text\n", "1\n"], "line 2: a row must have the header's 2 cells, got 1"),
+        ("csv", ["text\n", '"a\n'], "line 2: a row must be cells in whole quotes"),
+        ("csv", [], "f: a table must begin with a header, got an empty file"),
+        ("csv", ["id,title\n"], "f: the header must name 'text', got 'id', 'title'"),
+        ("csv", ["id;text\n"], "seem to be separated by ';'. Then pass delimiter=';'"),
+        ("annif_tsv", ["a\n"], "f, line 1: a line must be a text, a tab and URIs"),
+        ("pdf", [], "format of f must be one of 'jsonl', 'csv', 'tsv', 'text'"),
+    ],
+)
+def test_what_cannot_be_read_is_located(kind, lines, expected):
+    with pytest.raises(ValueError, match=expected):
+        list(Documents(lines, kind, name="f"))
+
+
+RECORD = {"id": 7, "title": "Tea", "text": "Hot.", "labels": ["tea"], "accepted": ["drink"]}
+
+
+def test_what_is_not_asked_for_is_not_looked_at():
+    line = json.dumps({"text": "a", "labels": 3, "split": "dev", "accepted": "x", "id": "7"})
+    [document] = Documents([line], "jsonl")
+    assert (document.id, document.labels, document.known, document.split) == ("7", None, None, None)
+    with pytest.raises(
+        ValueError, match="labels must be a list of texts that are not empty, got 3"
+    ):
+        list(Documents([line], "jsonl", optional=("labels",)))
+    with pytest.raises(ValueError, match="split must be 'train' or 'test', got 'dev'"):
+        list(Documents([line], "jsonl", optional=("split",)))
+
+
+def test_several_columns_of_texts_are_views():
+    lines = [json.dumps(RECORD)]
+    [document] = Documents(lines, "jsonl", columns={"text": ["title", "text"]})
+    assert document.texts == {"title": "Tea", "text": "Hot."}
+    assert document.text == "Tea\nHot."
+    [document] = Documents(lines, "jsonl", columns={"text": "title"})
+    assert document.texts == {"text": "Tea"}
+    with pytest.raises(ValueError, match=r"'body' must be the document's text, got no 'body'"):
+        list(Documents(lines, "jsonl", columns={"text": ["title", "body"]}))
+
+
+def test_one_column_can_be_text_and_id():
+    columns = {"text": "title", "id": "title"}
+    for lines, format in ((["title\n", "Tea\n"], "csv"), (['{"title": "Tea"}'], "jsonl")):
+        [document] = Documents(lines, format, columns=columns)
+        assert (document.id, document.text) == ("Tea", "Tea")
+
+
+def test_known_labels_are_read_from_lines_and_cells():
+    fields = {"needed": ("text",), "optional": ("accepted", "rejected")}
+    [document] = Documents([json.dumps(RECORD)], "jsonl", **fields)
+    assert document.known == {"accepted": ("drink",), "rejected": ()}
+    table = ["text|accepted|no\n", "a|x ; y|z\n", "b||\n"]
+    columns = {"rejected": "no"}
+    first, second = Documents(table, "csv", columns=columns, delimiter="|", **fields)
+    assert first.known == {"accepted": ("x", "y"), "rejected": ("z",)}
+    assert second.known == {"accepted": (), "rejected": ()}
+    [document] = Documents(["text\n", "a\n"], "csv", **fields)
+    assert document.known is None
+
+
+def test_labels_can_be_read_without_texts():
+    lines = ['{"labels": ["tea"], "split": "test"}']
+    [document] = Documents(lines, "jsonl", needed=("labels",), optional=("split",))
+    assert (document.labels, document.split, document.text) == (("tea",), "test", "")
+
+
+def test_a_column_that_is_named_must_be_there():
+    with pytest.raises(ValueError, match="the header must name 'nr', got 'id', 'text'"):
+        list(Documents(["id,text\n", "1,a\n"], "csv", columns={"id": "nr"}))
+
+
+@pytest.mark.parametrize(
+    ("format", "field"), [("text", "labels"), ("annif_tsv", "id"), ("text", "accepted")]
+)
+def test_what_a_format_has_no_place_for_cannot_be_needed(format, field):
+    with pytest.raises(ValueError, match=f"f must have '{field}' .* '{format}' has no place"):
+        list(Documents(["a\n"], format, needed=("text", field), name="f"))
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, bytes])
+def test_a_file_is_read_again_at_every_pass_packed_or_not(tmp_path, pack):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(pack('{"text": "чай"}\n{"text": "b"}'.encode()))
+    documents = Documents(path)
+    for _ in range(2):
+        assert [d.text for d in documents] == ["чай", "b"]
+        assert [[d.number for d in block] for block in documents.blocks(1)] == [[1], [2]]
+
+
+def test_a_stream_is_what_its_first_line_looks_like():
+    assert names_and_texts(io.BytesIO(b' {"text": "a"}\n')) == [(1, "a")]
+    assert names_and_texts(io.BytesIO("é\nb".encode("latin-1")), encoding="latin-1") == [
+        (1, "é"),
+        (2, "b"),
+    ]
+    with pytest.raises(
+        ValueError, match=r"stdin, line 2: the text must be utf-8, got 0xE9 at byte"
+    ):
+        list(Documents(io.BytesIO(b"a\ncaf\xe9"), name="stdin"))
+
+
+def test_a_stream_yields_a_line_before_the_next_one_is_written():
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb") as reading, os.fdopen(write_end, "wb", 0) as writing:
+        documents = iter(Documents(reading, "text"))
+        for text in ("first", "second"):
+            threading.Timer(0.05, writing.write, [f"{text}\n".encode()]).start()
+            assert next(documents).text == text
+
+
+def test_a_pipe_that_has_a_name_is_opened_once(tmp_path):
+    path = tmp_path / "pipe.csv"
+    os.mkfifo(path)
+    content = gzip.compress(b"text\na\n")
+    writer = threading.Thread(target=path.write_bytes, args=[content])
+    writer.start()
+    assert names_and_texts(path) == [(1, "a")]
+    writer.join(timeout=5)
+    assert not writer.is_alive()
+
+
+def test_a_folder_is_read_in_the_order_of_names(tmp_path):
+    for name in ("b.txt", "a.txt", "notes.md"):
+        (tmp_path / name).write_text(name)
+    assert names_and_texts(tmp_path) == [("a", "a.txt"), ("b", "b.txt")]
+
+
+def test_labels_beside_the_texts_of_a_folder_may_be_optional(tmp_path):
+    for name, content in {"a.txt": "x", "a.key": "tea\n", "b.txt": "y"}.items():
+        (tmp_path / name).write_text(content)
+    assert [d.labels for d in Documents(tmp_path, optional=("labels",))] == [("tea",), None]
+    assert [d.labels for d in Documents(tmp_path)] == [None, None]
+    with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(1 of 2 texts\)"):
+        list(Documents(tmp_path, needed=("text", "labels")))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "format"),
+    [
+        ("a.JSONL.gz", "", "jsonl"),
+        ("a.ndjson", "", "jsonl"),
+        ("a.csv", "text,labels", "csv"),
+        ("a.csv", "text,subject_uris", "annif_csv"),
+        ("a.tab", "text\tlabels", "tsv"),
+        ("a.tsv", "tea\t<http://example.org/tea>", "annif_tsv"),
+        ("a.txt", "tea", "text"),
+        ("a", "tea", "text"),
+    ],
+)
+def test_the_format_is_seen_by_ending_and_first_line(tmp_path, name, content, format):
+    (tmp_path / name).write_text(content)
+    assert format_of(tmp_path / name) == format
+    assert format in FORMATS
+
+
+def test_objects_and_rows_come_with_their_places():
+    assert list(json_objects(["\n", '{"scores": [1]}\n'], "f")) == [("f, line 2", {"scores": [1]})]
+    rows = table_rows(["a\tb\n", "\n", '"x\n', 'y"\t2\n', "3\t4\n"], "f", "\t")
+    assert list(rows) == [
+        ("f, line 1", ["a", "b"]),
+        ("f, line 3", ["x\ny", "2"]),
+        ("f, line 5", ["3", "4"]),
+    ]

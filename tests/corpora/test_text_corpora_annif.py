@@ -1,0 +1,151 @@
+"""Annif's corpora: short texts in TSV and CSV, full texts in folders."""
+
+import gzip
+
+import pytest
+
+from labelkin.corpora import Documents, load
+from labelkin.corpora.text_corpora import (
+    read_annif_csv,
+    read_annif_folder,
+    read_annif_tsv,
+)
+
+TEA, SUGAR = "http://example.org/tea", "http://example.org/sugar"
+SHORT = f"Tea with sugar\t<{TEA}> <{SUGAR}>\n\nJust tea\t<{TEA}>\r\nWater\t\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_files(**contents):
+        for name, content in contents.items():
+            path = tmp_path / name.replace("__", "/").replace("_", ".")
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content.encode())
+        return tmp_path
+
+    return write_files
+
+
+def test_short_texts_become_a_corpus_with_uris_as_labels(write):
+    corpus = read_annif_tsv(write(short_tsv=SHORT) / "short.tsv")
+    assert corpus.name == "short"
+    assert corpus.documents.tolist() == ["Tea with sugar", "Just tea", "Water"]
+    assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
+    assert corpus.ids is None
+    assert corpus.train.tolist() == [0, 1, 2]
+
+
+def test_a_second_file_is_the_test_part(write):
+    folder = write(train_tsv=SHORT)
+    (folder / "test.tsv.gz").write_bytes(gzip.compress(f"Sweet\t<{SUGAR}>".encode()))
+    corpus = read_annif_tsv(folder / "train.tsv", folder / "test.tsv.gz", name="drinks")
+    assert corpus.name == "drinks"
+    assert corpus.train.tolist() == [0, 1, 2]
+    assert corpus.documents[corpus.test].tolist() == ["Sweet"]
+
+
+def test_short_texts_are_read_in_blocks(write):
+    blocks = list(Documents(write(short_tsv=SHORT) / "short.tsv").blocks(2))
+    assert [[d.text for d in block] for block in blocks] == [
+        ["Tea with sugar", "Just tea"],
+        ["Water"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("No tab here", r"short\.tsv, line 1: a line must be a text, a tab and URIs, got no tab"),
+        (f"Tea\t<{TEA}", rf"line 1: labels must be URIs .* got '<{TEA}'\. Is the file cut off\?"),
+        (f"Tea\t<{TEA}><{SUGAR}>", r"line 1: labels must be URIs in angle brackets with blanks"),
+        ("", r"short\.tsv: a corpus must have documents, got none"),
+    ],
+)
+def test_a_wrong_line_is_named(write, line, message):
+    with pytest.raises(ValueError, match=message):
+        read_annif_tsv(write(short_tsv=line) / "short.tsv")
+
+
+def test_uris_without_brackets_are_taken_as_annif_takes_them(write):
+    corpus = read_annif_tsv(write(short_tsv=f"Tea\t{TEA}") / "short.tsv")
+    assert corpus.Y.names.tolist() == [TEA]
+
+
+def test_csv_has_uris_and_maybe_ids(write):
+    text = f'document_id,text,subject_uris,title\n1,"Tea, sugar",<{TEA}> <{SUGAR}>,x\n2,Water,,y\n'
+    folder = write(a_csv=text, b_csv=f"text,subject_uris\nTea,<{TEA}>\n")
+    corpus = read_annif_csv(folder / "a.csv")
+    assert corpus.documents.tolist() == ["Tea, sugar", "Water"]
+    assert corpus.Y.label_sets() == [(SUGAR, TEA), ()]
+    assert corpus.ids.tolist() == ["1", "2"]
+    assert read_annif_csv(folder / "b.csv").ids is None
+
+
+def test_csv_without_uris_is_an_error(write):
+    with pytest.raises(ValueError, match=r"the header must name 'subject_uris', got 'text', 'uri"):
+        read_annif_csv(write(a_csv="text,uris\nTea,x\n") / "a.csv")
+
+
+def test_full_texts_have_their_labels_beside_them(write):
+    folder = write(
+        b_txt="Just tea.\nHot.",
+        b_tsv=f"<{TEA}>\ttea\tmore\n",
+        a_txt="Tea with sugar.",
+        a_tsv=f"<{TEA}>\ttea\n\n<{SUGAR}>\n",
+        a_key="ignored",
+        c_txt="",
+        c_tsv="",
+    )
+    corpus = read_annif_folder(folder, name="drinks")
+    assert corpus.ids.tolist() == ["a", "b", "c"]
+    assert corpus.documents.tolist() == ["Tea with sugar.", "Just tea.\nHot.", ""]
+    assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
+    assert corpus.train.tolist() == [0, 1, 2]
+
+
+def test_key_files_hold_names_and_folders_make_the_split(write):
+    folder = write(
+        train__a_txt="x", train__a_key="tea\nhot drinks\n", test__a_txt="y", test__a_key="tea\n"
+    )
+    corpus = read_annif_folder(folder)
+    assert corpus.ids.tolist() == ["train/a", "test/a"]
+    assert corpus.Y.label_sets() == [("hot drinks", "tea"), ("tea",)]
+    assert corpus.test.tolist() == [1]
+
+
+def test_a_text_without_labels_beside_it_is_named(write):
+    folder = write(a_txt="x", a_key="tea", b_txt="y", c_txt="z")
+    with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(2 of 3 texts\)"):
+        read_annif_folder(folder)
+
+
+def test_names_and_uris_are_not_mixed(write):
+    folder = write(a_txt="x", a_key="tea", b_txt="y", b_tsv=f"<{TEA}>\ttea")
+    with pytest.raises(ValueError, match=r"all be URIs \(\.tsv\) or all be names \(\.key\)"):
+        read_annif_folder(folder)
+
+
+def test_a_wrong_subject_file_is_named(write):
+    folder = write(a_txt="x", a_tsv=f"<{TEA}>\ttea\n<{SUGAR}\tsugar\n")
+    with pytest.raises(ValueError, match=r"a\.tsv, line 2: labels must be URIs"):
+        read_annif_folder(folder)
+
+
+def test_an_empty_folder_is_no_corpus(tmp_path):
+    with pytest.raises(ValueError, match=r"must have documents, \.txt files, and has none"):
+        read_annif_folder(tmp_path)
+
+
+def test_load_distinguishes_annif_s_formats_from_other_tables(write):
+    folder = write(
+        short_tsv=SHORT,
+        uris_csv=f"text,subject_uris\nTea,<{TEA}>\n",
+        plain_tsv="text\tlabels\n<b>Tea</b>\ttea\n",
+        full__a_txt="x",
+        full__a_key="tea",
+    )
+    assert load(folder / "short.tsv").Y.names.tolist() == [SUGAR, TEA]
+    assert load(folder / "uris.csv").Y.names.tolist() == [TEA]
+    assert load(folder / "plain.tsv").Y.names.tolist() == ["tea"]
+    assert load(folder / "full").ids.tolist() == ["a"]

@@ -1,0 +1,61 @@
+"""Documents → answers, batch by batch."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from labelkin import NaiveBayes
+from labelkin.corpora import Documents
+from labelkin.prediction import answer_batches, fitted_model
+from labelkin.text import WordCounts
+
+TEXTS = ["tea sugar", "tea", "milk", "milk sugar"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    words = WordCounts(min_documents=1, stem=False)
+    labels = [{"tea", "sweet"}, {"tea"}, {"milk"}, {"milk", "sweet"}]
+    return fitted_model(make_pipeline(words, NaiveBayes()).fit(TEXTS, labels))
+
+
+def test_answers_are_the_same_in_batches_of_any_size(model):
+    documents = Documents([f"{text}\n" for text in TEXTS], "text")
+    [whole] = answer_batches(model, documents)
+    single = [answer for batch in answer_batches(model, documents, batch=1) for answer in batch]
+    assert [answer.id for answer in whole] == [answer.id for answer in single] == [1, 2, 3, 4]
+    for one, other in zip(whole, single, strict=True):
+        np.testing.assert_allclose(one.probabilities, other.probabilities)
+        np.testing.assert_array_equal(one.given, other.given)
+
+
+def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(model):
+    documents = Documents([f"{text}\n" for text in TEXTS], "text")
+    [unlimited] = answer_batches(model, documents)
+    [limited] = answer_batches(model, documents, limit=1)
+    assert max(len(answer.given) for answer in unlimited) == 2
+    for all_given, first in zip(unlimited, limited, strict=True):
+        np.testing.assert_array_equal(all_given.given[:1], first.given)
+        assert (np.diff(all_given.probabilities[all_given.given]) <= 0).all()
+    with pytest.raises(ValueError, match="limit must be at least 1, got 0"):
+        answer_batches(model, documents, limit=0)
+
+
+def test_an_id_that_would_break_a_line_is_located(model):
+    documents = Documents(['{"text": "a", "id": "1\\n2"}'], "jsonl", name="f")
+    with pytest.raises(ValueError, match=r"f, line 1: an id must be on one line, got '1\\n2'"):
+        list(answer_batches(model, documents))
+
+
+def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora():
+    program = (
+        "import sys, labelkin.prediction; "
+        "print(*sorted(m for m in sys.modules if m.startswith('labelkin.corpora.')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["labelkin.corpora.documents", "labelkin.corpora.lines"]
