@@ -8,7 +8,7 @@ help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
 
 demo: .venv/use  ## train and compare on the built-in corpus; ends with a report to open
-	$(BIN)/python -m labelkin.demo
+	$(BIN)/labelkin demo
 
 test: .venv/dev  ## every test; long proofs at a small size
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -37,37 +37,24 @@ if TYPE_CHECKING:
 
 #: Where each name is; what is not in here is a module of its own.
 _HOMES = {
-    "AllLabels": "content.any_classifier",
-    "LabelEdge": "explain.label_graph",
-    "ExpectedF1": "thresholds",
-    "Explanation": "explain.contributions",
-    "FixedCut": "thresholds",
-    "GlobalCut": "thresholds",
-    "LabelDependenceClassifier": "method.classifier",
-    "LabelGraph": "explain.label_graph",
-    "LabelLimits": "thresholds",
-    "LabelRescorer": "method.rescorer",
-    "LearnedWeight": "beyond.learned_weight",
-    "LogisticLabels": "method.label_evidence",
-    "MCut": "thresholds",
-    "NaiveBayes": "content.naive_bayes",
-    "NearestNeighbours": "content.nearest_neighbours",
-    "OtherLabels": "method.label_evidence",
-    "PCut": "thresholds",
-    "PerLabel": "content.any_classifier",
-    "PlattSVM": "content.platt_svm",
-    "RCut": "thresholds",
-    "Rules": "rules",
-    "SCut": "thresholds",
-    "SCutFBR": "thresholds",
-    "SVMLabels": "method.label_evidence",
-    "Suggestion": "explain.contributions",
-    "TermExplanation": "explain.terms",
-    "cross_val_log_odds": "content.any_classifier",
-    "explain_terms": "explain.terms",
-    "label_graph": "explain.label_graph",
-    "load": "storage",
-    "save": "storage",
+    name: module
+    for module, names in {
+        "beyond.learned_weight": "LearnedWeight",
+        "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
+        "content.naive_bayes": "NaiveBayes",
+        "content.nearest_neighbours": "NearestNeighbours",
+        "content.platt_svm": "PlattSVM",
+        "explain.contributions": "Explanation Suggestion",
+        "explain.label_graph": "LabelEdge LabelGraph label_graph",
+        "explain.terms": "TermExplanation explain_terms",
+        "method.classifier": "LabelDependenceClassifier",
+        "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.rescorer": "LabelRescorer",
+        "rules": "Rules",
+        "storage": "load save",
+        "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [

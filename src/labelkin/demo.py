@@ -1,201 +1,91 @@
-"""Train and compare the paper's fifteen systems, and the learnt weight, on the built-in corpus.
+"""The paper's fifteen systems and the learned weight, trained and compared on the built-in corpus.
 
-``python -m labelkin.demo`` prints a table, and writes a page with figures and all scores as CSV.
+``labelkin demo`` runs the experiment ``demo`` that comes with labelkin, prints what came out, and
+writes a page with figures and all scores as CSV.
 """
 
 from __future__ import annotations
 
-import argparse
-import io
-import platform
-import sys
+import os
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from importlib.metadata import version
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
-from itertools import count
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
 
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
-
-from labelkin.content.naive_bayes import NaiveBayes
-from labelkin.content.nearest_neighbours import NearestNeighbours
-from labelkin.content.platt_svm import PlattSVM
-from labelkin.corpora import Corpus, newsroom
+from labelkin.experiment import parse_experiment, run_experiment, shipped_experiments
+from labelkin.experiment.run import Progress
 from labelkin.explain.label_graph import label_graph
-from labelkin.label_matrix import LabelMatrix
-from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.files import write_whole
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.report.comparison import Comparison, System, compare
-from labelkin.report.files import write_text
-from labelkin.report.page import Report, html_page
-from labelkin.report.tables import LEGEND, comparison_table, scores_csv, text_table
+from labelkin.report.documents import scores_csv
+from labelkin.report.page import html_page
+from labelkin.report.paper import LEGEND, comparison_table
+from labelkin.report.results import Outcome, read_outcomes
+from labelkin.report.tables import text_table
 
-Announce = Callable[[str], None]
-
-#: The addition that the figures look at.
-ADDITION = "learnt"
-N_NEIGHBOURS = 30
-_N_SYSTEMS = 18
-_INTRODUCTION = (
-    "Three content classifiers judge every label by the text alone: naive Bayes (NB), nearest "
-    "neighbours (kNN) and a linear support vector machine (SVM). To each is added what the other "
-    "labels say, learnt by Bayesian logistic regression (BLR) or by a support vector machine "
-    "(SMO), the other labels being filled in with decisions (M1) or with probabilities (M2): the "
-    "paper's fifteen systems. In three more, what guessed labels count is learnt from the training "
-    "documents (learnt), the default of LabelDependenceClassifier. The "
-    "corpus is made: it shows how the method works, and is no evidence for how well it works on "
-    "yours."
-)
+_INTRODUCTION = """
+Three content classifiers judge every label by the text alone: naive Bayes (NB), nearest neighbours
+(kNN) and a linear support vector machine (SVM). To each is added what the other labels say, learned
+by Bayesian logistic regression (BLR) or by a support vector machine (SMO), the other labels being
+filled in with decisions (M1) or with probabilities (M2): the paper's fifteen systems. In three
+more, how much predicted labels count is learned from the training documents (w=auto), the default
+of LabelDependenceClassifier. The corpus is made: it shows how the method works, and is no evidence
+for how well it works on yours."""
+_LEARNED = "How much the other labels count is learned (w=auto), against the content alone:"
+_PAPER = "The paper's fifteen systems, in which the other labels count fully:"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demo as a command; return 0, or 2 when it cannot start."""
-    options = _read_options(arguments)
-    try:
-        _need_extras()
-        options.out.mkdir(parents=True, exist_ok=True)
-        corpus = newsroom(options.documents, seed=options.seed)
-    except (ImportError, OSError, ValueError) as error:
-        sys.stderr.write(f"labelkin.demo: {error}\n")
-        return 2
-    with _progress(options.quiet) as announce:
-        report = run(corpus, options.seed, announce)
-        announce("report")
-        page = options.out / "report.html"
-        write_text(page, html_page(report))
-        write_text(options.out / "scores.csv", scores_csv(report.comparison))
-    _print_result(report.comparison, page)
-    return 0
+def run_demo(
+    documents: int = 3000,
+    seed: int = 0,
+    out: str | os.PathLike[str] = "labelkin-demo",
+    *,
+    progress: Progress | None = None,
+    run_progress: Progress | None = None,
+) -> str:
+    """Run the demo, write ``report.html`` and ``scores.csv``; return the tables to be printed.
 
+    Parameters
+    ----------
+    documents : int, default 3000
+        How many documents to make.
+    seed : int, default 0
+        Of the corpus and of the folds.
+    out : path, default "labelkin-demo"
+        Where the two files go; made if need be.
+    progress, run_progress : callable, optional
+        As :func:`labelkin.experiment.run_experiment` takes them.
 
-def run(corpus: Corpus, seed: int = 0, announce: Announce = lambda name: None) -> Report:
-    """Train and judge the eighteen systems; ``announce`` is told what comes next.
-
-    The content evidence of each content classifier is computed once and shared by its systems.
+    Returns
+    -------
+    str
+        First the learned weight against the content alone, then the paper's systems.
     """
-    train, test = corpus.Y.rows(corpus.train), corpus.Y.rows(corpus.test)
-    words = _count_words(corpus)
-    announce("labels")
-    additions = _learn_additions(train)
-    systems: list[System] = []
-    for name, (kind, classifier) in _content_classifiers(seed).items():
-        announce(name)
-        seen, unseen = words[kind]
-        out_of_fold = classifier.fit_out_of_fold(seen, train)
-        content = classifier.log_odds(unseen)
-        learnt = LabelRescorer(evidence_weight="auto", scale="log_odds")
-        additions[ADDITION] = learnt.fit(train, scores=out_of_fold)
-        systems += compare(name, content, additions, test, announce)
-    return Report(
-        comparison=Comparison(corpus.name, tuple(systems)),
-        addition=ADDITION,
-        labels=train,
-        edges=label_graph(additions[ADDITION]).edges,
-        introduction=_INTRODUCTION,
-        facts=_facts(corpus, seed),
-    )
+    for package, extra in (("jinja2", "cli"), ("matplotlib", "plot")):
+        if find_spec(package) is None:  # do not start what could not be finished
+            raise ImportError(f'The demo needs {package}: pip install "labelkin[{extra}]"')
+    text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{seed}]")
+    made = f"n_documents = {documents}, seed = {seed}"
+    experiment = parse_experiment(text.replace("n_documents = 3000, seed = 0", made))
+    place = Path(out)
+    place.mkdir(parents=True, exist_ok=True)
+    # Log-odds stay mapped into memory, and some systems delete no file that is.
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
+        (outcome,) = read_outcomes(folder)
+        edges = label_graph(LabelRescorer().fit(outcome.labels)).edges
+        page = html_page([outcome], introduction=_INTRODUCTION, edges=edges)
+        write_whole(place / "report.html", page)
+        write_whole(place / "scores.csv", scores_csv(outcome.scores))
+        learned = _table(outcome, lambda addition: addition in ("", outcome.addition))
+        paper = _table(outcome, lambda addition: addition != outcome.addition)
+    legend = f"{textwrap.fill(LEGEND, 76)}\n\nReport: {(place / 'report.html').resolve()}\n"
+    return "\n\n".join([_LEARNED, learned, _PAPER, paper, legend])
 
 
-def _count_words(corpus: Corpus) -> dict[str, tuple[Any, Any]]:
-    """Return training and test documents × words, as counts and as tf-idf."""
-    counter = CountVectorizer().fit(corpus.documents[corpus.train])
-    counts = [counter.transform(corpus.documents[part]) for part in (corpus.train, corpus.test)]
-    weigher = TfidfTransformer().fit(counts[0])
-    weights = [weigher.transform(part) for part in counts]
-    return {"counts": (counts[0], counts[1]), "tf-idf": (weights[0], weights[1])}
-
-
-def _learn_additions(train: LabelMatrix) -> dict[str, LabelRescorer]:
-    """Return the label evidence of both label classifiers in both variants, named as the paper."""
-    return {
-        f"{labels_name}+{variant_name}": LabelRescorer(
-            labels=labels, variant=variant, scale="log_odds"
-        ).fit(train)
-        for labels_name, labels in (("BLR", LogisticLabels()), ("SMO", SVMLabels()))
-        for variant_name, variant in (("M1", "hard"), ("M2", "soft"))
-    }
-
-
-def _content_classifiers(seed: int) -> dict[str, tuple[str, Any]]:
-    """Return by name which form of the documents a content classifier takes, and itself."""
-    return {
-        "NB": ("counts", NaiveBayes()),
-        "kNN": ("tf-idf", NearestNeighbours(N_NEIGHBOURS)),
-        "SVM": ("tf-idf", PlattSVM(random_state=seed)),
-    }
-
-
-def _facts(corpus: Corpus, seed: int) -> dict[str, str]:
-    packages = ("labelkin", "numpy", "scipy", "scikit-learn")
-    return {
-        "Corpus": f"{corpus.source}, licence {corpus.licence}",
-        "Documents": f"{len(corpus.train)} for training, {len(corpus.test)} for testing",
-        "Labels": str(corpus.Y.shape[1]),
-        "Words": f"counts for NB, tf-idf for kNN (k = {N_NEIGHBOURS}) and SVM",
-        "Seed": str(seed),
-        "Made with": ", ".join(
-            [f"Python {platform.python_version()}", *(f"{p} {version(p)}" for p in packages)]
-        ),
-    }
-
-
-def _read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m labelkin.demo",
-        description="Compare NB, kNN and SVM, alone and with what the other labels say.",
-    )
-    parser.add_argument("--documents", type=int, default=3000, metavar="N", help="default: 3000")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="default: 0")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("labelkin-demo"),
-        metavar="DIR",
-        help="where report.html and scores.csv go; default: labelkin-demo",
-    )
-    parser.add_argument("--quiet", action="store_true", help="show no progress")
-    return parser.parse_args(arguments)
-
-
-def _need_extras() -> None:
-    """Refuse to start what could not be finished."""
-    if find_spec("rich") is None:
-        raise ImportError('The demo needs rich: pip install "labelkin[cli]"')
-    if find_spec("matplotlib") is None:
-        raise ImportError('The demo needs matplotlib: pip install "labelkin[plot]"')
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Announce]:
-    """Show on stderr how far the whole is and what is being done; yield what to tell it by."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
-
-    columns = ("{task.description:<11}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
-        n_steps = _N_SYSTEMS + 2  # label evidence before them, the report after them
-        task, done = progress.add_task("start", total=n_steps), count()
-        yield lambda name: progress.update(task, description=name, completed=next(done))
-        progress.update(task, description="done", completed=n_steps)
-
-
-def _print_result(comparison: Comparison, page: Path) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a sign it cannot show becomes its number
-        sys.stdout.reconfigure(errors="backslashreplace")
-    table = Text(text_table(comparison_table(comparison)))
-    table.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
-    table.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
-    console = Console(soft_wrap=True)
-    for block in (table, Text(textwrap.fill(LEGEND, 76)), Text(f"Report: {page.resolve()}")):
-        console.print(block)
-        console.print()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _table(outcome: Outcome, shows: Callable[[str], bool]) -> str:
+    """Return the systems with some additions as a table of plain text."""
+    systems = [system for system in outcome.systems if shows(system.addition)]
+    return text_table(comparison_table(replace(outcome, systems=systems, planned=())))

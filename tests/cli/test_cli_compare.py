@@ -5,7 +5,7 @@ import json
 import pytest
 from in_process import call
 
-from labelkin.cli.compare_command import Compared, better_run
+from labelkin.cli.compare import Compared, better_run
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.significance import macro_sign_test, micro_sign_test, paired_bootstrap
 
@@ -31,7 +31,7 @@ def pair(results):
 
 def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
     one, other = pair
-    arguments = ["compare", one.folder, other.folder, "--draws", 200]
+    arguments = ["compare", one.folder, other.folder, "--n-draws", 200]
     told = json.loads(call(*arguments, "--json").done())
     truth = results.corpora[0].Y
     decisions = (one.decisions(), other.decisions())

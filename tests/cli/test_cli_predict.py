@@ -112,7 +112,7 @@ class TestInputs:
         assert self.answers(model, self.write(tmp_path, "t.csv", table)) == expected
         table = f"n\tabstract\n1\t{self.first}\n2\t{self.second}\n"
         path = self.write(tmp_path, "t.tsv", table)
-        assert self.answers(model, path, "--text-column", "abstract") == expected
+        assert self.answers(model, path, "--columns", "text=abstract") == expected
 
     def test_a_folder_of_texts_by_name(self, model, tmp_path, expected):
         folder = tmp_path / "folder"
@@ -219,7 +219,7 @@ class TestGoingOn:
     def test_another_model_does_not_go_on_with_the_answers(self, stopped, news_file, tmp_path):
         arguments, out = stopped
         other = tmp_path / "other"
-        call("train", news_file, "-o", other, "--content", "naive-bayes", "-q").done()
+        call("train", news_file, "-o", other, "--content", "naive_bayes", "-q").done()
         arguments[1] = other
         told = call(*arguments, "--limit", 2, "--resume").refused()
         assert "by the model it was begun with, got another" in told
@@ -317,10 +317,10 @@ class TestWrongCalls:
         assert "must have documents" in refused("empty.jsonl", b"")
         assert "must have documents" in refused("header.csv", b"id,text\n")
         assert "0xE9 at byte 3" in (told := refused("latin.txt", "café".encode("latin-1")))
-        assert "--encoding latin-1" in told
+        assert "encoding='latin-1'" in told
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
         assert "'text' must be the document's text" in refused("other.jsonl", b'{"title": "a"}\n')
-        assert "--text-column" in refused("other.csv", b"id,title\n1,a\n")
+        assert "columns={'text': …" in refused("other.csv", b"id,title\n1,a\n")
         assert "separated by ';'" in refused("semicolons.csv", b"id;text\n1;a\n")
         assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
         (tmp_path / "folder").mkdir()

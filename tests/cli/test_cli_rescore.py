@@ -38,14 +38,14 @@ def table(values, names=NAMES, order=(0, 1, 2)):
 
 def test_a_table_comes_back_as_a_table_with_its_names_and_ids(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
-    done = call("rescore", path, "--labels", train, "-q")
+    done = call("rescore", path, "--train", train, "-q")
     assert done.done() == table(BETTER)
 
 
 def test_columns_in_another_order_are_matched_by_name(tmp_path, train):
     order = (2, 0, 1)
     path = write(tmp_path / "s.csv", table(SCORES, order=order))
-    printed = call("rescore", path, "--labels", train, "-q").done()
+    printed = call("rescore", path, "--train", train, "-q").done()
     found = read_scores(write(tmp_path / "better.csv", printed))
     assert found.names == [NAMES[j] for j in order]
     np.testing.assert_allclose(found.values, BETTER[:, order], rtol=1e-12)
@@ -54,20 +54,20 @@ def test_columns_in_another_order_are_matched_by_name(tmp_path, train):
 def test_json_lines_may_leave_out_what_was_not_suggested(tmp_path, train):
     rows = [{"id": "a", "scores": {"grain": 0.5, "wheat": 0.9}}]
     path = write(tmp_path / "s.jsonl", json.dumps(rows[0]) + "\n")
-    (told,) = map(json.loads, call("rescore", path, "--labels", train, "-q").done().splitlines())
+    (told,) = map(json.loads, call("rescore", path, "--train", train, "-q").done().splitlines())
     expected = LabelRescorer().fit(Y).rescore([[0.0, 0.5, 0.9]])[0]
     assert told["id"] == "a"
     np.testing.assert_allclose([told["scores"][name] for name in NAMES], expected)
     assert (
         "must have a log-odds for each"
-        in call("rescore", path, "--labels", train, "--scale", "log_odds").refused()
+        in call("rescore", path, "--train", train, "--scale", "log_odds").refused()
     )
 
 
 def test_what_predict_writes_can_be_rescored(tmp_path, model, news_file):
     out, better = tmp_path / "p.jsonl", tmp_path / "b.npz"
     call("predict", model, news_file, "--out", out, "--all-scores", "-q").done()
-    call("rescore", out, "--labels", news_file, "--out", better, "-q").done()
+    call("rescore", out, "--train", news_file, "--out", better, "-q").done()
     with np.load(better) as stored:
         assert stored["scores"].shape == (420, 38)
         assert stored["labels"][0] == "aviation"
@@ -78,14 +78,14 @@ def test_every_kind_of_file_gives_the_same(tmp_path, train, kind):
     names = None if kind == ".npy" else NAMES
     (tmp_path / f"s{kind}").write_bytes(write_scores(Scores(SCORES, names), kind))
     out = tmp_path / f"better{kind}"
-    call("rescore", tmp_path / f"s{kind}", "--labels", train, "--out", out, "-q").done()
+    call("rescore", tmp_path / f"s{kind}", "--train", train, "--out", out, "-q").done()
     np.testing.assert_allclose(read_scores(out).values, BETTER, rtol=1e-15)
 
 
 def test_sparse_scores_and_sparse_labels(tmp_path):
     sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(SCORES))
     sparse.save_npz(tmp_path / "y.npz", sparse.csr_array(Y))
-    printed = call("rescore", tmp_path / "s.npz", "--labels", tmp_path / "y.npz", "-q").done()
+    printed = call("rescore", tmp_path / "s.npz", "--train", tmp_path / "y.npz", "-q").done()
     found = [[float(x) for x in line.split(",")] for line in printed.splitlines()]
     np.testing.assert_allclose(found, BETTER)
 
@@ -96,24 +96,34 @@ def test_training_labels_from_tables_matrices_and_corpora(tmp_path):
     matrix = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in Y)
     np.save(tmp_path / "y.npy", Y)
     for labels in (write(tmp_path / "sets.csv", sets), write(tmp_path / "matrix.csv", matrix)):
-        assert call("rescore", path, "--labels", labels, "-q").done() == table(BETTER)
+        assert call("rescore", path, "--train", labels, "-q").done() == table(BETTER)
     np.save(tmp_path / "s.npy", SCORES)
-    call("rescore", tmp_path / "s.npy", "--labels", tmp_path / "y.npy", "-q").done()
+    call("rescore", tmp_path / "s.npy", "--train", tmp_path / "y.npy", "-q").done()
     wide = write(tmp_path / "wide.csv", "corn,grain\n0.5,0.5\n")
-    done = call("rescore", wide, "--labels", "newsroom")
+    done = call("rescore", wide, "--train", "newsroom")
     assert "36 training labels have no scores" in done.err
     assert done.out.splitlines()[0] == "corn,grain"
 
 
 def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
-    alone = call("rescore", path, "--labels", train, "--weight", 0, "-q").done()
+    alone = call("rescore", path, "--train", train, "--evidence-weight", 0, "-q").done()
     np.testing.assert_allclose(
         read_scores(write(tmp_path / "alone.csv", alone)).values, SCORES, atol=1e-12
     )
     guesses = np.clip(Y * 0.6 + 0.2, 0, 1)
     oof = write(tmp_path / "oof.csv", table(guesses, order=(1, 2, 0)))
-    options = ["--labels", train, "--weight", "auto", "--oof", oof, "--classifier", "svm", "-q"]
+    options = [
+        "--train",
+        train,
+        "--evidence-weight",
+        "auto",
+        "--out-of-fold",
+        oof,
+        "--labels",
+        "svm",
+        "-q",
+    ]
     printed = call("rescore", path, *options).done()
     from labelkin import SVMLabels
 
@@ -126,7 +136,7 @@ class TestWrongCalls:
     def test_no_file_is_overwritten(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
         other = write(tmp_path / "mine.csv", "mine")
-        arguments = ["rescore", path, "--labels", train, "--out"]
+        arguments = ["rescore", path, "--train", train, "--out"]
         assert "another file than the input" in call(*arguments, path).refused()
         told = call(*arguments, other).refused()
         assert "must be a new file" in told
@@ -135,7 +145,7 @@ class TestWrongCalls:
 
     def test_log_odds_without_the_option_name_it(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES * 3))
-        assert "--scale log_odds" in call("rescore", path, "--labels", train).refused()
+        assert 'scale="log_odds"' in call("rescore", path, "--train", train).refused()
 
     @pytest.mark.parametrize(
         ("name", "text", "expected"),
@@ -157,19 +167,19 @@ class TestWrongCalls:
     )
     def test_scores_that_are_none(self, tmp_path, train, name, text, expected):
         path = write(tmp_path / name, text)
-        assert expected in call("rescore", path, "--labels", train, "-q").refused()
+        assert expected in call("rescore", path, "--train", train, "-q").refused()
 
     def test_labels_that_are_none_and_options(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
         wrong = write(tmp_path / "wrong.jsonl", '{"labels": "grain"}\n')
-        assert "a list of texts" in call("rescore", path, "--labels", wrong).refused()
-        assert "no file" in call("rescore", path, "--labels", tmp_path / "no.csv").refused()
+        assert "a list of texts" in call("rescore", path, "--train", wrong).refused()
+        assert "no file" in call("rescore", path, "--train", tmp_path / "no.csv").refused()
         assert (
-            "name them by --oof"
-            in call("rescore", path, "--labels", train, "--weight", "auto").refused()
+            "name them by --out-of-fold"
+            in call("rescore", path, "--train", train, "--evidence-weight", "auto").refused()
         )
-        assert "No such file" in call("rescore", tmp_path / "no.csv", "--labels", train).refused()
+        assert "No such file" in call("rescore", tmp_path / "no.csv", "--train", train).refused()
         assert (
             "can be written as"
-            in call("rescore", path, "--labels", train, "--out", tmp_path / "o.pdf").refused()
+            in call("rescore", path, "--train", train, "--out", tmp_path / "o.pdf").refused()
         )

@@ -87,19 +87,19 @@ def tea(tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--content", "naive-bayes"], "content_=NaiveBayes"),
-        (["--content", "neighbours"], "content_=NearestNeighbours"),
+        (["--content", "naive_bayes"], "content_=NaiveBayes"),
+        (["--content", "nearest_neighbours"], "content_=NearestNeighbours"),
         (["--labels", "svm"], "labels_=SVMLabels"),
         (["--thresholds", "0.3"], "thresholds_=FixedCut(cut=0.3, scale='log_odds')"),
-        (["--thresholds", "macro-f1"], "thresholds_=SCutFBR()"),
-        (["--thresholds", "document-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
+        (["--thresholds", "macro_f1"], "thresholds_=SCutFBR()"),
+        (["--thresholds", "document_f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (["--thresholds", "scut"], "thresholds_=SCut()"),
-        (["--thresholds", "expected-f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
+        (["--thresholds", "expected_f1"], "thresholds_=ExpectedF1(scale='log_odds')"),
         (
             ["--at-least", "1", "--at-most", "2", "--thresholds", "mcut"],
             "LabelLimits(at_least=1, at_most=2, rule=MCut(scale='log_odds'))",
         ),
-        (["--variant", "hard", "--weight", "0.5"], "variant='hard' weight=0.5"),
+        (["--variant", "hard", "--evidence-weight", "0.5"], "variant='hard' weight=0.5"),
     ],
 )
 def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
@@ -112,6 +112,13 @@ def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
         f"weight={fitted.evidence_weight_!r}"
     )
     assert expected in " ".join(said.split())
+
+
+def test_the_metrics_of_thresholds_are_those_that_have_a_rule():
+    from labelkin.cli.train import METRICS
+    from labelkin.thresholds.choosing import RULES
+
+    assert set(METRICS) == set(RULES)
 
 
 def test_words_are_read_as_told(tea, tmp_path):
@@ -139,7 +146,7 @@ def test_rules_of_a_table_are_kept_in_the_model(tea, tmp_path):
 
 
 def test_all_takes_the_test_documents_too(news_file, tmp_path):
-    options = ["--content", "naive-bayes", "--weight", 1, "-q"]
+    options = ["--content", "naive_bayes", "--evidence-weight", 1, "-q"]
     call("train", news_file, "-o", tmp_path / "part", *options).done()
     call("train", news_file, "-o", tmp_path / "all", *options, "--all").done()
     counts = [read_header(tmp_path / name).summary["documents"] for name in ("part", "all")]
@@ -149,7 +156,7 @@ def test_all_takes_the_test_documents_too(news_file, tmp_path):
 def test_vectors_need_no_words(tmp_path):
     lines = ["0,1 1:2 2:1", "0 1:1", "1 2:3", "0,1 1:1 2:1"] * 4
     (tmp_path / "v.svm").write_text("\n".join(lines) + "\n")
-    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive-bayes")
+    done = call("train", tmp_path / "v.svm", "-o", tmp_path / "m", "--content", "naive_bayes")
     done.done()
     assert load(tmp_path / "m").predict_proba([[1.0, 0.0]]).shape == (1, 2)
 
@@ -158,8 +165,8 @@ def test_vectors_need_no_words(tmp_path):
     ("content", "parts"),
     [
         ("svm", ["StandardScaler", "PlattSVM"]),
-        ("neighbours", ["StandardScaler", "NearestNeighbours"]),
-        ("naive-bayes", ["PerLabel"]),
+        ("nearest_neighbours", ["StandardScaler", "NearestNeighbours"]),
+        ("naive_bayes", ["PerLabel"]),
     ],
 )
 def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content, parts):
@@ -178,8 +185,7 @@ def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content
 
 
 def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
-    from labelkin.service.journal import Journal
-    from labelkin.service.journal_file import Entry, read_journal
+    from labelkin.service.journal import Entry, Journal, read_journal
 
     journal = Journal(tmp_path / "j.sqlite")
     entries = [Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))]
@@ -207,8 +213,8 @@ class TestTables:
 
     def test_other_names_and_separators_give_the_same_model(self, tea, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("body", "tags", "key"))
-        told = ["--text-column", "body", "--labels-column", "tags", "--id-column", "key"]
-        told += ["--label-separator", "|", "--delimiter", ";"]
+        told = [f"--columns={named}" for named in ("text=body", "labels=tags", "id=key")]
+        told += ["--separator", "|", "--delimiter", ";"]
         common = ["--min-documents", 1, "-q"]
         call("train", path, "-o", tmp_path / "table", *told, *common).done()
         call("train", tea, "-o", tmp_path / "lines", *common).done()
@@ -232,17 +238,16 @@ class TestTables:
     def test_the_help_tells_the_separator(self):
         for command in (["train"], ["evaluate"], ["corpus", "info"]):
             printed = " ".join(call(*command, "--help").done().split())
-            assert "--label-separator" in printed
+            assert "--separator" in printed
             assert "';' if not named" in printed
 
     def test_a_wrong_header_names_the_options(self, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "tags", "id"))
         told = call("train", path, "-o", tmp_path / "m", "-q").refused()
-        assert "columns seem to be separated by ';'. Then pass --delimiter ';'." in told
+        assert "columns seem to be separated by ';'. Then pass delimiter=';'." in told
         told = call("train", path, "-o", tmp_path / "m", "--delimiter", ";", "-q").refused()
         assert "must name 'labels'" in told
-        assert "--text-column and --labels-column" in told
-        assert "columns=" not in told
+        assert "Other names are given by columns={'text': …, 'labels': …}" in told
 
 
 class TestWrongCalls:
@@ -261,13 +266,13 @@ class TestWrongCalls:
     def test_an_older_model_is_overwritten(self, tea, tmp_path):
         arguments = ["train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q"]
         call(*arguments).done()
-        call(*arguments, "--content", "naive-bayes").done()
-        assert read_header(tmp_path / "m").summary["options"]["content"] == "naive-bayes"
+        call(*arguments, "--content", "naive_bayes").done()
+        assert read_header(tmp_path / "m").summary["options"]["content"] == "naive_bayes"
 
     def test_an_unknown_language_names_the_options(self, tea, tmp_path):
         told = call("train", tea, "-o", tmp_path / "m", "--language", "klingon", "-q").refused()
-        assert told.startswith("labelkin: --language must be")
-        assert "Use --no-stem" in told
+        assert told.startswith("labelkin: language must be")
+        assert "Use stem=False" in told
 
     def test_where_it_could_not_be_written_nothing_is_trained(self, tmp_path):
         told = call("train", "newsroom", "-o", tmp_path / "no" / "m").refused()
@@ -277,19 +282,22 @@ class TestWrongCalls:
     @pytest.mark.parametrize(
         ("options", "expected"),
         [
-            (["--thresholds", "best"], "a rule (scut, scutfbr"),
+            (["--thresholds", "best"], "a rule (fixed_cut, global_cut, scut"),
             (["--thresholds", "2"], "strictly between 0 and 1"),
-            (["--weight", "-1"], "--weight must be a number of at least 0 or auto, got '-1'"),
-            (["--weight", "much"], "'much'"),
+            (
+                ["--evidence-weight", "-1"],
+                "evidence_weight must be a number of at least 0 or auto, got '-1'",
+            ),
+            (["--evidence-weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
-            (["--content", "forest"], "'naive-bayes'"),
+            (["--content", "forest"], "'naive_bayes'"),
             (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),
             (["--encoding", "klingon"], "no encoding 'klingon'"),
             (["--rules", "nowhere.csv"], "there is none in"),
             (["--min-documents", "0"], "--min-documents"),
-            (["--min-documents", "50"], "Lower --min-documents or give more"),
-            (["--text-column", "body"], "--text-column must be of a table"),
-            (["--label-separator", "|"], "--label-separator must be of a table"),
+            (["--min-documents", "50"], "Lower min_documents or give more"),
+            (["--columns", "text=body"], "columns must be of a table"),
+            (["--separator", "|"], "separator must be of a table"),
             (["--delimiter", "||"], "must be one character"),
         ],
     )
@@ -306,7 +314,7 @@ class TestWrongCalls:
         latin.write_bytes("text,labels\ncafé,coffee\n".encode("latin-1"))
         told = call("train", latin, "-o", out).refused()
         assert "0xE9 at byte 15" in told
-        assert "--encoding latin-1" in told
+        assert "encoding='latin-1'" in told
         assert "no file or folder" in call("train", Path("no/such.csv"), "-o", out).refused()
         assert "known corpus" in call("train", "nwesroom", "-o", out).refused()
         assert (

@@ -13,10 +13,17 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from labelkin.experiment import material, parse_experiment, read_results, run_experiment, store
+from labelkin import files
+from labelkin.experiment import (
+    parse_experiment,
+    prepared_corpus,
+    read_results,
+    run_experiment,
+    run_folder,
+)
 
 EXPERIMENT, OUT = parse_experiment(Path(sys.argv[2]).read_text()), Path(sys.argv[3])
-material._BLOCK_DOCUMENTS = 15  # several moments in every run
+prepared_corpus._BLOCK_DOCUMENTS = 15  # several moments in every run
 
 
 def main() -> None:
@@ -96,11 +103,11 @@ def work(folder: Path, *, kill_at: int = -1, stop_at: str = "", log: Path | None
             os.kill(os.getpid(), signal.SIGSTOP)
 
     for owner, name in (
-        (store, "_to_disk"),
-        (store, "_directory_to_disk"),
+        (files, "to_disk"),
+        (files, "names_to_disk"),
         (Path, "rename"),
         (Path, "replace"),
-        (store.shutil, "rmtree"),
+        (run_folder.shutil, "rmtree"),
     ):
         setattr(owner, name, between(getattr(owner, name), moment))
     run_experiment(EXPERIMENT, folder, progress=write_down, run_progress=see)

@@ -1,4 +1,4 @@
-"""Systems beyond the paper: a learnt weight, learnt cut-offs, controls and threshold rules."""
+"""Systems beyond the paper: a learned weight, learned cut-offs, controls and threshold rules."""
 
 import csv
 import json
@@ -10,11 +10,17 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
-from labelkin.experiment import DamagedRun, material, parse_experiment, read_results, run_experiment
-from labelkin.experiment.controls import fit_calibration, fit_offset
+from labelkin.experiment import (
+    DamagedRun,
+    parse_experiment,
+    prepared_corpus,
+    read_results,
+    run_experiment,
+)
+from labelkin.experiment.train import fit_calibration, fit_offset
 from labelkin.label_matrix import read_labels
+from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.logistic import prior_scale
 from labelkin.text import TermWeights, WordCounts
 from labelkin.thresholds import GlobalCut, LabelLimits, PCut, as_rule
 
@@ -32,7 +38,7 @@ options = { n_documents = 300, seed = 1 }
 [content.NB]
 classifier = "naive_bayes"
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 weights = "tfidf"
 [labels.BLR]
 classifier = "logistic"
@@ -89,16 +95,16 @@ def rescored(addition, unseen, content, labels):
 
 @pytest.mark.parametrize("content", ["NB", "SVM"])
 @pytest.mark.parametrize("addition", ["BLR+M2 w=auto", "BLR+M1cut", "BLR+M1cut w=auto"])
-def test_what_is_learnt_from_guesses_is_what_the_rescorer_gives_by_hand(
+def test_what_is_learned_from_content_is_what_the_rescorer_gives_by_hand(
     beyond, by_hand, content, addition
 ):
     pairs, labels = by_hand
     _, expected, rescorer = rescored(addition, *pairs[content], labels)
     run = beyond.corpora[0].run(f"{content}+{addition}")
     np.testing.assert_allclose(run.log_odds(), expected, rtol=1e-9, atol=1e-9)
-    combination = rescorer.combination_
-    learnt = {"evidence_weight": combination.weight, "first_place": combination.first_place}
-    assert run.learnt == (learnt if "auto" in addition else {})
+    first_place = getattr(rescorer.combination_, "first_place", None)
+    learned = {"evidence_weight": rescorer.evidence_weight_, "first_place": first_place}
+    assert run.learned == (learned if "auto" in addition else {})
     assert run.seconds["learning_cpu"] > 0
 
 
@@ -193,27 +199,27 @@ def test_a_calibrated_content_promises_what_it_keeps_on_average():
 def outputs(results):
     """Return every byte that a model or a decision is made of."""
     runs = [*results.runs, *results.threshold_runs]
-    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learnt) for r in runs}
+    found = {f"{r.corpus} {r.system}": (r.log_odds(), r.decisions(), r.learned) for r in runs}
     for path in results.folder.rglob("out_of_fold.npy"):
         found[path.parent.name] = (np.load(path), np.load(path), {})
     return {
-        name: (scores.tobytes(), decided.tobytes(), dict(learnt))
-        for name, (scores, decided, learnt) in found.items()
+        name: (scores.tobytes(), decided.tobytes(), dict(learned))
+        for name, (scores, decided, learned) in found.items()
     }
 
 
 def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(
     beyond, tmp_path, monkeypatch
 ):
-    load = material.load
+    load = prepared_corpus.load
 
     def shuffled(*place, **options):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return material.replace(corpus, Y=corpus.Y.rows(order))
+        return prepared_corpus.replace(corpus, Y=corpus.Y.rows(order))
 
-    monkeypatch.setattr(material, "load", shuffled)
+    monkeypatch.setattr(prepared_corpus, "load", shuffled)
     other = run_experiment(parse_experiment(BEYOND), tmp_path)
     truth = [results.corpora[0].Y.dense() for results in (beyond, other)]
     assert not np.array_equal(*truth)
@@ -253,11 +259,11 @@ def test_additions_and_decisions_are_made_from_stored_evidence_alone(beyond, tmp
             shutil.rmtree(runs / run.folder.name)
     for place in (tmp_path / "copy" / "newsroom" / "out_of_fold").glob("*+*"):
         shutil.rmtree(place)
-    monkeypatch.setattr(material, "load", None)
+    monkeypatch.setattr(prepared_corpus, "load", None)
     assert outputs(run_experiment(beyond.experiment, tmp_path / "copy")) == outputs(beyond)
 
 
-def test_damaged_out_of_fold_evidence_is_found_before_anything_is_learnt_from_it(beyond, tmp_path):
+def test_damaged_out_of_fold_evidence_is_found_before_anything_is_learned_from_it(beyond, tmp_path):
     shutil.copytree(beyond.folder, tmp_path / "copy")
     place = tmp_path / "copy" / "newsroom"
     file = place / "out_of_fold" / "NB@seed2" / "out_of_fold.npy"
@@ -289,7 +295,7 @@ def test_a_rule_without_the_run_it_decided_on_is_not_read(beyond, tmp_path):
     }  # fmt: skip
 
 
-def test_a_changed_rule_is_refused(beyond):
+def test_a_changed_rule_is_an_error(beyond):
     changed = parse_experiment(BEYOND.replace("fbr = 0.2", "fbr = 0.3"))
     with pytest.raises(ValueError, match=r"thresholds.parameters.fbr was 0.2 and is 0.3"):
         run_experiment(changed, beyond.folder)

@@ -35,7 +35,7 @@ classifier = "naive_bayes"
 classifier = "nearest_neighbours"
 weights = "tfidf"
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 weights = "ltc"
 [labels.BLR]
 classifier = "logistic"

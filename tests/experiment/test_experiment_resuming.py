@@ -1,4 +1,4 @@
-"""Killed, resumed, shared, damaged, changed: whatever happens, the runs are the same or refused."""
+"""Killed, resumed, shared, damaged, changed: the runs are the same or it is an error."""
 
 import json
 import os
@@ -249,7 +249,7 @@ def test_a_folder_without_an_experiment_is_named(tmp_path):
         ),
     ],
 )
-def test_a_changed_experiment_is_refused_with_the_way_out(folder, old, new, message):
+def test_a_changed_experiment_is_an_error_with_the_way_out(folder, old, new, message):
     before = files(folder)
     changed = parse_experiment(EXPERIMENT.replace(old, new))
     with pytest.raises(ValueError, match=rf"not of this experiment: .*{message}.*--out.*or delete"):
@@ -257,7 +257,7 @@ def test_a_changed_experiment_is_refused_with_the_way_out(folder, old, new, mess
     assert files(folder) == before
 
 
-def test_a_changed_corpus_is_refused(folder, whole, tmp_path):
+def test_a_changed_corpus_is_an_error(folder, whole, tmp_path):
     lines = [
         {"id": i, "text": "tea corn", "labels": ["tea"], "split": ["train", "test"][i % 2]}
         for i in range(8)

@@ -18,7 +18,7 @@ from labelkin import (
     SVMLabels,
     corpora,
 )
-from labelkin.experiment import material, parse_experiment, read_results, run_experiment
+from labelkin.experiment import parse_experiment, prepared_corpus, read_results, run_experiment
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
 FIFTEEN = """
@@ -37,7 +37,7 @@ n_neighbors = 9
 weights = "tfidf"
 terms = { criterion = "chi2", combine = "max", k = 150 }
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 free_bias = true
 weights = "ltc"
 [labels.BLR]
@@ -165,19 +165,19 @@ def test_another_seed_gives_other_svms_and_the_same_naive_bayes(fifteen, tmp_pat
 
 
 def test_blocks_of_any_size_give_the_same(fifteen, tmp_path, monkeypatch):
-    monkeypatch.setattr(material, "_BLOCK_DOCUMENTS", 7)
-    monkeypatch.setattr("labelkin.experiment.evidence._BLOCK_CELLS", 100)
-    told = []
+    monkeypatch.setattr(prepared_corpus, "_BLOCK_DOCUMENTS", 7)
+    monkeypatch.setattr("labelkin.experiment.run_folder._BLOCK_CELLS", 100)
+    reported = []
     blocked = run_experiment(
-        fifteen.experiment, tmp_path, run_progress=lambda *event: told.append(event)
+        fifteen.experiment, tmp_path, run_progress=lambda *event: reported.append(event)
     )
-    assert (7, 133, "NB@seed3: documents") in told
-    assert (2, 133, "NB+BLR+M2@seed3: documents") in told
+    assert (7, 133, "NB@seed3: documents") in reported
+    assert (2, 133, "NB+BLR+M2@seed3: documents") in reported
     for ours, theirs in zip(blocked.runs, fifteen.runs, strict=True):
         np.testing.assert_allclose(ours.log_odds(), theirs.log_odds(), rtol=1e-10, atol=1e-10)
 
 
-def test_progress_is_told_for_the_whole_and_for_the_run(tmp_path):
+def test_progress_is_reported_for_the_whole_and_for_the_run(tmp_path):
     whole, runs = [], []
     run_experiment(
         parse_experiment(SMALL),
@@ -195,15 +195,15 @@ def test_progress_is_told_for_the_whole_and_for_the_run(tmp_path):
 
 
 def test_what_is_there_is_not_done_again_nor_is_the_corpus_loaded(small, monkeypatch):
-    monkeypatch.setattr(material, "load", None)
-    told = []
-    again = run_experiment(small.experiment, small.folder, progress=lambda *e: told.append(e))
-    assert told == [(2, 2, "done")]
+    monkeypatch.setattr(prepared_corpus, "load", None)
+    reported = []
+    again = run_experiment(small.experiment, small.folder, progress=lambda *e: reported.append(e))
+    assert reported == [(2, 2, "done")]
     assert again.runs == small.runs
 
 
 def test_an_experiment_may_grow_and_shares_content_evidence(small, monkeypatch):
-    monkeypatch.setattr(material, "load", None)
+    monkeypatch.setattr(prepared_corpus, "load", None)
     grown = SMALL.replace('["M2"]', '["M1", "M2"]\nevidence_weights = [1, 0.5]')
     results = run_experiment(parse_experiment(grown), small.folder)
     assert [run.system for run in results.runs] == [
@@ -242,13 +242,13 @@ def test_measured_features_are_standardised_for_a_gaussian(tmp_path, monkeypatch
         name="measured",
         documents=X,
         features="numbers",
-        Y=material.LabelMatrix(sparse.csr_array(Y.astype(float)), None, *_names(Y)),
+        Y=prepared_corpus.LabelMatrix(sparse.csr_array(Y.astype(float)), None, *_names(Y)),
         train=np.arange(40),
         test=np.arange(40, 60),
         source="here",
         licence="none",
     )
-    monkeypatch.setattr(material, "load", lambda *place, **options: corpus)
+    monkeypatch.setattr(prepared_corpus, "load", lambda *place, **options: corpus)
     text = SMALL.replace('"naive_bayes"', '"gaussian_naive_bayes"\nweights = "standardised"')
     run = run_experiment(
         parse_experiment(text.replace("{ n_documents = 90 }", "{}")), tmp_path
@@ -308,11 +308,11 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
     ("old", "new", "message"),
     [
         ("n_documents = 90", "n_docs = 90", r"\[corpus.options\] must suit the reader of newsroom"),
-        ('"naive_bayes"', '"platt_svm"\nweights = "standardised"', r"must be given a dense matrix"),
+        ('"naive_bayes"', '"svm"\nweights = "standardised"', r"must be given a dense matrix"),
         ("[content.NB]", "test_share = 0.5\n[content.NB]", r"has a split of 60 and 30"),
     ],
 )
-def test_what_only_the_corpus_can_tell_is_refused_too(old, new, message, tmp_path):
+def test_what_only_the_corpus_shows_is_an_error_too(old, new, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         run_experiment(parse_experiment(SMALL.replace(old, new)), tmp_path)
     assert not list(tmp_path.glob("newsroom/runs/*"))

@@ -29,7 +29,7 @@ classifier = "naive_bayes"
 classifier = "nearest_neighbours"
 weights = "tfidf"
 [content.SVM]
-classifier = "platt_svm"
+classifier = "svm"
 weights = "ltc"
 [labels.BLR]
 classifier = "logistic"
@@ -76,7 +76,7 @@ def command_answers(folder, news, texts):
     """Train on a file, and ask the model: what the commands print."""
     corpus, model = folder / "news.jsonl", folder / "news.labelkin"
     write_corpus(news, corpus)
-    trained = call("train", corpus, "-o", model, "--thresholds", "micro-f1", "--quiet")
+    trained = call("train", corpus, "-o", model, "--thresholds", "micro_f1", "--quiet")
     accept = ("--accept", "grain", "--accept", "domestic", "--top", 3)
     return {
         "train": printed(trained.partition("model")[0]),

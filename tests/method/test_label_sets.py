@@ -142,13 +142,13 @@ def test_counting_changes_neither_labels_nor_weights():
 
 
 def test_weights_of_the_wrong_length_are_refused():
-    with pytest.raises(ValueError, match=r"shape \(3,\), one per document, got \(2,\)"):
+    with pytest.raises(ValueError, match=r"one number per document, \(3,\), got shape \(2,\)"):
         count_label_sets(read_labels(np.eye(3)), np.ones(2))
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
 def test_weights_that_are_no_amounts_are_refused(bad):
-    with pytest.raises(ValueError, match=rf"0 or more, got {bad} at document 1 \(1 such"):
+    with pytest.raises(ValueError, match=rf"not negative, got {bad} at document 1 \(1 such"):
         count_label_sets(read_labels(np.eye(3)), np.array([1, bad, 1]))
 
 

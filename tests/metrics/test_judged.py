@@ -84,7 +84,7 @@ def test_decisions_must_be_yes_or_no():
 
 
 def test_weights_are_checked():
-    with pytest.raises(ValueError, match=r"per document, shape \(2,\), got shape \(3,\)"):
+    with pytest.raises(ValueError, match=r"per document, \(2,\), got shape \(3,\)"):
         hamming_loss(Y, Y, sample_weight=[1, 1, 1])
     for bad in (-1.0, np.nan, np.inf):
         with pytest.raises(

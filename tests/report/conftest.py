@@ -1,14 +1,14 @@
-"""A small comparison with label names that would break a careless page."""
+"""A small outcome with label names that would break a careless page."""
 
 import numpy as np
 import pytest
+from judged import judge_all
 
+from labelkin.explain.label_graph import strongest_edges
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.report.comparison import Comparison, compare
-from labelkin.report.label_graph import strongest_edges
-from labelkin.report.page import Report
+from labelkin.report.results import Outcome
 
 NAMES = ["<b>&", "a|b", 'say "hi"', "cost in $ and $", "two\nlines", "url(#x) #1a5fb4"]
 
@@ -32,20 +32,14 @@ def toy():
 
 
 @pytest.fixture(scope="session")
-def comparison(toy):
+def outcome(toy):
     labels, content, additions = toy
-    systems = [s for name in content for s in compare(name, content[name], additions, labels)]
-    return Comparison("toy", tuple(systems))
+    systems = list(judge_all(content, additions, labels))
+    facts = {"<i>": "</main>"}
+    return Outcome("toy", "toy", systems, labels=labels, truth=labels, facts=facts)
 
 
 @pytest.fixture(scope="session")
-def report(toy, comparison):
+def edges(toy):
     labels, _, additions = toy
-    return Report(
-        comparison,
-        "BLR+M2",
-        labels,
-        strongest_edges(additions["BLR+M2"].label_weights_, labels, 6, 6),
-        introduction="<u>A</u> & B < C",
-        facts={"<i>": "</main>"},
-    )
+    return strongest_edges(additions["BLR+M2"].label_weights_, labels, 6, 6)

@@ -3,15 +3,20 @@
 import numpy as np
 
 from labelkin.experiment import parse_experiment
-from labelkin.experiment.results import RUNS
-from labelkin.experiment.store import new_run, write_arrays, write_record
-from labelkin.experiment.truth import FACTS, TRUTH, Truth, write_facts, write_truth
+from labelkin.experiment.run_folder import (
+    FACTS,
+    RUNS,
+    new_run,
+    write_json,
+    write_log_odds,
+    write_truth,
+)
 from labelkin.label_matrix import read_labels
 
 CONTENT = {
     "NB": '{classifier = "naive_bayes"}',
     "kNN": '{classifier = "nearest_neighbours", n_neighbors = 30, weights = "tfidf"}',
-    "SVM": '{classifier = "platt_svm", weights = "tfidf"}',
+    "SVM": '{classifier = "svm", weights = "tfidf"}',
 }
 
 
@@ -45,8 +50,8 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
     for corpus in experiment.corpora:
         place = folder / corpus.name
         (place / RUNS).mkdir(parents=True)
-        write_truth(place / TRUTH, Truth(labels, labels, None))
-        write_facts(place / FACTS, {"source": "made", "licence": "none", "n_test": len(Y)})
+        write_truth(place, labels, labels, None)
+        write_json(place / FACTS, {"source": "made", "licence": "none", "n_test": len(Y)})
     for run in experiment.runs():
         if run.name not in left_out:
             _store_run(
@@ -57,7 +62,6 @@ def store_results(folder, text, Y, log_odds, names=None, left_out=()):
 
 def _store_run(place, run, log_odds):
     block = np.asarray(log_odds, dtype=np.float64)
-    with new_run(place) as part:
-        checksums = write_arrays(part, [block], block.shape, 0.0)
-        made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
-        write_record(part, {**run.record(), **made, "sha256": checksums})
+    made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
+    with new_run(place, {**run.record(), **made}) as part:
+        write_log_odds(part, [block], block.shape, 0.0)

@@ -2,51 +2,19 @@
 
 import re
 import sys
-from html.parser import HTMLParser
 
 import pytest
+from judged import system_of
+from reader import Reader
 
+from labelkin.report import page as page_module
 from labelkin.report.page import html_page
-from labelkin.report.plots import bond_picture, gain_pictures, reliability_pictures
-from labelkin.report.svg import inline
-
-VOID = {"meta", "br", "link", "img", "hr", "input"}
-
-
-class Reader(HTMLParser):
-    """Collect tags, attributes and text, and insist that every tag is closed in its turn."""
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=True)
-        self.open, self.tags, self.attributes, self.texts = [], [], [], []
-        self.feed(page)
-        self.close()
-        assert self.open == [], f"never closed: {self.open}"
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
-    def handle_endtag(self, tag):
-        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-1:]}"
-        self.open.pop()
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-    def values(self, name):
-        return [value for key, value in self.attributes if key == name]
+from labelkin.report.plots import edge_picture, gain_pictures, inline, reliability_pictures
 
 
 @pytest.fixture(scope="module")
-def page(report):
-    return html_page(report)
+def page(outcome, edges):
+    return html_page([outcome], introduction="<u>A</u> & B < C", edges=edges)
 
 
 @pytest.fixture(scope="module")
@@ -54,22 +22,22 @@ def read(page):
     return Reader(page)
 
 
-def test_every_tag_is_closed_in_its_turn_and_every_system_is_there(read, comparison):
+def test_every_tag_is_closed_in_its_turn_and_every_system_is_there(read, outcome):
     assert {"table", "figure", "svg", "main", "h1"} <= set(read.tags)
-    assert {system.name for system in comparison.systems} <= set(read.texts)
+    assert {system.name for system in outcome.systems} <= set(read.texts)
 
 
-def test_label_names_are_text_wherever_they_stand(read, report):
+def test_label_names_are_text_wherever_they_stand(read, edges):
     assert not {"b", "i", "u"} & set(read.tags)
     whole = "".join(read.texts)
-    for edge in report.edges:
+    for edge in edges:
         for name in (edge.first, edge.second):
             assert " ".join(name.split()) in " ".join(whole.split())
     assert "<u>A</u> & B < C" in whole and "<i>" in read.texts and "</main>" in read.texts
 
 
-def test_colours_links_and_dollars_in_a_name_stay_as_they_are(report):
-    svg = bond_picture(report.edges).svg
+def test_colours_links_and_dollars_in_a_name_stay_as_they_are(edges):
+    svg = edge_picture(edges).svg
     assert ">url(#x) #1a5fb4<" in svg and ">cost in $ and $<" in svg
 
 
@@ -87,40 +55,38 @@ def test_ids_are_unique_and_every_reference_finds_its_own(page, read):
     assert used - names <= set(ids)
 
 
-def test_every_picture_says_in_words_what_it_shows(page, comparison):
+def test_every_picture_says_in_words_what_it_shows(page, outcome):
     pictures = re.findall(r"<svg [^>]*>", page)
-    assert len(pictures) == 5
+    assert len(pictures) == 2 + 2 + 2 + 1
     assert all('role="img"' in tag and 'aria-label="' in tag for tag in pictures)
-    gains = comparison["NB+BLR+M2"].evaluation.per_label()["f1"]
-    gains = gains - comparison["NB"].evaluation.per_label()["f1"]
+    gains = system_of(outcome, "NB+BLR+M2").evaluation.per_label()["f1"]
+    gains = gains - system_of(outcome, "NB").evaluation.per_label()["f1"]
     assert f"F1 rises for {(gains > 0).sum()} labels, falls for {(gains < 0).sum()}" in page
 
 
-def test_the_same_report_gives_the_same_bytes(page, report):
-    assert html_page(report) == page
+def test_the_same_outcome_gives_the_same_bytes(page, outcome, edges):
+    assert html_page([outcome], introduction="<u>A</u> & B < C", edges=edges) == page
 
 
-def test_reliability_pictures_name_both_calibration_errors(comparison):
-    for picture in reliability_pictures(comparison, "BLR+M2"):
+def test_reliability_pictures_name_both_calibration_errors(outcome):
+    for picture in reliability_pictures(outcome, "BLR+M2"):
         content = picture.title.split("+")[0]
         for name in (content, picture.title):
-            error = comparison[name].evaluation["expected_calibration_error"]
+            error = system_of(outcome, name).evaluation["expected_calibration_error"]
             assert f"{name}: ECE {error:.4f}" in picture.svg
 
 
-def test_attraction_and_repulsion_differ_by_colour_and_by_line(report):
-    lines = re.findall(
-        r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', bond_picture(report.edges).svg
-    )
+def test_attraction_and_repulsion_differ_by_colour_and_by_line(edges):
+    lines = re.findall(r'<path d="[^"]*" clip-path[^>]*style="([^"]*)"', edge_picture(edges).svg)
     solid = {line for line in lines if "dasharray" not in line}
     dashed = {line for line in lines if "dasharray" in line}
-    assert sum("dasharray" in line for line in lines) == sum(b.strength < 0 for b in report.edges)
+    assert sum("dasharray" in line for line in lines) == sum(e.strength < 0 for e in edges)
     assert solid and all("--better" in line for line in solid)
     assert dashed and all("--worse" in line for line in dashed)
 
 
-def test_a_picture_takes_the_colours_and_the_font_of_the_page(comparison, report):
-    svg = gain_pictures(comparison, "BLR+M2", report.labels)[0].svg
+def test_a_picture_takes_the_colours_and_the_font_of_the_page(outcome):
+    svg = gain_pictures(outcome, "BLR+M2")[0].svg
     assert "var(--better, #1a5fb4)" in svg and "font-size: 8px" in svg
     assert "DejaVu" not in svg and "<metadata" not in svg
 
@@ -133,7 +99,23 @@ def test_inlining_touches_tags_only():
     )
 
 
-def test_without_matplotlib_the_error_tells_what_to_install(report, monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(edges, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "labelkin\[plot\]"'):
-        bond_picture(report.edges)
+        edge_picture(edges)
+
+
+def test_without_jinja_the_error_says_what_to_install(outcome, monkeypatch):
+    page_module._environment.cache_clear()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'Pages need jinja2: pip install "labelkin\[cli\]"'):
+        html_page([outcome])
+
+
+def test_the_page_is_for_light_and_dark(page):
+    assert "color-scheme: light dark" in page and "prefers-color-scheme: dark" in page
+
+
+def test_a_corpus_that_is_not_the_papers_has_all_metrics_in_one_table(read):
+    assert "All systems" in read.texts and "Label-based measures" not in read.texts
+    assert "Better and worse by F1" in read.texts

@@ -8,35 +8,42 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judged import system_of
+from reader import Reader
 
-from labelkin.report.comparison import Comparison
-from labelkin.report.label_graph import LabelEdge
-from labelkin.report.number_text import p_value_text, score_text, signed_text
+from labelkin.explain.label_graph import LabelEdge
+from labelkin.report import page
+from labelkin.report.documents import scores_csv
+from labelkin.report.paper import comparison_table
 from labelkin.report.tables import (
     Cell,
     Table,
-    bond_table,
-    comparison_table,
-    html_table,
+    edge_table,
     markdown_table,
-    scores_csv,
+    p_value_text,
+    score_text,
+    signed_text,
     text_table,
 )
 
-HOSTILE = Table((("", "a<b"), ("x", "y")), (((Cell("<b>&|*_`"), Cell("1", 'P < "1"', "worse")),),))
+HOSTILE = Table(
+    (("", "a<b"), ("x", "y")),
+    (((Cell("<b>&|*_`"), Cell("1", 'P < "1"', "worse", beside=("<i>",))),),),
+    caption="<caption>",
+)
 
 
-def cells(comparison, name):
-    table = comparison_table(comparison)
+def cells(outcome, name):
+    table = comparison_table(outcome)
     row = next(row for row in table.rows if row[0].text == name)
     return dict(zip([" ".join(filter(None, h)) for h in table.header], row, strict=False)), row
 
 
-def test_a_row_holds_the_scores_the_changes_and_the_signs(comparison):
-    system = comparison["NB+BLR+M2"]
-    row = cells(comparison, "NB+BLR+M2")[1]
+def test_a_row_holds_the_scores_the_changes_and_the_signs(outcome):
+    system = system_of(outcome, "NB+BLR+M2")
+    row = cells(outcome, "NB+BLR+M2")[1]
     score = system.evaluation
-    before = comparison["NB"].evaluation["macro_f1"]
+    before = system_of(outcome, "NB").evaluation["macro_f1"]
     assert row[1].text == f"{score['micro_f1']:.4f}"
     assert row[3].text == system.micro.sign
     assert row[4].text == f"{score['macro_f1']:.4f}"
@@ -47,13 +54,13 @@ def test_a_row_holds_the_scores_the_changes_and_the_signs(comparison):
     assert [c.text for c in row[7:]] == [f"{score[metric]:.4f}" for metric in losses]
 
 
-def test_baselines_have_neither_change_nor_sign(comparison):
-    row = cells(comparison, "NB")[1]
+def test_baselines_have_neither_change_nor_sign(outcome):
+    row = cells(outcome, "NB")[1]
     assert [row[i].text for i in (2, 3, 5, 6)] == ["", "", "", ""]
 
 
-def test_the_best_score_of_each_metric_is_marked(comparison):
-    table = comparison_table(comparison)
+def test_the_best_score_of_each_metric_is_marked(outcome):
+    table = comparison_table(outcome)
     for column, best in ((1, max), (4, max), (7, min), (8, min), (9, min)):
         scores = [float(row[column].text) for row in table.rows]
         marked = [float(row[column].text) for row in table.rows if row[column].best]
@@ -63,15 +70,15 @@ def test_the_best_score_of_each_metric_is_marked(comparison):
 @pytest.mark.parametrize(
     ("sign", "tone"), [("≪", "better"), ("<", "better"), ("~", ""), (">", "worse"), ("≫", "worse")]
 )
-def test_a_significant_change_is_toned_by_who_is_better(comparison, sign, tone):
-    baseline, proposal, *_ = comparison.systems
-    told = replace(proposal, macro=replace(proposal.macro, sign=sign))
-    row = comparison_table(Comparison("toy", (baseline, told))).rows[1]
+def test_a_significant_change_is_toned_by_who_is_better(outcome, sign, tone):
+    baseline, proposal, *_ = outcome.systems
+    signed = replace(proposal, macro=replace(proposal.macro, sign=sign))
+    row = comparison_table(replace(outcome, systems=[baseline, signed])).rows[1]
     assert (row[5].tone, row[6].tone, row[6].text) == (tone, tone, sign)
 
 
-def test_text_columns_line_up_and_groups_are_apart(comparison):
-    table = comparison_table(comparison)
+def test_text_columns_line_up_and_groups_are_apart(outcome):
+    table = comparison_table(outcome)
     lines = text_table(table).splitlines()
     assert len(lines) == 3 + len(table.rows) + 1  # two heads, a rule, a line between two groups
     end = lines[1].index("F1") + 2
@@ -80,27 +87,28 @@ def test_text_columns_line_up_and_groups_are_apart(comparison):
     assert max(map(len, lines)) <= 80
 
 
-def test_markdown_has_a_row_per_system_and_escapes_what_would_be_markup(comparison):
-    lines = markdown_table(comparison_table(comparison)).splitlines()
-    assert len(lines) == 2 + len(comparison.systems)
+def test_markdown_has_a_row_per_system_and_escapes_what_would_be_markup(outcome):
+    lines = markdown_table(comparison_table(outcome)).splitlines()
+    assert len(lines) == 2 + len(outcome.systems)
     assert len({line.count("|") for line in lines}) == 1
-    assert r"| &lt;b&gt;&amp;\|\*\_\` | 1 |" in markdown_table(HOSTILE)
+    assert r"| &lt;b&gt;&amp;\|\*\_\` | 1 (&lt;i&gt;) |" in markdown_table(HOSTILE)
 
 
 def test_html_escapes_names_heads_notes_and_caption():
-    html = html_table(HOSTILE, "<caption>")
-    assert '<th scope="row">&lt;b&gt;&amp;|*_`</th>' in html
-    assert '<td class="worse" title="P &lt; &quot;1&quot;">1</td>' in html
-    assert "<caption>&lt;caption&gt;</caption>" in html
-    assert "a&lt;b" in html and "<b>" not in html
+    macros = page._environment().get_template("parts.html").module
+    read = Reader(str(macros.table(HOSTILE)))
+    assert set(read.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "small", "br"}
+    texts = [text for text in read.texts if text.strip()]
+    assert texts == ["<caption>", "a<b", "x", "y", "<b>&|*_`", "1", "<i>"]
+    assert read.values("title") == ['P < "1"'] and read.values("class") == ["worse"]
 
 
-def test_the_bond_table_holds_weights_and_counts():
+def test_the_edge_table_holds_weights_and_counts():
     edges = [
         LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
         LabelEdge("tea", "milk", -1, -2, 7, 3, 0, 1.05),
     ]
-    table = bond_table(edges)
+    table = edge_table(edges)
     assert [[cell.text for cell in row] for row in table.rows] == [
         ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
         ["tea / milk", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],
@@ -108,15 +116,16 @@ def test_the_bond_table_holds_weights_and_counts():
     assert len(table.groups) == 2
 
 
-def test_csv_gives_every_score_back_exactly(comparison):
-    rows = list(csv.DictReader(io.StringIO(scores_csv(comparison))))
-    assert list(rows[0]) == ["corpus", "system", "metric", "value"]
-    expected = [
-        ("toy", system.name, metric, value)
-        for system in comparison.systems
+def test_csv_gives_every_score_back_exactly(outcome):
+    rows = list(csv.DictReader(io.StringIO(scores_csv(outcome.scores))))
+    assert list(rows[0]) == ["corpus", "system", "metric", "value", "paper", "difference"]
+    found = {(r["corpus"], r["system"], r["metric"]): float(r["value"]) for r in rows}
+    assert found == {
+        ("toy", system.name, metric): value
+        for system in outcome.systems
         for metric, value in system.evaluation.scores().items()
-    ]
-    assert [(r["corpus"], r["system"], r["metric"], float(r["value"])) for r in rows] == expected
+    }
+    assert len(rows) == len(found)
 
 
 @given(st.floats(-1000, 1000))

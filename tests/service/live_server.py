@@ -14,26 +14,24 @@ import uvicorn
 from labelkin.service import create_app
 from labelkin.service.serving import listen
 
-#: Serves what its arguments name, tells its address, and ends as the tests want it to.
+#: Serves what its arguments name, prints its address, and ends as the tests want it to.
 PROGRAM = """
 import sys
 from pathlib import Path
 from labelkin.service import serve
 model, journal = map(Path, sys.argv[1:3])
-serve([model], port=0, journal=journal, tell=lambda address: print(address, flush=True))
+serve([model], port=0, journal=journal, announce=lambda address: print(address, flush=True))
 """
 #: Before it: a disk on which every commit takes a while.
 SLOW_DISK = """
 import time
-from contextlib import contextmanager
 from labelkin.service import journal
-quick = journal.transaction
-@contextmanager
-def slow(database):
-    with quick(database):
-        yield
-        time.sleep(0.03)
-journal.transaction = slow
+quick = journal.insert
+def slow(database, entries):
+    ids = quick(database, entries)
+    time.sleep(0.03)
+    return ids
+journal.insert = slow
 """
 
 

@@ -79,12 +79,12 @@ class _Client:
     def _request(self):
         """Return path, body, its kind, and the text that is saved by it, if any."""
         dice, text = self.rng.random(), self.rng.choice(self.texts)
-        statements = {"text": text, "accepted": [self.rng.choice(self.labels)]}
+        document = {"text": text, "accepted": [self.rng.choice(self.labels)]}
         if dice < 0.55:
-            return "/api/models/news/suggest", json.dumps(statements), "application/json", None
+            return "/api/models/news/suggest", json.dumps(document), "application/json", None
         if dice < 0.65:
             label = self.rng.choice(self.labels)
-            body = json.dumps({**statements, "label": label})
+            body = json.dumps({**document, "label": label})
             return "/api/models/news/explain", body, "application/json", None
         if dice < 0.75:
             form = urlencode({"text": text, "limit": 5})
@@ -96,7 +96,7 @@ class _Client:
         self.n_saved += 1
         saved = f"{self.name}, document {self.n_saved}"
         if dice < 0.9:
-            body = json.dumps({**statements, "text": saved})
+            body = json.dumps({**document, "text": saved})
             return "/api/models/news/documents", body, "application/json", saved
         body = json.dumps([{"text": saved, "subjects": [{"uri": self.rng.choice(self.labels)}]}])
         return "/v1/projects/news/learn", body, "application/json", saved

@@ -78,7 +78,7 @@ def test_a_batch_is_its_documents(annif, newsroom):
     assert annif.suggest_batch("news", []) == []
 
 
-def test_what_is_learnt_is_in_the_journal_and_soon_in_the_answers(annif, journal):
+def test_what_is_learned_is_in_the_journal_and_soon_in_the_answers(annif, journal):
     before = {item["label"]: item["score"] for item in annif.suggest("news", "", limit=100)}
     documents = [
         {"text": f"Chess {i}", "subjects": [{"uri": "tennis", "label": "Tennis"}]}
@@ -104,12 +104,12 @@ def test_an_unknown_uri_is_known_by_its_name(annif, journal):
     assert read_journal(journal).label_sets[-1] == ("gas", "http://example.org/x")
 
 
-def test_what_is_not_offered_is_told(annif):
+def test_what_is_not_offered_is_said(annif):
     with pytest.raises(ValueError, match="detect-language is not offered"):
         annif.detect_language("text", ["en"])
 
 
-def test_another_language_is_refused(client):
+def test_another_language_is_a_problem(client):
     form = {"text": "a", "language": "fi"}
     answer = client.post("/v1/projects/news/suggest", data=form)
     assert answer.status_code == 422
@@ -122,13 +122,13 @@ def test_another_language_is_refused(client):
     [b"", b"limit=3", b"text=a&limit=-1", b"text=a&limit=x", b"text=a&threshold=2",
      b"text=a&threshold=nan", b"text=%ff", b"text=\xff", b"&".join([b"text=a"] * 101)],
 )  # fmt: skip
-def test_a_form_that_does_not_fit_is_refused(client, form):
+def test_a_form_that_does_not_fit_is_a_problem(client, form):
     kind = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = client.post("/v1/projects/news/suggest", content=form, headers=kind)
     assert answer.status_code == 400
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_text_that_is_no_form_is_refused(client):
+def test_a_text_that_is_no_form_is_a_problem(client):
     answer = client.post("/v1/projects/news/suggest", json={"text": "a"})
     assert answer.status_code == 415

@@ -7,7 +7,8 @@ import pytest
 from live_server import serving
 
 from labelkin.service import Limits, create_app, serve
-from labelkin.service.addresses import is_local, name_in
+from labelkin.service.guard import name_in
+from labelkin.service.serving import is_local
 
 pytestmark = pytest.mark.xdist_group("service")
 SAVE = "/api/models/news/documents"
@@ -29,7 +30,7 @@ def test_names_of_this_machine_are_answered_whatever_the_port(client, host):
      "evil@localhost", "", "[::2]", "localhost evil.example"],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/", "/api/models", "/v1/projects", "/page/app.js", "/metrics"])
-def test_other_hosts_are_refused(client, host, path):
+def test_other_hosts_get_no_answer(client, host, path):
     answer = client.get(path, headers={"Host": host})
     assert answer.status_code in (400, 421)  # an empty or broken Host may not get that far
     if answer.status_code == 421:
@@ -69,7 +70,7 @@ def locked(news_file, tmp_path_factory):
      "Bearer open-sesame2", "Bearer öpen-sesame".encode()],
 )  # fmt: skip
 @pytest.mark.parametrize("path", ["/api/models", "/v1/", "/v1/projects/news", "/api/nothing"])
-def test_without_the_token_nothing_is_told(locked, authorization, path):
+def test_without_the_token_nothing_is_answered(locked, authorization, path):
     headers = {} if authorization is None else {"Authorization": authorization}
     answer = locked.get(path, headers=headers)
     assert answer.status_code == 401
@@ -150,13 +151,13 @@ def narrow(news_file, tmp_path_factory):
         yield client
 
 
-def test_a_body_that_says_it_is_too_large_is_refused(narrow):
+def test_a_body_that_says_it_is_too_large_is_not_read(narrow):
     answer = narrow.post(SAVE, content=b"x" * 5001)
     assert answer.status_code == 413
     assert "may have 5000 bytes, got 5001 bytes" in answer.json()["detail"]
 
 
-def test_a_body_that_does_not_say_is_refused_too(narrow):
+def test_a_body_that_does_not_say_is_not_read_either(narrow):
     def endless():
         for _ in range(100):
             yield b"x" * 1000

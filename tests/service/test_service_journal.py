@@ -1,10 +1,9 @@
-"""The journal keeps what it is given, all of it or none, and refuses files that are not its."""
+"""The journal keeps what it is given, all of it or none, and leaves other files alone."""
 
 import json
 import os
 import sqlite3
-from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +11,7 @@ from hypothesis import strategies as st
 
 from labelkin.service import journal as journal_module
 from labelkin.service import read_journal
-from labelkin.service.journal import Journal
-from labelkin.service.journal_file import Entry, Mark
+from labelkin.service.journal import Entry, Journal, Mark
 
 pytestmark = pytest.mark.xdist_group("service")
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -37,7 +35,7 @@ def journal(path):
 def rows(path):
     """Read the file by SQLite alone."""
     with sqlite3.connect(path) as database:
-        found = database.execute("SELECT text, accepted, refused FROM documents ORDER BY id")
+        found = database.execute("SELECT text, accepted, rejected FROM documents ORDER BY id")
         return [(text, json.loads(yes), json.loads(no)) for text, yes, no in found]
 
 
@@ -52,7 +50,7 @@ def test_what_goes_in_comes_out_in_order(tmp_path_factory, given):
     journal.close()
     flat = [entry for batch in given for entry in batch]
     assert ids == list(range(1, len(flat) + 1))
-    assert rows(path) == [(e.text, list(e.accepted), list(e.refused)) for e in flat]
+    assert rows(path) == [(e.text, list(e.accepted), list(e.rejected)) for e in flat]
     documents, label_sets, mark = read_journal(path)
     assert documents == [entry.text for entry in flat]
     assert label_sets == [entry.accepted for entry in flat]
@@ -97,15 +95,15 @@ def test_documents_that_wait_share_a_commit(path, monkeypatch):
 
 
 def test_nobody_is_answered_before_the_commit(path, monkeypatch):
-    real, known, answered = journal_module.transaction, Future(), []
+    real, known, answered = journal_module.insert, Future(), []
 
-    @contextmanager
-    def watched(database):
-        with real(database):
-            yield
-            answered.append(known.result(timeout=10).done())
+    def watched(database, entries):
+        ids = real(database, entries)
+        assert database.in_transaction
+        answered.append(known.result(timeout=10).done())
+        return ids
 
-    monkeypatch.setattr(journal_module, "transaction", watched)
+    monkeypatch.setattr(journal_module, "insert", watched)
     journal = Journal(path)
     future = journal.append([Entry("m", "text", ())])
     known.set_result(future)
@@ -122,7 +120,7 @@ def test_a_batch_is_written_whole_or_not_at_all(journal, path):
     assert journal.n_documents == {"m": 1}
 
 
-def test_nobody_is_answered_when_the_disk_refuses(path, monkeypatch):
+def test_nobody_is_answered_when_the_disk_is_full(path, monkeypatch):
     def full(database, entries):
         raise sqlite3.OperationalError("database or disk is full")
 
@@ -170,6 +168,31 @@ def test_replay_is_by_model_and_after_the_mark(journal, path):
     assert read_journal(path, model="b").documents == ["1", "3"]
 
 
+def test_what_is_not_committed_is_not_replayed(path, monkeypatch):
+    """One connection would show its own half-written documents: its lock keeps readers out."""
+    inserted, may_go_on = Future(), Future()
+    real = journal_module.insert
+
+    def slow(database, entries):
+        real(database, entries)
+        inserted.set_result(None)
+        may_go_on.result(timeout=10)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(journal_module, "insert", slow)
+    journal = Journal(path)
+    failed = journal.append([Entry("m", "lost", ())])
+    inserted.result(timeout=10)
+    with ThreadPoolExecutor(1) as reader:
+        replayed = reader.submit(journal.replay, "m")
+        assert not wait([replayed], timeout=0.2).done
+        may_go_on.set_result(None)
+        assert replayed.result(timeout=10) == []
+    with pytest.raises(sqlite3.OperationalError):
+        failed.result(timeout=10)
+    journal.close()
+
+
 def test_it_goes_on_where_it_ended(path):
     for i in range(3):
         journal = Journal(path)
@@ -202,7 +225,7 @@ def newer(path):
         (newer, "has format 9, and this version knows 1"),
     ],
 )
-def test_files_that_are_no_journals_are_refused_and_left_alone(path, make, reason):
+def test_files_that_are_no_journals_are_an_error_and_left_alone(path, make, reason):
     make(path)
     before = path.read_bytes()
     for opened in (Journal, read_journal):
@@ -217,7 +240,7 @@ def test_a_missing_journal_is_not_made_by_reading(path):
     assert not path.exists()
 
 
-def test_a_missing_folder_is_told(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(ValueError, match="Its folder must exist"):
         Journal(tmp_path / "nowhere" / "journal.sqlite")
 

@@ -15,7 +15,7 @@ N_CLIENTS = 8
 
 
 class Clients:
-    """Clients that have documents learnt, and note which were acknowledged."""
+    """Clients that have documents learned, and note which were acknowledged."""
 
     def __init__(self, address, n_calls, when_enough):
         self.address, self.n_calls, self.when_enough = address, n_calls, when_enough

@@ -1,4 +1,4 @@
-"""Too much at a time is refused, each kind with its problem; what was taken is finished."""
+"""Too much at a time is answered, each kind with its problem; what was taken is finished."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ from live_server import serving, wait_until
 
 from labelkin.service import Limits
 from labelkin.service.problems import ProblemError
-from labelkin.service.workshop import Workshop
+from labelkin.service.running_service import WorkerPool
 
 pytestmark = pytest.mark.xdist_group("service")
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xdist_group("service")
 @pytest.fixture(scope="module")
 def small(news_file, tmp_path_factory):
     journal = tmp_path_factory.mktemp("small") / "journal.sqlite"
-    limits = Limits(text_characters=100, batch_documents=3, stated_labels=2, label_characters=30)
+    limits = Limits(text_characters=100, batch_documents=3, known_labels=2, label_characters=30)
     with serving(news_file, journal=journal, limits=limits) as client:
         yield client
 
@@ -60,7 +60,7 @@ LONG = {"text": "x" * 101}
         ),
         (
             "/api/models/news/documents",
-            {"text": "", "refused": ["y" * 31]},
+            {"text": "", "rejected": ["y" * 31]},
             (422, "label-too-long"),
         ),
     ],
@@ -70,7 +70,7 @@ def test_each_bound_has_its_problem(small, path, body, problem):
     assert small.get("/api/models/news/journal").json()["documents"] == 0
 
 
-def test_a_long_form_is_refused(small):
+def test_a_long_form_is_a_problem(small):
     assert kind(small.post("/v1/projects/news/suggest", data=LONG)) == (413, "text-too-long")
 
 
@@ -95,45 +95,45 @@ class Door:
 
 def test_who_comes_when_all_is_taken_is_sent_away_at_once():
     async def story():
-        door, shop = Door(), Workshop(Limits(workers=2, waiting=1))
-        tasks = [asyncio.create_task(shop.do(door.work)) for _ in range(3)]
+        door, pool = Door(), WorkerPool(Limits(workers=2, waiting=1))
+        tasks = [asyncio.create_task(pool.do(door.work)) for _ in range(3)]
         await asyncio.to_thread(door.entered.acquire)
-        with pytest.raises(ProblemError, match="At most 3 requests") as refused:
-            await shop.do(door.work)
-        assert (refused.value.status, refused.value.headers) == (503, {"Retry-After": "1"})
+        with pytest.raises(ProblemError, match="At most 3 requests") as busy:
+            await pool.do(door.work)
+        assert (busy.value.status, busy.value.headers) == (503, {"Retry-After": "1"})
         door.open.set()
         assert await asyncio.gather(*tasks) == ["done"] * 3
-        assert await shop.do(door.work) == "done"
-        shop.close()
-        assert shop.taken == 0
+        assert await pool.do(door.work) == "done"
+        pool.close()
+        assert pool.taken == 0
 
     asyncio.run(story())
 
 
-def test_what_takes_too_long_is_told_and_keeps_its_place_until_it_ends():
+def test_what_takes_too_long_is_a_problem_and_keeps_its_place_until_it_ends():
     async def story():
-        door, shop = Door(), Workshop(Limits(workers=1, waiting=0, seconds=0.05))
+        door, pool = Door(), WorkerPool(Limits(workers=1, waiting=0, seconds=0.05))
         with pytest.raises(ProblemError, match=r"within 0\.05 s") as late:
-            await shop.do(door.work)
+            await pool.do(door.work)
         assert late.value.status == 504
         with pytest.raises(ProblemError) as busy:
-            await shop.do(door.work)
+            await pool.do(door.work)
         assert busy.value.status == 503
         door.open.set()
-        shop.close()
-        assert shop.taken == 0
+        pool.close()
+        assert pool.taken == 0
 
     asyncio.run(story())
 
 
 def test_what_waits_when_its_time_is_over_is_never_begun():
     async def story():
-        door, shop = Door(), Workshop(Limits(workers=1, waiting=1, seconds=0.05))
-        tasks = [asyncio.create_task(shop.do(door.work)) for _ in range(2)]
+        door, pool = Door(), WorkerPool(Limits(workers=1, waiting=1, seconds=0.05))
+        tasks = [asyncio.create_task(pool.do(door.work)) for _ in range(2)]
         results = await asyncio.gather(*tasks, return_exceptions=True)
         assert [result.status for result in results] == [504, 504]
         door.open.set()
-        shop.close()
+        pool.close()
         assert door.entered.acquire(blocking=False)
         assert not door.entered.acquire(blocking=False)
 
@@ -145,24 +145,24 @@ def test_faults_of_the_work_come_through():
         raise ZeroDivisionError("here")
 
     async def story():
-        shop = Workshop(Limits())
+        pool = WorkerPool(Limits())
         with pytest.raises(ZeroDivisionError, match="here"):
-            await shop.do(work)
-        shop.close()
+            await pool.do(work)
+        pool.close()
         with pytest.raises(ProblemError, match="shutting down"):
-            await shop.do(work)
-        assert shop.taken == 0
+            await pool.do(work)
+        assert pool.taken == 0
 
     asyncio.run(story())
 
 
 def test_a_fault_of_ours_is_a_problem_without_details(news_file, tmp_path, monkeypatch):
-    from labelkin.service import own_routes
+    from labelkin.service import answers
 
     def work(*_):
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(own_routes, "suggest", work)
+    monkeypatch.setattr(answers, "suggest", work)
     with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
         answer = client.post("/api/models/news/suggest", json={"text": "a"})
         assert kind(answer) == (500, "fault")
@@ -173,10 +173,10 @@ def test_a_fault_of_ours_is_a_problem_without_details(news_file, tmp_path, monke
 def test_many_at_once_beyond_the_bound_get_503_and_the_others_an_answer(
     news_file, tmp_path, monkeypatch
 ):
-    from labelkin.service import own_routes
+    from labelkin.service import answers
 
     door = Door()
-    monkeypatch.setattr(own_routes, "suggest", lambda *_: door.work())
+    monkeypatch.setattr(answers, "suggest", lambda *_: door.work())
     limits = Limits(workers=1, waiting=1)
     with serving(news_file, journal=tmp_path / "journal.sqlite", limits=limits) as client:
         request = {"url": "/api/models/news/suggest", "json": {"text": ""}}

@@ -12,7 +12,7 @@ from live_server import server_process
 
 pytestmark = pytest.mark.xdist_group("service")
 #: Real names, so that requests get past the door; 422 and 409 are what a request means, not what it
-#: looks like: a label that the model does not have, or a label both accepted and refused.
+#: looks like: a label that the model does not have, or a label both accepted and rejected.
 CONFIGURATION = """
 [parameters]
 "path.model_id" = "news"

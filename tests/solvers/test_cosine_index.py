@@ -295,7 +295,8 @@ def test_without_numba_sparse_documents_are_multiplied(monkeypatch):
     documents = sparse.csr_array(unit_rows(texts(20, 30)))
     expected = similar_documents(documents, documents, 3, engine="blocked_product")
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "labelkin.solvers.cosine_index", raising=False)
+    monkeypatch.delitem(sys.modules, "labelkin.solvers.posting_kernel", raising=False)
+    monkeypatch.delattr("labelkin.solvers.posting_kernel", raising=False)
     found = similar_documents(documents, documents, 3)
     assert_array_equal(found.toarray(), expected.toarray())
     with pytest.raises(ImportError, match=r"needs numba: pip install \"labelkin\[fast\]\""):

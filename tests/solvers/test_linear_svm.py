@@ -242,7 +242,10 @@ def test_importing_the_module_does_not_import_numba():
         ({"folds": [0.0] * 60}, "folds must hold a whole number .* dtype float64"),
         ({"folds": [0, 1]}, r"each of 60 documents, got shape \(2,\)"),
         ({"folds": [0] * 59 + [60]}, "numbered from 0, .* got numbers from 0 to 60"),
-        ({"cost": [-1.0] * 60}, r"cost must hold a finite number ≥ 0 .* from -1\.0 to -1\.0"),
+        (
+            {"cost": [-1.0] * 60},
+            r"cost must be finite .*, got -1\.0 at document 0 \(60 such",
+        ),
         ({"X": np.zeros((3, 2))}, "one row per document, got 3 and 60 rows"),
     ],
 )

@@ -208,14 +208,14 @@ class OwnNaiveBayes(NaiveBayes):
 
 
 @pytest.fixture
-def refuse(tmp_path):
-    def refusal(model, error=TypeError):
+def why_not(tmp_path):
+    def message(model, error=TypeError):
         with pytest.raises(error) as caught:
             save(model, tmp_path / "model")
         assert list(tmp_path.iterdir()) == []
         return str(caught.value)
 
-    return refusal
+    return message
 
 
 def with_note(value):
@@ -224,9 +224,9 @@ def with_note(value):
     return model
 
 
-def test_a_lambda_is_named_with_its_place_and_the_way_out(refuse):
+def test_a_lambda_is_named_with_its_place_and_the_way_out(why_not):
     model = make_pipeline(CountVectorizer(analyzer=lambda text: text.split()), NaiveBayes())
-    message = refuse(model.fit(TEXTS, Y))
+    message = why_not(model.fit(TEXTS, Y))
     assert message.startswith(
         "A model file holds arrays, plain values and objects of known classes, no code, got a "
         "function (test_codec.test_a_lambda_is_named_with_its_place_and_the_way_out."
@@ -255,16 +255,16 @@ def test_a_lambda_is_named_with_its_place_and_the_way_out(refuse):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_estimators_outside_the_table_are_named_with_their_place(refuse, model, name, place):
-    message = refuse(model.fit(X, Y))
+def test_estimators_outside_the_table_are_named_with_their_place(why_not, model, name, place):
+    message = why_not(model.fit(X, Y))
     assert f"got an estimator of the class {name} at {place}. " in message
     assert "Use a class that labelkin.storage.trusted lists, or keep that model" in message
 
 
-def test_estimators_are_found_wherever_they_are(refuse):
+def test_estimators_are_found_wherever_they_are(why_not):
     model = LabelRescorer().fit(Y)
     model.labels_.note = {"others": [None, SVC()]}
-    message = refuse(model)
+    message = why_not(model)
     assert re.search(
         r"class sklearn.svm._classes.SVC at model\.[\w.]+\.note\['others'\]\[1\]", message
     )
@@ -275,8 +275,8 @@ def np_cos(values):
 
 
 @pytest.mark.parametrize("function", [np_cos, np.cos, print, len, eval, str.upper, np.log1p.reduce])
-def test_functions_outside_the_table_are_refused(refuse, function):
-    assert "at model.func. Use options" in refuse(FunctionTransformer(function))
+def test_functions_outside_the_table_are_errors(why_not, function):
+    assert "at model.func. Use options" in why_not(FunctionTransformer(function))
 
 
 @pytest.mark.parametrize(
@@ -304,63 +304,63 @@ def test_functions_outside_the_table_are_refused(refuse, function):
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
-def test_other_things_are_refused_with_their_place(tmp_path, value, what):
+def test_other_things_are_errors_with_their_place(tmp_path, value, what):
     with pytest.raises(TypeError, match=what):
         save(with_note(value), tmp_path / "model")
 
 
-def test_cycles_are_refused(refuse):
+def test_cycles_are_errors(why_not):
     circle = [1]
     circle.append({"again": circle})
-    message = refuse(with_note(circle), ValueError)
+    message = why_not(with_note(circle), ValueError)
     assert "no cycles, got a list that contains itself at model.note[1]['again']. Remove" in message
     model = Normalizer()
     model.note = (model,)
-    assert "a Normalizer that contains itself at model.note[0]" in refuse(model, ValueError)
+    assert "a Normalizer that contains itself at model.note[0]" in why_not(model, ValueError)
 
 
-def test_deep_nests_are_refused(refuse):
+def test_deep_nests_are_errors(why_not):
     nest = []
     for _ in range(5000):
         nest = [nest]
-    assert "nests at most 100 levels, got a list that lies deeper" in refuse(
+    assert "nests at most 100 levels, got a list that lies deeper" in why_not(
         with_note(nest), ValueError
     )
 
 
-def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(refuse):
+def test_a_vocabulary_that_could_not_be_loaded_is_not_saved(why_not):
     model = CountVectorizer().fit(TEXTS)
     model.vocabulary_["gulls"] = 77
-    message = refuse(model, ValueError)
+    message = why_not(model, ValueError)
     assert "must be safe to load, got a vocabulary that does not number its terms" in message
     assert message.endswith("at model. Change that and train again.")
 
 
-def test_a_vectoriser_that_opens_files_is_not_saved(refuse, tmp_path_factory):
+def test_a_vectoriser_that_opens_files_is_not_saved(why_not, tmp_path_factory):
     path = tmp_path_factory.mktemp("texts") / "text.txt"
     path.write_text("sea town")
     model = CountVectorizer(input="filename").fit([str(path)])
-    assert "a vectoriser with input='filename', to which texts name" in refuse(model, ValueError)
+    assert "a vectoriser with input='filename', to which texts name" in why_not(model, ValueError)
 
 
-def test_an_unfitted_model_is_refused(tmp_path):
+def test_an_unfitted_model_is_an_error(tmp_path):
     with pytest.raises(NotFittedError, match="This PlattSVM instance is not fitted yet"):
         save(PlattSVM(), tmp_path / "model")
 
 
 @pytest.mark.parametrize("model", [{"a": 1}, NaiveBayes, "NaiveBayes", None])
-def test_what_is_no_model_is_refused(refuse, model):
-    assert "model must be a fitted estimator, got " in refuse(model)
+def test_what_is_no_model_is_an_error(why_not, model):
+    assert "model must be a fitted estimator, got " in why_not(model)
 
 
 @pytest.mark.parametrize(
     "summary", [{"a": np.float64}, {"a": np.int64(1)}, {"a": float("nan")}, {1j: 2}]
 )
-def test_a_summary_that_json_cannot_hold_is_refused(tmp_path, summary):
+def test_a_summary_that_json_cannot_hold_is_an_error(tmp_path, summary):
     with pytest.raises(TypeError, match=r"summary must be what JSON can hold.*\.item\(\)"):
         save(LabelRescorer().fit(Y), tmp_path / "model", summary=summary)
 
 
-def test_a_summary_that_is_no_mapping_is_refused(tmp_path):
+def test_a_summary_that_is_no_mapping_is_an_error(tmp_path):
     with pytest.raises(TypeError, match="summary must be a dict, got a list"):
         save(LabelRescorer().fit(Y), tmp_path / "model", summary=[1])

@@ -37,7 +37,7 @@ def other(tmp_path):
     return save(model, tmp_path / "other.labelkin")
 
 
-def refusal(read, path):
+def why_not(read, path):
     with pytest.raises(ValueError) as caught:
         read(path)
     return str(caught.value)
@@ -71,7 +71,7 @@ def overwritten(raw, other, draw):
 DAMAGES = (flipped, truncated, appended, spliced, overwritten)
 
 
-def test_a_thousand_random_damages_are_all_refused(path, other, tmp_path):
+def test_a_thousand_random_damages_are_all_errors(path, other, tmp_path):
     whole, second, draw = path.read_bytes(), other.read_bytes(), random.Random(0)
     damaged = tmp_path / "damaged.labelkin"
     for i in range(1000):
@@ -80,7 +80,7 @@ def test_a_thousand_random_damages_are_all_refused(path, other, tmp_path):
             continue
         damaged.write_bytes(raw)
         for read in (load, read_header):
-            message = refusal(read, damaged)
+            message = why_not(read, damaged)
             assert re.search(r"damaged|cut off|not a labelkin|format version", message), message
 
 
@@ -91,7 +91,7 @@ def test_every_bit_of_the_fixed_header_and_the_checksum_counts(path, tmp_path):
             raw = bytearray(whole)
             raw[place] ^= 1 << bit
             damaged.write_bytes(raw)
-            assert str(damaged) in refusal(load, damaged)
+            assert str(damaged) in why_not(load, damaged)
 
 
 def test_nothing_is_interpreted_before_the_checksum_is_right(path, monkeypatch):
@@ -100,7 +100,7 @@ def test_nothing_is_interpreted_before_the_checksum_is_right(path, monkeypatch):
     path.write_bytes(raw)
     monkeypatch.setattr("labelkin.storage.file.json", None)  # whoever parses, fails
     for read in (load, read_header):
-        assert "checksum is not that of its contents. Copy it again" in refusal(read, path)
+        assert "checksum is not that of its contents. Copy it again" in why_not(read, path)
 
 
 @pytest.mark.parametrize("part", [40, 48, 56])
@@ -109,13 +109,13 @@ def test_a_header_that_lies_about_lengths_costs_no_memory(path, part):
     raw[part : part + 8] = (2**62).to_bytes(8, "little")
     path.write_bytes(raw)
     for read in (load, read_header):
-        assert re.search(r"is cut off: by its header it has 4611686\d+ bytes", refusal(read, path))
+        assert re.search(r"is cut off: by its header it has 4611686\d+ bytes", why_not(read, path))
 
 
 def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
     put_together(path, b"?", b"?", version=7, writer=b"3.2.1")
     for read in (load, read_header):
-        message = refusal(read, path)
+        message = why_not(read, path)
         assert "format version 7, written by labelkin '3.2.1', and this" in message
         assert "reads version 2. Update labelkin" in message
 
@@ -123,14 +123,14 @@ def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
 def test_the_format_before_the_first_release_is_named_with_what_to_do(path):
     put_together(path, b"?", b"?", version=1)
     for read in (load, read_header):
-        message = refusal(read, path)
+        message = why_not(read, path)
         assert "format version 1, written by labelkin '0.1.0' before its first release" in message
         assert message.endswith("reads version 2. Train the model again and save it.")
 
 
 def test_format_zero_is_damage(path):
     put_together(path, b"{}", b"{}", version=0)
-    assert "format versions begin at 1, got 0" in refusal(load, path)
+    assert "format versions begin at 1, got 0" in why_not(load, path)
 
 
 class Bomb:
@@ -144,20 +144,20 @@ class Bomb:
 
 
 @pytest.mark.parametrize("protocol", range(2, 6))
-def test_a_pickle_is_told_and_not_opened(tmp_path, protocol):
+def test_a_pickle_is_named_and_not_opened(tmp_path, protocol):
     path = tmp_path / "model.labelkin"
     path.write_bytes(pickle.dumps(Bomb(tmp_path / "trace"), protocol=protocol))
-    assert "looks like a pickle (joblib files are pickles, too)" in refusal(load, path)
+    assert "looks like a pickle (joblib files are pickles, too)" in why_not(load, path)
     assert not (tmp_path / "trace").exists()
 
 
-def test_joblib_files_are_told(tmp_path):
+def test_joblib_files_are_named(tmp_path):
     path = tmp_path / "model.labelkin"
     kinds = {0: "a pickle", 3: "zlib data", ("gzip", 3): "a gzip archive", ("bz2", 3): "a bzip2",
              ("xz", 3): "an xz archive"}  # fmt: skip
     for compress, kind in kinds.items():
         joblib.dump({"a": np.zeros(3)}, path, compress=compress)
-        assert f"is not a labelkin model file: it looks like {kind}" in refusal(load, path)
+        assert f"is not a labelkin model file: it looks like {kind}" in why_not(load, path)
 
 
 @pytest.mark.parametrize(
@@ -173,24 +173,24 @@ def test_joblib_files_are_told(tmp_path):
         (b"\x89LABELKIN\n\x1a\n" + bytes(90), "one of ours whose line ends a transfer has changed"),
     ],
 )
-def test_other_files_are_told_by_how_they_begin(tmp_path, raw, kind):
+def test_other_files_are_named_by_how_they_begin(tmp_path, raw, kind):
     path = tmp_path / "model.labelkin"
     path.write_bytes(raw)
     for read in (load, read_header):
-        message = refusal(read, path)
+        message = why_not(read, path)
         assert f"{path} is not a labelkin model file: it looks like {kind}" in message
         assert "labelkin.save(model, path) writes model files." in message
 
 
-def test_zip_and_numpy_files_are_told(tmp_path):
+def test_zip_and_numpy_files_are_named(tmp_path):
     path = tmp_path / "model.labelkin"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", "{}")
-    assert "a zip archive, as .npz, .skops" in refusal(load, path)
+    assert "a zip archive, as .npz, .skops" in why_not(load, path)
     buffer = io.BytesIO()
     np.save(buffer, np.zeros(3))
     path.write_bytes(buffer.getvalue())
-    assert "a NumPy array" in refusal(load, path)
+    assert "a NumPy array" in why_not(load, path)
 
 
 def test_a_folder_and_a_missing_file_are_named(tmp_path):
@@ -207,7 +207,7 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of Unix")
 def test_a_pipe_does_not_keep_us_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    assert "an ordinary file" in refusal(load, tmp_path / "pipe")
+    assert "an ordinary file" in why_not(load, tmp_path / "pipe")
 
 
 class Interrupted(BaseException):
@@ -229,7 +229,7 @@ def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypa
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_refused_model_leaves_the_old_file(path):
+def test_a_model_that_cannot_be_saved_leaves_the_old_file(path):
     before = path.read_bytes()
     model = LabelRescorer().fit(SETS)
     model.note = lambda: None
@@ -271,7 +271,7 @@ TEXTS = ["sea sea", "sea town", "town", "gulls"]
 SETS = [["sea"], ["sea", "town"], ["town"], []]
 
 
-def test_a_header_tells_what_was_saved(tmp_path):
+def test_a_header_says_what_was_saved(tmp_path):
     summary = {"corpus": "coast", "documents": 4, "micro_f1": 0.75, "nested": {"list": [1, None]}}
     model = make_pipeline(CountVectorizer(), NaiveBayes()).fit(TEXTS, SETS)
     path = save(model, tmp_path / "coast.labelkin", summary=summary)
@@ -308,7 +308,7 @@ def test_no_summary_is_none(tmp_path):
         ([{"½", "né"}, {"½"}, {"né"}, set()], ("né", "½")),
     ],
 )
-def test_labels_of_any_kind_are_told(tmp_path, labels, names):
+def test_labels_of_any_kind_are_named(tmp_path, labels, names):
     header = read_header(save(NaiveBayes().fit(X, labels), tmp_path / "model"))
     assert sorted(map(str, header.labels)) == sorted(map(str, names))
 
@@ -329,15 +329,15 @@ def saved_by(path, **versions):
     return put_together(path, {**about, "versions": about["versions"] | versions}, model, data)
 
 
-def test_another_scikit_learn_is_told_with_both_versions(tmp_path):
+def test_another_scikit_learn_is_named_with_both_versions(tmp_path):
     path = save(PerLabel(LogisticRegression()).fit(X, Y), tmp_path / "model.labelkin")
     saved_by(path, **{"scikit-learn": "1.2.3"})
     now = version("scikit-learn")
     with pytest.warns(
         VersionWarning, match=rf"model.labelkin was saved with .*1\.2\.3.*{now}"
-    ) as told:
+    ) as warned:
         load(path)
-    assert told[0].filename == __file__
+    assert warned[0].filename == __file__
     assert issubclass(VersionWarning, InconsistentVersionWarning)
 
 
@@ -349,7 +349,7 @@ def test_a_model_of_ours_alone_does_not_depend_on_scikit_learn(tmp_path):
         load(path)
 
 
-def test_a_model_that_lacks_a_parameter_of_this_version_is_refused(tmp_path):
+def test_a_model_that_lacks_a_parameter_of_this_version_is_an_error(tmp_path):
     path = save(NaiveBayes().fit(X, Y), tmp_path / "model.labelkin")
     about, model, data = take_apart(path)
     del model["parts"][-1]["object"][1]["alpha"]

@@ -1,4 +1,4 @@
-"""Files made to mislead, with a right checksum: refused, and nothing in them is run."""
+"""Files made to mislead, with a right checksum: errors, and nothing in them is run."""
 
 import copy
 import json
@@ -29,8 +29,8 @@ def honest(tmp_path_factory):
 
 
 @pytest.fixture
-def refused(honest, tmp_path):
-    """Load a model made of these parts and arrays; return why that is refused."""
+def why_not(honest, tmp_path):
+    """Load a model made of these parts and arrays; return why that is an error."""
 
     def why(parts, arrays=(), data=b"", model=None):
         model = {"part": len(parts) - 1} if model is None else model
@@ -81,7 +81,7 @@ def bytes_of(*arrays):
         "labelkin.content.naive_bayes.NaiveBayes",
         "sklearn.feature_selection.chi2",
         "labelkin.corpora.corpus.Corpus",
-        "labelkin.experiment.store.locked",
+        "labelkin.experiment.run_folder.locked",
         "labelkin.storage.file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",
@@ -94,17 +94,17 @@ def bytes_of(*arrays):
         {"os": "system"},
     ],
 )
-def test_classes_outside_the_table_are_not_looked_up(refused, name):
-    assert "which model files may not name" in refused([{"object": [name, {}]}])
+def test_classes_outside_the_table_are_not_looked_up(why_not, name):
+    assert "which model files may not name" in why_not([{"object": [name, {}]}])
 
 
-def test_modules_outside_the_table_are_not_imported(refused, tmp_path, monkeypatch):
+def test_modules_outside_the_table_are_not_imported(why_not, tmp_path, monkeypatch):
     (tmp_path / "evil_module.py").write_text("raise SystemExit('I was run')")
     monkeypatch.syspath_prepend(tmp_path)
     for tag in ("object", "function", "type"):
         name = "evil_module.Evil"
         part = {"object": [name, {}]} if tag == "object" else note({tag: name})
-        assert "which model files may not name" in refused([part])
+        assert "which model files may not name" in why_not([part])
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_modules_outside_the_table_are_not_imported(refused, tmp_path, monkeypat
     ["os.system", "builtins.eval", "numpy.load", "numpy.fromfile", "numpy.log1p.reduce", "eval", "",
      "sklearn.utils.murmurhash3_32", "labelkin.storage.load", "numpy.lib.format.read_array"],
 )  # fmt: skip
-def test_functions_and_types_outside_the_tables_are_not_looked_up(refused, name):
-    assert "may not name" in refused([note({"function": name})])
-    assert "may not name" in refused([note({"type": name})])
+def test_functions_and_types_outside_the_tables_are_not_looked_up(why_not, name):
+    assert "may not name" in why_not([note({"function": name})])
+    assert "may not name" in why_not([note({"type": name})])
 
 
 @pytest.mark.parametrize(
@@ -148,20 +148,20 @@ def test_functions_and_types_outside_the_tables_are_not_looked_up(refused, name)
         (7, "an array is described as 7"),
     ],
 )
-def test_arrays_that_cannot_be_are_refused(refused, array, reason):
-    assert reason in refused([note({"array": 0})], [array], b"\xff" * 64)
+def test_arrays_that_cannot_be_are_errors(why_not, array, reason):
+    assert reason in why_not([note({"array": 0})], [array], b"\xff" * 64)
 
 
 @pytest.mark.parametrize("place", [-1, 1, 2**70, 0.0, True, "0", None, [0]])
-def test_arrays_and_parts_that_are_not_there_are_refused(refused, place):
+def test_arrays_and_parts_that_are_not_there_are_errors(why_not, place):
     arrays, data = [["<f8", [8], "C"]], bytes(64)
-    assert "it refers to array" in refused([note({"array": place})], arrays, data)
-    assert "it refers to part" in refused([note(None), note({"part": place})], arrays, data)
+    assert "it refers to array" in why_not([note({"array": place})], arrays, data)
+    assert "it refers to part" in why_not([note(None), note({"part": place})], arrays, data)
 
 
-def test_a_part_cannot_refer_to_itself_or_to_a_later_one(refused):
-    assert "refers to part 0 where there are 0 so far" in refused([note({"part": 0})])
-    assert "refers to part 1" in refused([note({"part": 1}), note(None)])
+def test_a_part_cannot_refer_to_itself_or_to_a_later_one(why_not):
+    assert "refers to part 0 where there are 0 so far" in why_not([note({"part": 0})])
+    assert "refers to part 1" in why_not([note({"part": 1}), note(None)])
 
 
 POSITIONS = np.array([0, 1, 1], dtype=np.int32)
@@ -184,21 +184,19 @@ POSITIONS = np.array([0, 1, 1], dtype=np.int32)
     ],
 )
 @pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "csc_array", "csc_matrix"])
-def test_sparse_matrices_that_lead_astray_are_refused(
-    refused, kind, indices, indptr, shape, reason
-):
+def test_sparse_matrices_that_lead_astray_are_errors(why_not, kind, indices, indptr, shape, reason):
     arrays = [np.ones(3), indices, np.array(indptr, dtype=np.int32)]
     described = [[array.dtype.str, list(array.shape), "C"] for array in arrays]
     written = shape if kind.startswith("csr") else shape[::-1]
     part = {"sparse": [kind, written, {"array": 0}, {"array": 1}, {"array": 2}]}
-    assert reason in refused([part, note({"part": 0})], described, bytes_of(*arrays))
+    assert reason in why_not([part, note({"part": 0})], described, bytes_of(*arrays))
 
 
-def test_other_sparse_kinds_and_parts_are_refused(refused):
-    assert "a sparse matrix is a 'dok_array'" in refused(
+def test_other_sparse_kinds_and_parts_are_errors(why_not):
+    assert "a sparse matrix is a 'dok_array'" in why_not(
         [{"sparse": ["dok_array", [1, 1], 1, 2, 3]}]
     )
-    assert "must be arrays" in refused([{"sparse": ["csr_array", [1, 1], [1], [0], [0, 1]]}])
+    assert "must be arrays" in why_not([{"sparse": ["csr_array", [1, 1], [1], [0], [0, 1]]}])
 
 
 @pytest.mark.parametrize("terms", [[0, 2], [0, 0], [-1, 0], [0, 10**12], [0.0, 1.0], [False, True]])
@@ -206,24 +204,24 @@ def test_other_sparse_kinds_and_parts_are_refused(refused):
     "name",
     ["sklearn.feature_extraction.text.CountVectorizer", "WordCounts"],
 )
-def test_a_vocabulary_that_leads_astray_is_refused(refused, name, terms):
+def test_a_vocabulary_that_leads_astray_is_an_error(why_not, name, terms):
     parameters = ["language", "stop_words", "stem", "min_documents", "markup", "lowercase"]
     state = dict.fromkeys([*parameters, "token_pattern"])
     state["vocabulary_"] = {"dict": [["a", "b"], terms]}
-    assert "that does not number its terms from 0" in refused([{"object": [name, state]}])
+    assert "that does not number its terms from 0" in why_not([{"object": [name, state]}])
 
 
 @pytest.mark.parametrize("n_features", [0, -5, 2**31, None, "9"])
-def test_a_hashing_vectoriser_that_leads_astray_is_refused(refused, n_features):
+def test_a_hashing_vectoriser_that_leads_astray_is_an_error(why_not, n_features):
     name = "sklearn.feature_extraction.text.HashingVectorizer"
-    assert "n_features=" in refused([{"object": [name, {"n_features": n_features}]}])
+    assert "n_features=" in why_not([{"object": [name, {"n_features": n_features}]}])
 
 
 @pytest.mark.parametrize("name", ["CountVectorizer", "TfidfVectorizer", "HashingVectorizer"])
 @pytest.mark.parametrize("how", ["filename", "file", 3, ["content"]])
-def test_a_vectoriser_that_opens_files_is_refused(refused, name, how):
+def test_a_vectoriser_that_opens_files_is_an_error(why_not, name, how):
     state = {"n_features": 8, "input": how}
-    message = refused([{"object": [f"sklearn.feature_extraction.text.{name}", state]}])
+    message = why_not([{"object": [f"sklearn.feature_extraction.text.{name}", state]}])
     assert "to which texts name files to open" in message
 
 
@@ -236,13 +234,13 @@ def test_a_pipeline_that_would_read_pickles_from_a_folder_does_not(honest, tmp_p
 
 
 @pytest.mark.parametrize("change", [{"pos": 625}, {"pos": -1}, {"pos": 0.5}, {"key": [1, 2]}])
-def test_a_random_state_that_leads_astray_is_refused(refused, change):
+def test_a_random_state_that_leads_astray_is_an_error(why_not, change):
     words = np.arange(624, dtype=np.uint32)
     inner = {"key": {"array": 0}, "pos": 3} | change
     state = {"bit_generator": "MT19937", "state": as_dict(inner), "has_gauss": 0, "gauss": 0.0}
     part = note({"random state": as_dict(state)})
     described = [["<u4", [624], "C"]]
-    assert "not one of the Mersenne twister" in refused([part], described, bytes_of(words))
+    assert "not one of the Mersenne twister" in why_not([part], described, bytes_of(words))
 
 
 @pytest.mark.parametrize(
@@ -258,9 +256,9 @@ def test_a_random_state_that_leads_astray_is_refused(refused, change):
         ({"names": None}, "rules that are none"),
     ],
 )
-def test_rules_that_lead_astray_are_refused(refused, change, reason):
+def test_rules_that_lead_astray_are_errors(why_not, change, reason):
     state = {"names": ["sea", "town"], "implies": [], "groups": []} | change
-    assert reason in refused([{"object": ["BoundRules", state]}])
+    assert reason in why_not([{"object": ["BoundRules", state]}])
 
 
 def as_dict(mapping):
@@ -269,7 +267,7 @@ def as_dict(mapping):
 
 @pytest.mark.parametrize("opening", ["[", '{"tuple":[', '{"dict":[[],', '{"slice":['])
 @pytest.mark.parametrize("depth", [101, 5_000, 100_000])
-def test_depth_bombs_are_refused(honest, tmp_path, opening, depth):
+def test_depth_bombs_are_errors(honest, tmp_path, opening, depth):
     closing = opening.translate(str.maketrans("[{", "]}", '":abcdefghijklmnopqrstuvwxyz,'))[::-1]
     bomb = opening * depth + "1" + closing * depth
     text = json.dumps({"model": {"part": 0}, "parts": [note("BOMB")], "arrays": []})
@@ -306,8 +304,8 @@ def test_depth_bombs_are_refused(honest, tmp_path, opening, depth):
         ({"metadata requests": 3}, "an owner and a mapping"),
     ],
 )  # fmt: skip
-def test_values_that_cannot_be_are_refused(refused, value, reason):
-    assert reason in refused([note(value)])
+def test_values_that_cannot_be_are_errors(why_not, value, reason):
+    assert reason in why_not([note(value)])
 
 
 @pytest.mark.parametrize(
@@ -327,17 +325,17 @@ def test_values_that_cannot_be_are_refused(refused, value, reason):
         (None, "neither a value nor a part"),
     ],
 )  # fmt: skip
-def test_parts_that_cannot_be_are_refused(refused, part, reason):
-    assert reason in refused([part])
+def test_parts_that_cannot_be_are_errors(why_not, part, reason):
+    assert reason in why_not([part])
 
 
-def test_what_a_file_holds_must_be_a_model(refused):
-    assert "it holds a list, which is no estimator" in refused([], model=[1, 2])
-    assert "it holds a ndarray" in refused([{"objects": [[0], []]}])
+def test_what_a_file_holds_must_be_a_model(why_not):
+    assert "it holds a list, which is no estimator" in why_not([], model=[1, 2])
+    assert "it holds a ndarray" in why_not([{"objects": [[0], []]}])
 
 
 @pytest.mark.parametrize("model", [b"[]", b"{}", b"", b"\xff\xfe", b"NaN", b"1" * 5000, b'{"a":1}'])
-def test_models_that_are_no_json_of_ours_are_refused(honest, tmp_path, model):
+def test_models_that_are_no_json_of_ours_are_errors(honest, tmp_path, model):
     path = put_together(tmp_path / "forged", honest, model)
     with pytest.raises(ValueError, match="no sound model file"):
         load(path)
@@ -345,7 +343,7 @@ def test_models_that_are_no_json_of_ours_are_refused(honest, tmp_path, model):
 
 @pytest.mark.parametrize("key", ["versions", "created", "model", "classes", "labels", "summary"])
 @pytest.mark.parametrize("value", [3, "x", None, [1], {}])
-def test_a_description_is_read_or_refused(honest, tmp_path, key, value):
+def test_a_description_is_read_or_an_error(honest, tmp_path, key, value):
     path = put_together(tmp_path / "forged", {**honest, key: value}, b"{}")
     try:
         read_header(path)
@@ -386,11 +384,11 @@ MODELS = {
 
 
 @pytest.mark.parametrize("kind", MODELS)
-def test_any_change_in_a_model_is_refused_or_harmless(kind, tmp_path):
+def test_any_change_in_a_model_is_an_error_or_harmless(kind, tmp_path):
     documents = TEXTS if kind == "texts" else X
     path = save(MODELS[kind].fit(documents, SETS), tmp_path / "model")
     about, model, data = take_apart(path)
-    draw, outcomes = random.Random(1), {"refused": 0, "loaded": 0}
+    draw, outcomes = random.Random(1), {"error": 0, "loaded": 0}
     for _ in range(400):
         put_together(path, about, mutated(model, draw), data)
         try:
@@ -398,7 +396,7 @@ def test_any_change_in_a_model_is_refused_or_harmless(kind, tmp_path):
             outcomes["loaded"] += 1
         except ValueError as error:
             assert "no sound model file" in str(error)
-            outcomes["refused"] += 1
+            outcomes["error"] += 1
     assert min(outcomes.values()) > 20
 
 

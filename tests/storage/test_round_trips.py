@@ -233,8 +233,8 @@ def test_a_multilabel_classifier_comes_back(model, documents, again):
 
 
 def _compare_one_by_one(model, restored, documents):
-    told, again = model.predict_proba(documents), restored.predict_proba(documents)
-    assert [as_bytes(one) for one in again] == [as_bytes(one) for one in told]
+    found, again = model.predict_proba(documents), restored.predict_proba(documents)
+    assert [as_bytes(one) for one in again] == [as_bytes(one) for one in found]
 
 
 @pytest.mark.parametrize("kind", ["sets", "sparse", "unknown", "classes", "named"])
@@ -303,7 +303,7 @@ def test_a_pipeline_from_texts_to_suggestions_comes_back(again):
     restored = again(model)
     assert as_bytes(restored.predict_proba(TEXTS)) == as_bytes(model.predict_proba(TEXTS))
     vectors = model[:-1].transform(TEXTS[:4])
-    known = {"refused": ["corn"]}
+    known = {"rejected": ["corn"]}
     assert restored[-1].suggest(vectors, known=[known] * 4) == model[-1].suggest(
         vectors, known=[known] * 4
     )

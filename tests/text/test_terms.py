@@ -344,7 +344,7 @@ class TestEveryScheme:
         with config_context(transform_output="pandas"):
             assert sparse.issparse(TermWeights(scheme).fit_transform(self.X))
 
-    def test_negative_counts_are_refused(self, scheme):
+    def test_negative_counts_are_errors(self, scheme):
         with pytest.raises(ValueError, match=r"Negative values .* must be at least 0, got -2"):
             TermWeights(scheme).fit([[1, -2]])
 
@@ -355,7 +355,7 @@ def test_a_term_that_training_never_saw_weighs_nothing_in_ltc():
     assert weights.transform([[0, 5, 5]]).nnz == 0
 
 
-def test_ltc_refuses_weights():
+def test_ltc_takes_no_weights():
     with pytest.raises(ValueError, match=r"must be 0 or at least 1, got 0.25. Give it counts"):
         TermWeights("ltc").fit([[1, 0.25]])
 

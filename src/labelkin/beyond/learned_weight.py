@@ -32,7 +32,6 @@ from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import (
     Combination,
     LabelClassifier,
-    LinearTerm,
     Matrix,
     Part,
     combine,
@@ -40,6 +39,7 @@ from labelkin.method.combination import (
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
+from labelkin.solvers.linear_term import LinearTerm
 
 Criterion = Literal[
     "brier", "log_loss", "hamming_loss", "subset_loss", "one_error", "micro_f1", "macro_f1"

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.combination import FillIn, LinearTerm, Matrix, fit_combination
+from labelkin.method.combination import FillIn, Matrix, fit_combination
+from labelkin.solvers.linear_term import LinearTerm
 from labelkin.solvers.logistic import fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.

@@ -1,9 +1,11 @@
 """The command line: ``labelkin``. It parses, calls the library, and prints.
 
-Results go to stdout, talk and progress to stderr. Exit codes: 0 done, 1 the work failed or was
+Results go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 the work failed or was
 interrupted, 2 the call or its input was wrong. Whatever a user can do wrong ends in one line.
 
-Modules are loaded by the command that needs them: ``labelkin --help`` loads no scikit-learn.
+Options are called as the parameters of Python (``--evidence-weight``, ``evidence_weight``), so that
+an error of the library names the option. Modules are loaded by the command that needs them:
+``labelkin --help`` loads no scikit-learn, and neither does a call whose paths or names are wrong.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 _NEEDS = {"typer", "rich", "click"}
+_CLI_EXTRA = 'The command line needs typer and rich: pip install "labelkin[cli]"'
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
@@ -32,29 +35,22 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(arguments: Sequence[str] | None) -> int:
     try:
         from labelkin.cli.app import run
-    except ModuleNotFoundError as error:
-        if error.name not in _NEEDS:
-            raise
-        _end('The command line needs typer and rich: pip install "labelkin[cli]"', 2)
-    try:
+
         return run(arguments)
     except UnicodeError as error:
         _end(f"The text must be in the encoding that is named, got: {error}.", 2)
     except OSError as error:
-        _end(_worded(_told(error), arguments), 2)
+        _end(_which_file(error), 2)
     except (ValueError, TypeError, ImportError) as error:
-        _end(_worded(str(error), arguments), 2)
+        _end(_CLI_EXTRA if _is_of_the_extra(error) else str(error), 2)
 
 
-def _worded(message: str, arguments: Sequence[str] | None) -> str:
-    from labelkin.cli.wording import for_command_line
-
-    called = sys.argv[1:] if arguments is None else arguments
-    return for_command_line(message, called[0] if called else "")
+def _is_of_the_extra(error: Exception) -> bool:
+    return isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0] in _NEEDS
 
 
-def _told(error: OSError) -> str:
-    """Say which file, then why; an error of our own says it all."""
+def _which_file(error: OSError) -> str:
+    """Name the file, then say why; an error of our own says it all."""
     if error.filename is None or error.strerror is None:
         return str(error)
     return f"{error.filename}: {error.strerror}."

@@ -1,20 +1,32 @@
-"""Options and arguments that several commands share."""
+"""What several commands share: options, each written once, and the checks that come first.
+
+The checks of paths and names are made before a module is loaded that takes a second to load.
+"""
 
 from __future__ import annotations
 
 import codecs
+import os
 import re
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
 import typer
+
+from labelkin.registry import Kind, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
 
+#: How a model file begins; labelkin.storage, which says so, takes scikit-learn to load.
+MODEL_START = b"\x89LABELKIN"
 
-def _checked_encoding(name: str | None) -> str | None:
+
+def _known_encoding(name: str | None) -> str | None:
     if name is not None:
         try:
             codecs.lookup(name)
@@ -23,7 +35,7 @@ def _checked_encoding(name: str | None) -> str | None:
     return name
 
 
-def _checked_delimiter(text: str | None) -> str | None:
+def _one_character(text: str | None) -> str | None:
     """Take one character, and a tab also as it is typed."""
     delimiter = "\t" if text == "\\t" else text
     if delimiter is not None and len(delimiter) != 1:
@@ -31,11 +43,40 @@ def _checked_delimiter(text: str | None) -> str | None:
     return delimiter
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
+def _part(kind: Kind, about: str) -> Any:
+    """Return an option that takes, checks and completes the names of a kind of part."""
+
+    def checked(name: str) -> str:
+        check_name(kind, name)
+        return name
+
+    def completed(incomplete: str) -> list[str]:
+        return [name for name in names(kind) if name.startswith(incomplete)]
+
+    choices = f"[{'|'.join(names(kind))}]"
+    return typer.Option(help=about, metavar=choices, callback=checked, autocompletion=completed)
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Of the text files; UTF-8 if not named.", callback=_checked_encoding),
+    typer.Option(help="Of the text files; UTF-8 if not named.", callback=_known_encoding),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="Between the columns of a table; comma in CSV and tab in TSV if not named.",
+        callback=_one_character,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FIELD=NAME",
+        help="Of text, labels, id or split: the key or column it is in, as text=abstract; may be "
+        "given again.",
+    ),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
@@ -46,28 +87,106 @@ CorpusName = Annotated[
         metavar="CORPUS", help="A known corpus (labelkin corpus list), or the path of one."
     ),
 ]
-TextColumn = Annotated[
-    str | None, typer.Option(help="Column of the texts in CSV and TSV; text if not named.")
+Content = Annotated[str, _part("content", "The content classifier: judges by the document.")]
+Labels = Annotated[str, _part("labels", "The label classifier: judges by the other labels.")]
+Variant = Annotated[
+    Literal["soft", "hard"],
+    typer.Option(help="Fill in other labels by probabilities (M2) or by decisions (M1)."),
 ]
-LabelsColumn = Annotated[
-    str | None, typer.Option(help="Column of the labels in CSV and TSV; labels if not named.")
+EvidenceWeight = Annotated[
+    str,
+    typer.Option(help="Of label evidence: auto learns it; a number fixes it, 1 is the paper's."),
 ]
-IdColumn = Annotated[
-    str | None, typer.Option(help="Column of the ids in CSV and TSV; id if not named.")
-]
-LabelSeparator = Annotated[
-    str | None,
-    typer.Option(help="Between the labels of a document in CSV and TSV; ';' if not named."),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Between the columns; comma in .csv and tab in .tsv if not named.",
-        callback=_checked_delimiter,
-    ),
-]
-#: Options of reading as the readers call them; those of columns go together.
-_READING = {"encoding": "encoding", "label_separator": "separator", "delimiter": "delimiter"}
+RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at random.")]
+NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
+
+
+def read_evidence_weight(text: str) -> float | Literal["auto"]:
+    """Return an evidence weight: ``"auto"`` or a number of at least 0."""
+    if text == "auto":
+        return "auto"
+    try:
+        weight = float(text)
+    except ValueError:
+        weight = -1.0
+    if not 0 <= weight < float("inf"):
+        raise ValueError(
+            f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
+            "paper's, 0 the content alone."
+        )
+    return weight
+
+
+def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
+    """Return what keys and columns are called, by field; one that is named again has several.
+
+    Examples
+    --------
+    >>> read_columns(["text=title", "text=abstract", "labels=tags"])
+    {'text': ['title', 'abstract'], 'labels': 'tags'}
+    """
+    names: dict[str, list[str]] = {}
+    for text in texts:
+        field, _, name = text.partition("=")
+        if not (field and name):
+            raise ValueError(f"columns must be FIELD=NAME, as text=abstract, got {text!r}.")
+        names.setdefault(field, []).append(name)
+    return {field: found if found[1:] else found[0] for field, found in names.items()}
+
+
+class Reading(NamedTuple):
+    """How a corpus is read: one field for every option; ``None``: not named."""
+
+    path: Annotated[
+        Path | None, typer.Option(help="Where a known corpus is, if not where it is looked for.")
+    ] = None
+    columns: Columns = None
+    separator: Annotated[
+        str | None,
+        typer.Option(help="Between the labels of a document in CSV and TSV; ';' if not named."),
+    ] = None
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+
+    def named(self) -> dict[str, Any]:
+        """Return the options that were named, as :func:`labelkin.corpora.load` takes them."""
+        columns = None if self.columns is None else read_columns(self.columns)
+        options = self._asdict() | {"columns": columns}
+        return {key: value for key, value in options.items() if value is not None}
+
+    def corpus(self, name: str) -> Corpus:
+        """Load a corpus by name or path; options that its format has no use for are an error."""
+        check_corpus(name)
+        from labelkin import corpora
+
+        try:
+            return corpora.load(name, **self.named())
+        except TypeError as error:
+            unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if unused is None:
+                raise
+            rule = f"must be of a table (.csv, .tsv) with a header, and {name} is none."
+            if unused[1] == "encoding":
+                rule = f"is for text files, and {name} has its own."
+            raise ValueError(f"{unused[1]} {rule}") from None
+
+
+def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of :class:`Reading` in place of its parameter ``reading``."""
+    own = signature(command, eval_str=True)
+    hints = get_type_hints(Reading, include_extras=True)
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        reading = Reading(**{name: given.pop(name) for name in Reading._fields})
+        command(**given, reading=reading)
+
+    named = Parameter.KEYWORD_ONLY
+    parameters = [p.replace(kind=named) for p in own.parameters.values() if p.name != "reading"]
+    for name in Reading._fields:
+        parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
+    called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return called
 
 
 def load_model(path: Path) -> FittedModel:
@@ -78,45 +197,55 @@ def load_model(path: Path) -> FittedModel:
     return fitted_model(load(path), str(path))
 
 
-def load_corpus(name: str, path: Path | None = None, **options: str | None) -> Corpus:
-    """Load a corpus by name or path.
-
-    Parameters
-    ----------
-    name
-        Of a known corpus, or where one is.
-    path
-        Where a known corpus is, if it is not where it is looked for.
-    **options
-        Those of ``_READING`` that the user has named; they are refused where the format has no use
-        for them. ``None``: not named.
-    """
-    from labelkin import corpora
-
-    named = {key: value for key, value in options.items() if value is not None}
-    try:
-        return corpora.load(name, path, **_for_reader(named))
-    except TypeError as error:
-        unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-        if unused is None:
-            raise
-        raise ValueError(_no_use(unused[1], named, name)) from None
+def check_model(path: Path) -> None:
+    """Raise for a model file that is not there."""
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no model file {path} (from the folder {Path.cwd()}). labelkin train writes "
+            "one."
+        )
 
 
-def _for_reader(named: dict[str, str]) -> dict[str, Any]:
-    """Return options as the readers of corpora call them."""
-    columns = {
-        key.removesuffix("_column"): value
-        for key, value in named.items()
-        if key.endswith("_column")
-    }
-    plain = {_READING[key]: value for key, value in named.items() if key in _READING}
-    return {**plain, "columns": columns} if columns else plain
+def check_corpus(name: str) -> None:
+    """Raise for what is neither a path nor a name; a path has a folder or an ending."""
+    if Path(name).exists():
+        return
+    if os.sep in name or Path(name).suffix:
+        raise FileNotFoundError(f"There is no file or folder {name!r}.")
+    from labelkin.corpora.known import known_corpus
+
+    known_corpus(name)
 
 
-def _no_use(keyword: str, named: dict[str, str], name: str) -> str:
-    if keyword == "encoding":
-        return f"--encoding is for text files, and {name} has its own."
-    wanted = [key for key in named if _READING.get(key, "columns") == keyword]
-    options = ", ".join(f"--{key.replace('_', '-')}" for key in wanted)
-    return f"{options} must be of a table (.csv, .tsv) with a header, and {name} is none."
+def check_input(path: Path | None) -> None:
+    """Raise for a file or folder that is named and not there."""
+    if path is not None and not path.exists():
+        raise FileNotFoundError(f"{path}: No such file, there is none in {path.absolute().parent}.")
+
+
+def check_out(out: Path, source: str | Path) -> None:
+    """Raise for a place that cannot be written: a folder, in a folder that is not, the input."""
+    if out.is_dir():
+        raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
+    if not out.parent.is_dir():
+        raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
+    if out.exists() and Path(source).exists() and out.samefile(source):
+        raise ValueError(f"--out must be another file than the input, got {out}. Name a new file.")
+
+
+def check_new(out: Path, way_out: str = "Delete it or name another.") -> None:
+    """Raise for a file that exists."""
+    if out.exists():
+        raise ValueError(f"--out must be a new file, and {out} exists. {way_out}")
+
+
+def check_model_target(out: Path) -> None:
+    """Raise for a file that exists and is no model."""
+    if not out.is_file():
+        return
+    with out.open("rb") as file:
+        if file.read(len(MODEL_START)) != MODEL_START:
+            raise ValueError(
+                f"--out must be a new file or an older model, and {out} exists and is no labelkin "
+                "model file. Delete it or name another."
+            )

@@ -1,4 +1,4 @@
-"""Score matrices in files: NumPy, SciPy, CSV, TSV and JSON lines, with names if they have some."""
+"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV and JSON lines."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin import corpora
+from labelkin.corpora.documents import json_objects, table_rows
 from labelkin.corpora.lines import decoded_lines
+from labelkin.label_matrix import LabelMatrix, read_labels
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
@@ -56,47 +59,22 @@ def read_scores(path: Path, names: list[str] | None = None, missing: float | Non
         The score of a label that a line does not name; ``None``: it must name them all.
     """
     suffix = path.suffix.lower()
-    if suffix not in READERS:
-        listed = ", ".join(READERS)
+    if suffix not in WRITERS:
+        listed = ", ".join(WRITERS)
         raise ValueError(f"A score matrix must be a file {listed}, got {path.name!r}.")
-    scores = READERS[suffix](path)
-    if isinstance(scores, _Lines):
-        scores = scores.matrix(names, missing)
+    if suffix == ".npy":
+        scores = Scores(_numbers(_loaded(path), path))
+    elif suffix == ".npz":
+        scores = _read_archive(path)
+    elif suffix in DELIMITERS:
+        scores = _read_table(path)
+    else:
+        scores = _read_lines(path, names, missing)
     if scores.values.ndim != 2 or not scores.values.size:
         raise ValueError(
             f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
         )
     return scores
-
-
-def write_scores(scores: Scores, kind: str) -> bytes:
-    """Return a score matrix as the bytes of a file; ``kind`` is its ending, ``".csv"``."""
-    if kind not in WRITERS:
-        raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
-    return WRITERS[kind](scores)
-
-
-def is_text(kind: str) -> bool:
-    """Tell files for a terminal from those of arrays."""
-    return kind not in (".npy", ".npz")
-
-
-def _read_npy(path: Path) -> Scores:
-    return Scores(_numbers(_loaded(path), path))
-
-
-def _read_npz(path: Path) -> Scores:
-    with _loaded(path) as stored:
-        keys = list(stored.keys())
-        if {"format", "shape", "data"} <= set(keys):
-            return Scores(_numbers(sparse.load_npz(path).toarray(), path))
-        key = "scores" if "scores" in keys else keys[0] if len(keys) == 1 else None
-        if key is None:
-            raise ValueError(
-                f"{path.name}: the array must be called 'scores', got {', '.join(keys)}."
-            )
-        names = [str(name) for name in stored["labels"]] if "labels" in keys else None
-        return Scores(_numbers(stored[key], path), names)
 
 
 def _loaded(path: Path) -> Any:
@@ -113,114 +91,120 @@ def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
         raise ValueError(f"{path.name}: scores must be numbers, got {values!r:.60}.") from None
 
 
-def _read_table(path: Path) -> Scores:
-    reader = csv.reader(decoded_lines(path), delimiter=DELIMITERS[path.suffix.lower()])
-    header = next(reader, [])
-    named = not all(_is_number(cell) for cell in header)
-    has_id = named and header[:1] == ["id"]
-    rows = [(reader.line_num, row) for row in reader if row]
-    if not named:
-        rows = [(1, header), *rows]
-    for number, row in rows:
-        if len(row) != len(header):
+def _read_archive(path: Path) -> Scores:
+    with _loaded(path) as stored:
+        keys = list(stored.keys())
+        if {"format", "shape", "data"} <= set(keys):
+            return Scores(_numbers(sparse.load_npz(path).toarray(), path))
+        key = "scores" if "scores" in keys else keys[0] if len(keys) == 1 else None
+        if key is None:
             raise ValueError(
-                f"{path.name}, line {number}: a row must have {len(header)} cells, got {len(row)}."
+                f"{path.name}: the array must be called 'scores', got {', '.join(keys)}."
             )
-    values = [[_number(cell, path, n) for cell in row[int(has_id) :]] for n, row in rows]
+        names = [str(name) for name in stored["labels"]] if "labels" in keys else None
+        return Scores(_numbers(stored[key], path), names)
+
+
+def _read_table(path: Path) -> Scores:
+    rows = list(_rows(path))
+    header = rows[0][1] if rows else []
+    try:
+        _floats(header, "")
+        names = None
+    except ValueError:
+        names = header
+    has_ids = names is not None and header[0] == "id"
+    body = rows if names is None else rows[1:]
+    values = [_floats(row[has_ids:], place) for place, row in body]
     return Scores(
         np.array(values, dtype=np.float64),
-        header[int(has_id) :] if named else None,
-        [row[0] for _, row in rows] if has_id else None,
+        None if names is None else names[has_ids:],
+        [row[0] for _, row in body] if has_ids else None,
     )
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield the rows of a table, all as long as the first, after their places."""
+    rows = table_rows(decoded_lines(path), path.name, DELIMITERS[path.suffix.lower()])
+    width = None
+    for place, row in rows:
+        width = width or len(row)
+        if len(row) != width:
+            raise ValueError(f"{place}: a row must have {width} cells, got {len(row)}.")
+        yield place, row
 
 
-def _number(cell: str, path: Path, line: int) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise ValueError(
-            f"{path.name}, line {line}: a score must be a number, got {cell!r}."
-        ) from None
+def _floats(cells: list[str], place: str) -> list[float]:
+    numbers = []
+    for cell in cells:
+        try:
+            numbers.append(float(cell))
+        except ValueError:
+            raise ValueError(f"{place}: a score must be a number, got {cell!r}.") from None
+    return numbers
 
 
-@dataclass(frozen=True, eq=False)
-class _Lines:
-    """Scores by the names of labels, line by line."""
-
-    path: Path
-    rows: list[dict[str, float]]
-    ids: list[Any]
-
-    def matrix(self, names: list[str] | None, missing: float | None) -> Scores:
-        """Put them into columns."""
-        found = dict.fromkeys(name for row in self.rows for name in row)
-        columns = list(found) if names is None else names
-        strange = [name for name in found if name not in set(columns)]
-        if strange:
+def _read_lines(path: Path, names: list[str] | None, missing: float | None) -> Scores:
+    lines = json_objects(decoded_lines(path), path.name)
+    ids: list[Any] = []
+    rows: list[Any] = []
+    for number, (place, record) in enumerate(lines, start=1):
+        key = next((key for key in KEYS if key in record), None)
+        if key is None:
             raise ValueError(
-                f"{self.path.name}: scores must be of labels in training, got {strange[0]!r} "
-                f"({len(strange)} such labels)."
+                f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
             )
-        if missing is None and any(len(row) < len(columns) for row in self.rows):
-            raise ValueError(
-                f"{self.path.name}: every line must have a log-odds for each of the "
-                f"{len(columns)} labels. Only probabilities may be left out, and are 0."
-            )
-        values = [[row.get(name, missing) for name in columns] for row in self.rows]
-        return Scores(_numbers(values, self.path), columns, self.ids)
-
-
-def _read_json(path: Path) -> Scores | _Lines:
-    ids, rows = [], []
-    for number, record in _records(path):
         ids.append(record.get("id", number))
-        rows.append(next(record[key] for key in KEYS if key in record))
+        rows.append(record[key])
     if all(isinstance(row, list) for row in rows):
         return Scores(_numbers(rows, path), None, ids)
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"{path.name}: scores must be lists in all lines, or objects in all.")
-    return _Lines(path, rows, ids)
+    found = dict.fromkeys(name for row in rows for name in row)
+    columns = list(found) if names is None else names
+    strange = [name for name in found if name not in set(columns)]
+    if strange:
+        raise ValueError(
+            f"{path.name}: scores must be of labels in training, got {strange[0]!r} "
+            f"({len(strange)} such labels)."
+        )
+    if missing is None and any(len(row) < len(columns) for row in rows):
+        raise ValueError(
+            f"{path.name}: every line must have a log-odds for each of the {len(columns)} labels. "
+            "Only probabilities may be left out, and are 0."
+        )
+    values = [[row.get(name, missing) for name in columns] for row in rows]
+    return Scores(_numbers(values, path), columns, ids)
 
 
-def _records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(decoded_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise ValueError(f"{path.name}, line {number}: no JSON object ({error}).") from None
-        if not isinstance(record, dict) or not any(key in record for key in KEYS):
-            raise ValueError(
-                f"{path.name}, line {number}: a line must be an object with 'scores', got "
-                f"{line.strip()[:60]!r}."
-            )
-        yield number, record
+def write_scores(scores: Scores, kind: str) -> bytes:
+    """Return a score matrix as the bytes of a file; ``kind`` is its ending, ``".csv"``."""
+    if kind not in WRITERS:
+        raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
+    return WRITERS[kind](scores)
+
+
+def is_text(kind: str) -> bool:
+    """Return whether files of a kind are for a terminal, not of arrays."""
+    return kind not in (".npy", ".npz")
 
 
 def _write_table(scores: Scores, delimiter: str) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    ids = [] if scores.ids is None else [[name] for name in scores.ids]
     if scores.names is not None:
-        writer.writerow([*(["id"] if scores.ids is not None else []), *scores.names])
+        writer.writerow([*(["id"] if ids else []), *scores.names])
     for i, row in enumerate(scores.values.tolist()):
-        writer.writerow([*([scores.ids[i]] if scores.ids is not None else []), *row])
+        writer.writerow([*(ids[i] if ids else []), *row])
     return file.getvalue().encode()
 
 
-def _write_json(scores: Scores) -> bytes:
+def _write_lines(scores: Scores) -> bytes:
     lines = []
     for i, row in enumerate(scores.values.tolist()):
-        told = row if scores.names is None else dict(zip(scores.names, row, strict=True))
-        record = {"id": i + 1 if scores.ids is None else scores.ids[i], "scores": told}
+        named = row if scores.names is None else dict(zip(scores.names, row, strict=True))
+        record = {"id": i + 1 if scores.ids is None else scores.ids[i], "scores": named}
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
 
@@ -233,26 +217,71 @@ def _write_array(scores: Scores) -> bytes:
 
 def _write_archive(scores: Scores) -> bytes:
     file = io.BytesIO()
-    if scores.names is None:
-        np.savez_compressed(file, scores=scores.values)
-    else:
-        np.savez_compressed(file, scores=scores.values, labels=np.array(scores.names, dtype=str))
+    arrays: dict[str, Any] = {"scores": scores.values}
+    if scores.names is not None:
+        arrays["labels"] = np.array(scores.names, dtype=str)
+    np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
-READERS: dict[str, Callable[[Path], Scores | _Lines]] = {
-    ".npy": _read_npy,
-    ".npz": _read_npz,
-    ".csv": _read_table,
-    ".tsv": _read_table,
-    ".jsonl": _read_json,
-}
-"""Readers by the ending of a file's name."""
 WRITERS: dict[str, Callable[[Scores], bytes]] = {
     ".npy": _write_array,
     ".npz": _write_archive,
     ".csv": lambda scores: _write_table(scores, ","),
     ".tsv": lambda scores: _write_table(scores, "\t"),
-    ".jsonl": _write_json,
+    ".jsonl": _write_lines,
 }
-"""Writers by the ending of a file's name."""
+"""Writers by the ending of a file's name; what can be written can be read."""
+
+
+def read_training_labels(name: str) -> LabelMatrix:
+    """Return the label sets of training documents.
+
+    Parameters
+    ----------
+    name
+        A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
+        sets, in JSON lines with ``labels`` or in a table with a column ``labels``; or any corpus
+        that :func:`labelkin.corpora.load` takes. Where there is a split: its training part.
+    """
+    path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix not in (*WRITERS, ".ndjson") or not path.exists():
+        corpus = corpora.load(name)
+        return corpus.Y.rows(corpus.train)
+    if suffix == ".npz":
+        try:
+            return read_labels(sparse.load_npz(path))
+        except ValueError:
+            pass  # no sparse matrix: arrays with names, as scores have them
+    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
+    if suffix in (".jsonl", ".ndjson") or "labels" in [cell.strip() for cell in header]:
+        documents = corpora.Documents(path, needed=["labels"], optional=["split"])
+        return read_labels([set(d.labels or ()) for d in documents if d.split != "test"])
+    scores = read_scores(path)
+    return read_labels(scores.values, names=scores.names)
+
+
+def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> LabelMatrix:
+    """Return labels in the order of some names, matched as texts; the others are left out.
+
+    Parameters
+    ----------
+    labels
+        Of any names.
+    names
+        Of the columns wanted; one that ``labels`` has not is a label that no document has.
+    what
+        What messages call the two sides.
+    """
+    wanted = [str(name) for name in names]
+    columns = np.flatnonzero([str(name) in set(wanted) for name in labels.names.tolist()])
+    if not len(columns):
+        ours = [str(name) for name in labels.names[:3]]
+        raise ValueError(
+            f"{what} must have labels in common, and have none in common: got {wanted[:3]} … and "
+            f"{ours} …."
+        )
+    kept = labels.columns(columns)
+    texts = np.array([str(name) for name in kept.names.tolist()], dtype=object)
+    return read_labels(replace(kept, names=texts, classes=texts), names=wanted)

@@ -3,167 +3,166 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.utils import get_tags
+from sklearn.preprocessing import StandardScaler
 
-from labelkin.beyond.learned_weight import dealt_folds
-from labelkin.cli.talk import stage
+from labelkin.beyond.predicted_evidence import dealt_folds
+from labelkin.cli.printing import SUMMARY, listed, print_message, stage
+from labelkin.content.any_classifier import PerLabel
+from labelkin.corpora import Corpus
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
+from labelkin.registry import part_class
+from labelkin.rules import Rules, read_relations, read_skos
+from labelkin.text import TermWeights, WordCounts
 
-METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
-"""What the summary tells, the paper's five."""
-
+Scores = dict[str, dict[str, float | None]]
 
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 
 
-class Material(NamedTuple):
-    """What is learnt from: texts or vectors, and their label sets."""
-
-    documents: Any
-    labels: LabelMatrix
-
-
-class Trained(NamedTuple):
-    """A fitted model and its scores.
+class TrainingDocuments(NamedTuple):
+    """What is learned from.
 
     Attributes
     ----------
+    documents, labels
+        Texts or vectors, and their label sets.
+    journal
+        Up to where the journal of a service was read; ``None``: there is none.
+    """
+
+    documents: Any
+    labels: LabelMatrix
+    journal: list[Any] | None = None
+
+
+def training_documents(
+    corpus: Corpus, all_documents: bool, journal: Path | None
+) -> TrainingDocuments:
+    """Return the training part of a corpus, or all of it, and what a service has saved."""
+    part: Any = slice(None) if all_documents else corpus.train
+    documents, labels = corpus.documents[part], corpus.Y.rows(part)
+    if journal is None:
+        return TrainingDocuments(documents, labels)
+    if corpus.features != "text":
+        raise ValueError(f"--journal adds texts, and {corpus.name} has {corpus.features}.")
+    from labelkin.service import read_journal
+
+    texts, label_sets, mark = read_journal(journal)
+    sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
+    names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
+    together = np.empty(len(sets), dtype=object)
+    together[:] = [*documents, *texts]
+    return TrainingDocuments(together, read_labels(sets, names=names), list(mark))
+
+
+def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
+    """Return what a table or a SKOS vocabulary says about these labels."""
+    is_table = path.suffix.lower() in (".csv", ".tsv")
+    found = read_relations(path) if is_table else read_skos(path).rules
+    rules = found.only(names)
+    print_message(
+        f"{len(rules)} rules about labels of the corpus, of {len(found)} in {path}.", quiet
+    )
+    unknown = [label for label in found.labels if label not in set(names)]
+    if unknown:
+        print_message(
+            f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet
+        )
+    return rules
+
+
+def make_content(name: str, features: str, random_state: int) -> Any:
+    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
+    if name == "naive_bayes" and features == "numbers":
+        return PerLabel(GaussianNB(), random_state=random_state)
+    content = part_class("content", name)()
+    drawn = "random_state" in content.get_params()
+    return content.set_params(random_state=random_state) if drawn else content
+
+
+def make_steps(corpus: Corpus, content: str, words: dict[str, Any]) -> list[BaseEstimator]:
+    """Return what stands before the classifier: words of texts, tf-idf, or one scale for all.
+
+    Naive Bayes takes counts and numbers as they are.
+    """
+    steps: list[BaseEstimator] = [WordCounts(**words)] if corpus.features == "text" else []
+    if content == "naive_bayes":
+        return steps
+    if corpus.features in ("text", "counts"):
+        steps.append(TermWeights("tfidf"))
+    if corpus.features == "numbers":
+        steps.append(StandardScaler(with_mean=not sparse.issparse(corpus.documents)))
+    return steps
+
+
+def train_model(
+    training: TrainingDocuments,
+    steps: list[BaseEstimator],
+    classifier: LabelDependenceClassifier,
+    quiet: bool = False,
+) -> tuple[Any, Scores]:
+    """Fit the steps and the classifier, and judge both evidences on documents as if unseen.
+
+    Parameters
+    ----------
+    training
+        Documents and label sets.
+    steps
+        Transformers before the classifier; may be none.
+    classifier
+        Unfitted; it is fitted itself.
+    quiet
+        Whether nothing is printed on stderr.
+
+    Returns
+    -------
     model
         A pipeline, or the classifier alone where nothing stands before it.
     scores
         By system, ``"content"`` and ``"model"``, and metric; out of fold, ``None`` where a metric
         does not exist.
     """
-
-    model: Any
-    scores: dict[str, dict[str, float | None]]
-
-
-class WatchedContent(BaseEstimator):
-    """A content classifier whose out-of-fold evidence is kept beside the model, not in it.
-
-    A clone is the object itself, so that who hands it over can ask it afterwards.
-    """
-
-    takes_label_matrix = True
-
-    def __init__(self, content: Any) -> None:
-        self.content = content
-
-    def __sklearn_clone__(self) -> WatchedContent:
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        return get_tags(self.content)
-
-    def fit(self, X: Any, y: Any) -> WatchedContent:
-        """Fit the content classifier."""
-        self.content.fit(X, y)
-        return self
-
-    def fit_out_of_fold(self, X: Any, y: Any) -> NDArray[np.float64]:
-        """Fit it, and keep what it says of the training documents as if unseen."""
-        self.evidence_: NDArray[np.float64] = self.content.fit_out_of_fold(X, y)
-        return self.evidence_
-
-    def log_odds(self, X: Any) -> NDArray[np.float64]:
-        """Return its log-odds."""
-        return np.asarray(self.content.log_odds(X))
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return its probabilities."""
-        return np.asarray(self.content.predict_proba(X))
-
-
-def train_model(
-    material: Material,
-    steps: list[BaseEstimator],
-    classifier: LabelDependenceClassifier,
-    quiet: bool = False,
-) -> Trained:
-    """Fit the steps and the classifier, and judge both evidences on documents as if unseen.
-
-    Parameters
-    ----------
-    material
-        Documents and label sets.
-    steps
-        Transformers before the classifier; may be none.
-    classifier
-        Unfitted; its ``content`` must be able to ``fit_out_of_fold``. It is fitted itself.
-    quiet
-        Whether nothing is told on stderr.
-    """
-    vectors = material.documents
+    vectors = training.documents
     for step in steps:
         with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
             vectors = step.fit_transform(vectors)
-    posterior, content = _fit(classifier, vectors, material.labels, quiet)
+    classifier.set_params(keep_out_of_fold=True, verbose=int(not quiet))
+    unseen = classifier.fit(vectors, training.labels).out_of_fold_
     with stage("cross-validated scores", quiet):
-        scores = _scores(classifier, material.labels, content, posterior)
-    return Trained(make_pipeline(*steps, classifier) if steps else classifier, scores)
-
-
-def add_documents(material: Material, texts: list[str], label_sets: list[Any]) -> Material:
-    """Put more texts after those that are there; their labels may be new."""
-    sets = [*material.labels.label_sets(), *label_sets]
-    names = sorted({*material.labels.names.tolist(), *(x for labels in label_sets for x in labels)})
-    documents = np.empty(len(sets), dtype=object)
-    documents[:] = [*material.documents, *texts]
-    return Material(documents, read_labels([set(labels) for labels in sets], names=names))
-
-
-def _fit(
-    classifier: LabelDependenceClassifier, vectors: Any, labels: LabelMatrix, quiet: bool
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fit, and return posterior and content evidence of the training documents as if unseen."""
-    chosen = classifier.content
-    watched = WatchedContent(clone(chosen))
-    classifier.set_params(content=watched, verbose=int(not quiet))
-    posterior = classifier.fit_out_of_fold(vectors, labels)
-    classifier.content_ = watched.content
+        scores = {
+            "content": _judge(classifier, training.labels, unseen.content),
+            "model": _judge(classifier, training.labels, unseen.posterior),
+        }
     # How it was trained is no affair of who uses it.
-    classifier.set_params(content=chosen, verbose=0, n_jobs=None)
-    return posterior, watched.evidence_
+    del classifier.out_of_fold_
+    classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)
+    return make_pipeline(*steps, classifier) if steps else classifier, scores
 
 
-def _scores(
-    classifier: LabelDependenceClassifier,
-    labels: LabelMatrix,
-    content: NDArray[np.float64],
-    posterior: NDArray[np.float64],
-) -> dict[str, dict[str, float | None]]:
-    """Judge content alone, with thresholds of its own, and the model."""
-    decided = {
-        "content": (content, _cross_fitted_decisions(classifier, labels, content)),
-        "model": (posterior, _cross_fitted_decisions(classifier, labels, posterior)),
-    }
-    return {name: _chosen(evaluate(labels, *told).scores()) for name, told in decided.items()}
-
-
-def _cross_fitted_decisions(
+def _judge(
     classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    """Decide every document by cuts that were tuned on others."""
+) -> dict[str, float | None]:
+    """Judge log-odds and the decisions of the classifier's rule, tuned for them on other folds."""
     fold = dealt_folds(labels)
     decided = np.zeros(log_odds.shape, dtype=np.bool_)
-    rules = classifier.rescorer_.rules_
     for k in np.unique(fold):
-        seen, unseen = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        if not len(seen):
-            seen = unseen
+        unseen = np.flatnonzero(fold == k)
+        seen = np.flatnonzero(fold != k) if len(np.unique(fold)) > 1 else unseen
         rule = clone(classifier.thresholds_).fit(log_odds[seen], labels.rows(seen))
         decided[unseen] = rule.decide(log_odds[unseen])
-    return decided if rules is None else rules.decisions(log_odds, decided)
-
-
-def _chosen(scores: dict[str, float]) -> dict[str, float | None]:
-    return {name: float(scores[name]) if math.isfinite(scores[name]) else None for name in METRICS}
+    rules = classifier.rescorer_.rules_
+    if rules is not None:
+        decided = rules.decisions(log_odds, decided)
+    scores = evaluate(labels, log_odds, decided).scores()
+    return {name: scores[name] if math.isfinite(scores[name]) else None for name in SUMMARY}

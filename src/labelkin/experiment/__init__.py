@@ -13,28 +13,13 @@
 ['NB', 'NB+BLR+M1', 'NB+BLR+M2'] (67, 38)
 """
 
-from labelkin.experiment.checked import DamagedRun
 from labelkin.experiment.configuration import parse_experiment, read_experiment
-from labelkin.experiment.plan import Content, CorpusChoice, Experiment, PlannedRun
-from labelkin.experiment.results import CorpusResults, Results, Run, read_results
-from labelkin.experiment.running import run_experiment
-from labelkin.experiment.systems import (
-    CONTENT,
-    LABELS,
-    Addition,
-    Classifier,
-    Control,
-    System,
-    Thresholds,
-)
+from labelkin.experiment.plan import CorpusChoice, Experiment, PlannedRun, System
+from labelkin.experiment.run import run_experiment
+from labelkin.experiment.run_folder import CorpusResults, DamagedRun, Results, Run, read_results
+from labelkin.experiment.shipped import find_experiment, new_experiment, shipped_experiments
 
 __all__ = [
-    "CONTENT",
-    "LABELS",
-    "Addition",
-    "Classifier",
-    "Content",
-    "Control",
     "CorpusChoice",
     "CorpusResults",
     "DamagedRun",
@@ -43,9 +28,11 @@ __all__ = [
     "Results",
     "Run",
     "System",
-    "Thresholds",
+    "find_experiment",
+    "new_experiment",
     "parse_experiment",
     "read_experiment",
     "read_results",
     "run_experiment",
+    "shipped_experiments",
 ]

@@ -1,35 +1,51 @@
-"""The TOML file of an experiment → its record, checked."""
+"""The TOML file of an experiment → its record, checked.
+
+Every error names the file and the table, states the rule and shows what came; an unknown key is an
+error that lists the keys there are.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
-from labelkin.experiment.controls import CONTROLS
-from labelkin.experiment.features import WEIGHTS
-from labelkin.experiment.plan import ALONE, Content, CorpusChoice, Documents, Experiment
-from labelkin.experiment.systems import (
+from labelkin.experiment.plan import (
+    ALONE,
     AUTO,
-    CONTENT,
-    LABELS,
+    CONTROLS,
     PAPER_VARIANTS,
     VARIANTS,
+    Addition,
     Classifier,
+    Content,
+    CorpusChoice,
+    Experiment,
     Thresholds,
-    additions,
-    parameter_kinds,
 )
-from labelkin.experiment.threshold_rules import RULES, check_rule, rule_parameters
-from labelkin.experiment.toml_table import Table, parse_toml
-from labelkin.metrics import evaluate
+from labelkin.experiment.prepared_corpus import WEIGHTS
+from labelkin.experiment.train import check_rule, parameter_types, part_names
 from labelkin.text import TermSelection, WordCounts
 
 #: What the paper reports, and how it tests differences.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
+#: Every score of :meth:`labelkin.metrics.Evaluation.scores`.
+_ALL_METRICS = (
+    "hamming_loss",
+    *(
+        f"{average}_{metric}"
+        for average in ("micro", "macro", "weighted", "document")
+        for metric in ("precision", "recall", "f1", "jaccard")
+    ),
+    *("subset_loss", "one_error", "coverage", "ranking_loss", "label_ranking_average_precision"),
+    *(f"{metric}@{k}" for metric in ("precision", "recall", "ndcg") for k in (1, 3, 5)),
+    *("brier_score", "log_loss", "expected_calibration_error"),
+)
 #: Names become parts of file names and of the systems' names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 C = TypeVar("C", bound=Classifier | Thresholds)
@@ -72,53 +88,44 @@ def parse_experiment(
         name=name,
         title=top.text("title", name),
         corpora=_read_corpora(top, content, Path(folder)),
-        seeds=top.whole_numbers("seeds", [0]),
-        words=_all_parameters(words, WordCounts) if words else {},
-        threshold=top.share("threshold", 0.5),
-        metrics=_read_metrics(top),
-        tests=top.texts("tests", [*TESTS, "paired_bootstrap"], TESTS),
+        seeds=tuple(top.take("seeds", _SEEDS, [0])),
+        words=_parameters(words, WordCounts) if words else {},
+        threshold=top.take("threshold", _SHARE, 0.5),
+        metrics=top.some("metrics", _ALL_METRICS, METRICS),
+        tests=top.some("tests", [*TESTS, "paired_bootstrap"], TESTS),
         text=text,
-        controls=top.texts("controls", list(CONTROLS), []),
+        controls=top.some("controls", CONTROLS, ()),
         **_read_systems(top),
     )
     top.finish()
     if not experiment.seeds:
-        raise top.refuse("seeds must name at least one seed, got [].")
+        raise top.error("seeds must name at least one seed, got [].")
     return experiment
 
 
 def _read_systems(top: Table) -> dict[str, Any]:
     """Read what is added to content classifiers, and what is tried on the outcome."""
     labels = _named(top, "labels", _read_labels)
-    variants = top.texts("variants", list(VARIANTS), PAPER_VARIANTS)
-    weights: Any = top.numbers_or(AUTO, "evidence_weights", [1.0])
-    every = [addition.name for addition in additions(labels, variants, weights)]
-    chosen = top.texts("additions", every, every)
+    variants = top.some("variants", VARIANTS, PAPER_VARIANTS)
+    weights = top.take("evidence_weights", _EVIDENCE_WEIGHTS, [1.0])
+    every = {
+        addition.name: addition
+        for classifier in labels.values()
+        for variant in variants
+        for weight in weights
+        for addition in [Addition(classifier, variant, weight if weight == AUTO else float(weight))]
+    }
+    chosen = top.some("additions", list(every), list(every))
     thresholds = _named(top, "thresholds", _read_thresholds)
-    learnt = [a.name for a in additions(labels, variants, weights) if a.weight == AUTO]
-    default = [ALONE, *(name for name in learnt if name in chosen)]
-    systems = top.texts("threshold_systems", [ALONE, *chosen], default)
-    if "threshold_systems" in top and not thresholds:
-        raise top.refuse("threshold_systems are for rules, and there is no [thresholds.NAME].")
+    learned = [name for name in every if name in chosen and every[name].weight == AUTO]
+    systems = top.some("threshold_systems", [ALONE, *chosen], [ALONE, *learned])
+    if "threshold_systems" in top.values and not thresholds:
+        raise top.error("threshold_systems are for rules, and there is no [thresholds.NAME].")
     return {
-        "labels": labels,
-        "variants": variants,
-        "evidence_weights": weights,
-        "additions": chosen if "additions" in top else None,
+        "additions": tuple(every[name] for name in every if name in chosen),
         "thresholds": thresholds,
         "threshold_systems": systems if thresholds else (),
     }
-
-
-def _read_thresholds(name: str, table: Table) -> Thresholds:
-    rule = table.choice("rule", list(RULES))
-    parameters = table.parameters(rule_parameters(rule))
-    table.finish()
-    try:
-        check_rule(rule, parameters)
-    except ValueError as error:
-        raise table.refuse(str(error)) from None
-    return Thresholds(name, rule, parameters)
 
 
 def _read_corpora(
@@ -126,88 +133,85 @@ def _read_corpora(
 ) -> tuple[CorpusChoice, ...]:
     corpora = tuple(_read_corpus(table, content, folder) for table in top.tables("corpus"))
     if not corpora:
-        raise top.refuse('a corpus must be given: [corpus], with name = "…".')
-    _refuse_alike(top, [corpus.name for corpus in corpora], "corpora")
+        raise top.error('a corpus must be given: [corpus], with name = "…".')
+    _check_distinct(top, [corpus.name for corpus in corpora], "corpora")
     return corpora
-
-
-def _corpus_name(table: Table, path: str | None) -> str:
-    """Return the name given, or that of the file."""
-    if path is None or "name" in table.values:
-        return _read_name(table, "name")
-    return Path(path).stem
 
 
 def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> CorpusChoice:
     path = table.text("path", None)
     options = table.table("options")
     documents = table.table("documents") or Table({}, table.source, "corpus.documents")
+    which = _one_of(["all", "labelled"])
+    named = path is None or "name" in table.values
     choice = CorpusChoice(
-        name=_corpus_name(table, path),
+        name=_read_name(table, "name") if named else Path(path).stem,
         path=None if path is None else str(folder / Path(path).expanduser()),
         options=dict(options.values) if options else {},
-        train=_read_part(documents, "train"),
-        test=_read_part(documents, "test"),
-        labels="in_both"
-        if table.choice("labels", ["all", "in_both"], "all") == "in_both"
-        else "all",
-        test_share=table.share("test_share", None),
-        split_seed=table.whole_number("split_seed", 0),
+        train=documents.take("train", which, "all"),
+        test=documents.take("test", which, "all"),
+        labels=table.take("labels", _one_of(["all", "in_both"]), "all"),
+        min_documents=table.take("min_documents", _WHOLE, 1),
+        test_share=table.take("test_share", _SHARE, None),
+        split_seed=table.take("split_seed", _WHOLE, 0),
         content={**content, **_named(table, "content", _read_content)},
     )
     documents.finish()
     table.finish()
     if not choice.content:
-        raise table.refuse(
-            f"the corpus {choice.name} must have a content classifier: [content.NB]."
-        )
+        raise table.error(f"the corpus {choice.name} must have a content classifier: [content.NB].")
     return choice
 
 
-def _read_part(documents: Table, part: str) -> Documents:
-    return "labelled" if documents.choice(part, ["all", "labelled"], "all") == "labelled" else "all"
-
-
 def _read_content(name: str, table: Table) -> Content:
-    classifier = table.choice("classifier", list(CONTENT))
+    classifier = table.take("classifier", _one_of(part_names("content")))
     terms = table.table("terms")
     content = Content(
         name=name,
         classifier=classifier,
-        parameters=table.parameters(parameter_kinds(CONTENT[classifier])),
-        weights=table.choice("weights", WEIGHTS, "counts"),
-        terms=_all_parameters(terms, TermSelection) if terms else None,
+        parameters=table.parameters(parameter_types("content", classifier)),
+        weights=table.take("weights", _one_of(WEIGHTS), "counts"),
+        terms=_parameters(terms, TermSelection) if terms else None,
     )
     table.finish()
     return content
 
 
 def _read_labels(name: str, table: Table) -> Classifier:
-    classifier = table.choice("classifier", list(LABELS))
-    parameters = table.parameters(parameter_kinds(LABELS[classifier]))
+    classifier = table.take("classifier", _one_of(part_names("labels")))
+    parameters = table.parameters(parameter_types("labels", classifier))
     table.finish()
     return Classifier(name, classifier, parameters)
 
 
+def _read_thresholds(name: str, table: Table) -> Thresholds:
+    rule = table.take("rule", _one_of(part_names("thresholds")))
+    thresholds = Thresholds(name, rule, table.parameters(parameter_types("thresholds", rule)))
+    table.finish()
+    try:
+        check_rule(thresholds)
+    except ValueError as error:
+        raise table.error(str(error)) from None
+    return thresholds
+
+
 def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:
     """Read the tables ``[key.NAME]``, whose names become parts of file names."""
-    found = table.named_tables(key)
-    for name in found:
+    outer = table.table(key)
+    if outer is None:
+        return {}
+    names = list(outer.values)
+    for name in names:
         _check_name(table, f"{key}.{name}", name)
-    _refuse_alike(table, list(found), key)
-    return {name: read(name, inner) for name, inner in found.items()}
+    _check_distinct(table, names, key)
+    return {name: read(name, inner) for name in names if (inner := outer.table(name)) is not None}
 
 
-def _all_parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
+def _parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
     """Return a table that has nothing but the parameters of a transformer."""
-    parameters = table.parameters(parameter_kinds(make))
+    parameters = table.parameters(parameter_types(make))
     table.finish()
     return parameters
-
-
-def _read_metrics(top: Table) -> tuple[str, ...]:
-    scores = evaluate([[1, 0], [0, 1]], [[1.0, -1.0], [-1.0, 1.0]]).scores()
-    return top.texts("metrics", list(scores), METRICS)
 
 
 def _read_name(table: Table, key: str) -> str:
@@ -218,14 +222,170 @@ def _read_name(table: Table, key: str) -> str:
 
 def _check_name(table: Table, key: str, name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise table.refuse(
+        raise table.error(
             f"{key} names files and must be of letters, digits, dots, '-' and '_', got {name!r}."
         )
 
 
-def _refuse_alike(table: Table, names: list[str], what: str) -> None:
-    """Refuse names that some file systems would not tell apart."""
+def _check_distinct(table: Table, names: Sequence[str], what: str) -> None:
+    """Raise for names that some file systems would not keep apart."""
     folded = [name.casefold() for name in names]
     alike = sorted({name for name in names if folded.count(name.casefold()) > 1})
     if alike:
-        raise table.refuse(f"{what} must differ in more than upper and lower case, got {alike}.")
+        raise table.error(f"{what} must differ in more than upper and lower case, got {alike}.")
+
+
+def parse_toml(text: str, source: str) -> Table:
+    """Parse the text of a file called ``source``; return its top table."""
+    try:
+        return Table(tomllib.loads(text), source)
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{source}: the file must be TOML, and is not: {error}.") from None
+
+
+class Kind(NamedTuple):
+    """What a value must be, in words, and whether one is."""
+
+    rule: str
+    fits: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_weight(value: Any) -> bool:
+    return value == AUTO or (_is_number(value) and 0 <= value < float("inf"))
+
+
+def _is_list(value: Any, fits: Callable[[Any], bool]) -> bool:
+    return isinstance(value, list) and all(map(fits, value)) and len(set(value)) == len(value)
+
+
+_TEXT = Kind("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
+_FLAG = Kind("true or false", lambda v: isinstance(v, bool))
+_NUMBER = Kind("a number", _is_number)
+_WHOLE = Kind("a whole number of at least 0", _is_whole)
+_SHARE = Kind("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
+_SEEDS = Kind("a list of distinct whole numbers of at least 0", lambda v: _is_list(v, _is_whole))
+_EVIDENCE_WEIGHTS = Kind(
+    f"a list of distinct numbers of at least 0, or {AUTO!r} among them",
+    lambda v: _is_list(v, _is_weight),
+)
+_ANYTHING = Kind("a value", lambda v: True)
+_OF_TYPE: dict[Any, Kind] = {bool: _FLAG, int: _WHOLE, float: _NUMBER, str: _TEXT}
+
+
+def _one_of(choices: Sequence[Any]) -> Kind:
+    return Kind(f"one of {_listed(choices)}", lambda v: v in choices)
+
+
+def _kind(annotation: Any) -> Kind:
+    """Return what a parameter of a type may be; a type that is not plain lets every value pass."""
+    if get_origin(annotation) is Literal:
+        return _one_of(get_args(annotation))
+    if get_origin(annotation) in (Union, UnionType):  # TOML has no None
+        others = [one for one in get_args(annotation) if one is not type(None)]
+        return _kind(others[0]) if len(others) == 1 else _ANYTHING
+    return _OF_TYPE.get(annotation, _ANYTHING)
+
+
+def _listed(names: Sequence[Any]) -> str:
+    return ", ".join(map(repr, names))
+
+
+_MUST = object()
+
+
+class Table:
+    """The keys and values of one table, taken key by key; what is left over is an error.
+
+    Every key that is asked for is remembered, so that the message on an unknown key can list the
+    keys there are.
+
+    Parameters
+    ----------
+    values : mapping
+        What the table holds.
+    source, place : str
+        The file and the table's name in it, for messages.
+
+    Examples
+    --------
+    >>> table = parse_toml("k = 'milk'", "tea.toml")
+    >>> table.text("k")
+    'milk'
+    >>> parse_toml("n = 3", "tea.toml").finish()
+    Traceback (most recent call last):
+    ValueError: tea.toml: unknown key 'n'. There are no keys here.
+    """
+
+    def __init__(self, values: Mapping[str, Any], source: str, place: str = "") -> None:
+        self.values = values
+        self.source = source
+        self.place = place
+        self._asked: dict[str, None] = {}  # in order
+
+    def take(self, key: str, kind: Kind, default: Any = _MUST) -> Any:
+        """Return a value of a kind; without a default the key must be given."""
+        self._asked[key] = None
+        if key not in self.values:
+            if default is _MUST:
+                raise self.error(f"{key} must be given: {kind.rule}.")
+            return default
+        value = self.values[key]
+        if not kind.fits(value):
+            raise self.error(f"{key} must be {kind.rule}, got {value!r}.")
+        return value
+
+    def text(self, key: str, default: Any = _MUST) -> Any:
+        """Return a text that is not empty."""
+        return self.take(key, _TEXT, default)
+
+    def some(self, key: str, choices: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+        """Return a list of distinct texts, all among ``choices``."""
+        rule = f"a list of some of {_listed(choices)}, each once"
+        return tuple(
+            self.take(key, Kind(rule, lambda v: _is_list(v, lambda one: one in choices)), default)
+        )
+
+    def table(self, key: str) -> Table | None:
+        """Return a table; ``None`` where there is none."""
+        found = self.take(key, Kind("a table", lambda v: isinstance(v, dict)), None)
+        return None if found is None else self._inside(key, found)
+
+    def tables(self, key: str) -> list[Table]:
+        """Return a list of tables, ``[[key]]``, or a single one, ``[key]``."""
+        several = Kind(
+            f"a table [{key}] or several [[{key}]]",
+            lambda v: all(isinstance(one, dict) for one in (v if isinstance(v, list) else [v])),
+        )
+        found = self.take(key, several, [])
+        return [self._inside(key, one) for one in (found if isinstance(found, list) else [found])]
+
+    def parameters(self, types: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those parameters that are given, each of its type."""
+        found = {key: self.take(key, _kind(kind), None) for key, kind in types.items()}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def finish(self) -> None:
+        """Raise for keys that nobody asked for."""
+        unknown = [key for key in self.values if key not in self._asked]
+        if unknown:
+            there_are = f"The keys are {_listed(sorted(self._asked))}"
+            raise self.error(
+                f"unknown key {_listed(unknown)}. "
+                f"{there_are if self._asked else 'There are no keys here'}."
+            )
+
+    def error(self, message: str) -> ValueError:
+        """Return an error that begins with file and table."""
+        where = f"{self.source}, [{self.place}]" if self.place else self.source
+        return ValueError(f"{where}: {message}")
+
+    def _inside(self, key: str, values: Mapping[str, Any]) -> Table:
+        return Table(values, self.source, f"{self.place}.{key}" if self.place else key)

@@ -1,4 +1,11 @@
-"""The record of an experiment, and the runs that follow from it."""
+"""What an experiment says, and the systems and runs that follow from it.
+
+A **system** is a content classifier alone (``"NB"``) or with an **addition**: a label classifier
+and a variant (``"NB+BLR+M2"``), and the evidence weight where it is not 1 (``"NB+BLR+M2 w=0.35"``,
+``"NB+BLR+M2 w=auto"``). A **control** adds something without label evidence (``"NB+offset"``). A
+system may have a **threshold rule** (``"NB | SCutFBR"``). A **run** is one system trained on one
+corpus with one seed.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +14,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-from labelkin.experiment.systems import (
-    Addition,
-    Classifier,
-    Control,
-    System,
-    Thresholds,
-    additions,
-)
-
 #: What an experiment calls the content classifier alone, where it lists systems.
 ALONE = "content"
+#: The evidence weight that is learned.
+AUTO: Literal["auto"] = "auto"
+#: How the other labels are filled in: the paper's two ways, and M1 with cut-offs that are learned.
+PAPER_VARIANTS = ("M1", "M2")
+VARIANTS = (*PAPER_VARIANTS, "M1cut")
+#: What repairs the content without asking any other label.
+CONTROLS = ("offset", "calibration")
 
-Documents = Literal["all", "labelled"]
-Labels = Literal["all", "in_both"]
+Weight = float | Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """A classifier that an experiment names.
+
+    Attributes
+    ----------
+    name
+        What the experiment calls it, ``"SVM"``.
+    classifier
+        What :mod:`labelkin.registry` calls it, ``"svm"``.
+    parameters
+        Those that are given; the others have the classifier's defaults.
+    """
+
+    name: str
+    classifier: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -30,13 +53,82 @@ class Content(Classifier):
     Attributes
     ----------
     weights
-        One of :data:`labelkin.experiment.features.WEIGHTS`.
+        One of :data:`labelkin.experiment.prepared_corpus.WEIGHTS`.
     terms
         Parameters of :class:`labelkin.text.TermSelection`; ``None``: all terms.
     """
 
     weights: str
     terms: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Addition:
+    """A label classifier, how the other labels are filled in, and how much they count."""
+
+    labels: Classifier
+    variant: str
+    weight: Weight
+
+    @property
+    def name(self) -> str:
+        """``"BLR+M2"``; with its weight where it is not the paper's."""
+        name = f"{self.labels.name}+{self.variant}"
+        weight = str(self.weight).removesuffix(".0")
+        return name if self.weight == 1.0 else f"{name} w={weight}"
+
+    @property
+    def learns_from_content(self) -> bool:
+        """Whether it needs out-of-fold content evidence of the training documents."""
+        return self.weight == AUTO or self.variant not in PAPER_VARIANTS
+
+
+@dataclass(frozen=True)
+class Control:
+    """What is added to the content without asking any other label: one of ``CONTROLS``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """A threshold rule that an experiment names.
+
+    Attributes
+    ----------
+    name
+        What the experiment calls it, ``"SCutFBR"``.
+    rule
+        What :mod:`labelkin.registry` calls it, ``"scut_fbr"``.
+    parameters
+        Those that are given; the others have the rule's defaults.
+    """
+
+    name: str
+    rule: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """A content classifier, alone or with an addition, and how its log-odds become decisions.
+
+    Without ``thresholds`` they are cut at the experiment's threshold.
+    """
+
+    content: str
+    addition: Addition | Control | None = None
+    thresholds: Thresholds | None = None
+
+    @property
+    def scored(self) -> str:
+        """The paper's name of what gives the log-odds, ``"NB+BLR+M2"``."""
+        return f"{self.content}+{self.addition.name}" if self.addition else self.content
+
+    @property
+    def name(self) -> str:
+        """The name of the system, ``"NB+BLR+M2 | SCutFBR"``."""
+        return f"{self.scored} | {self.thresholds.name}" if self.thresholds else self.scored
 
 
 @dataclass(frozen=True)
@@ -51,6 +143,8 @@ class CorpusChoice:
         Which documents of each part: all, or those with at least one label.
     labels
         Which labels: all, or those that both parts have.
+    min_documents
+        Terms that fewer training documents have are left out.
     test_share, split_seed
         Where the corpus has no test documents: the share to draw, stratified, and by which seed.
     content
@@ -60,9 +154,10 @@ class CorpusChoice:
     name: str
     path: str | None
     options: Mapping[str, Any]
-    train: Documents
-    test: Documents
-    labels: Labels
+    train: Literal["all", "labelled"]
+    test: Literal["all", "labelled"]
+    labels: Literal["all", "in_both"]
+    min_documents: int
     test_share: float | None
     split_seed: int
     content: Mapping[str, Content]
@@ -140,21 +235,16 @@ class Experiment:
         Every system is trained with each of them.
     words
         Parameters of :class:`labelkin.text.WordCounts`, for corpora of texts.
-    labels
-        The label classifiers by name.
-    variants, evidence_weights
-        How the other labels are filled in (``"M1"``, ``"M2"``, ``"M1cut"``), and how much they
-        count; ``"auto"`` is learnt.
+    additions
+        What is added to each content classifier, in the order of the paper's tables.
     threshold
         A label is given where its posterior is above.
     metrics, tests
         What a report shows; they decide nothing about the runs.
     text
         The file itself.
-    additions
-        Which additions of all label classifiers, variants and weights are made; ``None``: all.
     controls
-        What is added without label evidence, of :data:`labelkin.experiment.controls.CONTROLS`.
+        What is added without label evidence, of ``CONTROLS``.
     thresholds, threshold_systems
         Threshold rules by name, and the systems that each is tried on: ``"content"`` for the
         content alone, additions by name.
@@ -165,14 +255,11 @@ class Experiment:
     corpora: tuple[CorpusChoice, ...]
     seeds: tuple[int, ...]
     words: Mapping[str, Any]
-    labels: Mapping[str, Classifier]
-    variants: tuple[str, ...]
-    evidence_weights: tuple[float | Literal["auto"], ...]
+    additions: tuple[Addition, ...]
     threshold: float
     metrics: tuple[str, ...]
     tests: tuple[str, ...]
     text: str
-    additions: tuple[str, ...] | None = None
     controls: tuple[str, ...] = ()
     thresholds: Mapping[str, Thresholds] = field(default_factory=dict)
     threshold_systems: tuple[str, ...] = ()
@@ -193,62 +280,49 @@ class Experiment:
     def threshold_runs(self) -> tuple[PlannedRun, ...]:
         """Return the runs that decide by a rule on another run's log-odds."""
         return tuple(
-            self._threshold_run(run, thresholds)
+            replace(
+                run,
+                system=replace(run.system, thresholds=thresholds),
+                configuration={**run.configuration, "thresholds": _plain(asdict(thresholds))},
+                start=run,
+                keeps_out_of_fold=False,
+            )
             for run in self.runs()
             if self._is_thresholded(run.system)
             for thresholds in self.thresholds.values()
         )
 
-    def _additions(self) -> Iterator[Addition]:
-        every = additions(self.labels, self.variants, self.evidence_weights)
-        return (a for a in every if self.additions is None or a.name in self.additions)
-
     def _content_runs(self, corpus: CorpusChoice, seed: int, content: str) -> Iterator[PlannedRun]:
         """Yield the run of a content classifier alone, then those that start from it."""
-        alone = self._scored_run(corpus, seed, System(content), None)
-        yield alone
-        added: list[Addition | Control] = [*self._additions(), *map(Control, self.controls)]
-        for addition in added:
-            yield self._scored_run(corpus, seed, System(content, addition), alone)
-
-    def _scored_run(
-        self, corpus: CorpusChoice, seed: int, system: System, alone: PlannedRun | None
-    ) -> PlannedRun:
-        configuration = {
-            "corpus": corpus.identity(),
-            "words": self.words,
-            "content": asdict(corpus.content[system.content]),
-            **_addition_record(system.addition),
-            "threshold": self.threshold,
-            "seed": seed,
-        }
-        plain = json.loads(json.dumps(configuration))
-        keeps = self._keeps_out_of_fold(system)
-        return PlannedRun(corpus.name, seed, system, plain, alone, keeps)
-
-    def _threshold_run(self, run: PlannedRun, thresholds: Thresholds) -> PlannedRun:
-        record = json.loads(json.dumps(asdict(thresholds)))
-        return PlannedRun(
-            run.corpus,
-            run.seed,
-            replace(run.system, thresholds=thresholds),
-            {**run.configuration, "thresholds": record},
-            run,
-        )
+        alone = None
+        for addition in (None, *self.additions, *map(Control, self.controls)):
+            system = System(content, addition)
+            configuration = {
+                "corpus": corpus.identity(),
+                "words": self.words,
+                "content": asdict(corpus.content[content]),
+                "addition": asdict(addition) if isinstance(addition, Addition) else None,
+                **({"control": addition.name} if isinstance(addition, Control) else {}),
+                "threshold": self.threshold,
+                "seed": seed,
+            }
+            keeps = self._keeps_out_of_fold(system)
+            run = PlannedRun(corpus.name, seed, system, _plain(configuration), alone, keeps)
+            alone = alone or run
+            yield run
 
     def _is_thresholded(self, system: System) -> bool:
         name = system.addition.name if system.addition else ALONE
         return bool(self.thresholds) and name in self.threshold_systems
 
     def _keeps_out_of_fold(self, system: System) -> bool:
+        """Tell whether a rule, or what is added to a content classifier alone, learns from it."""
         if system.addition or self._is_thresholded(system):
             return self._is_thresholded(system)
-        added = [name for name in self.threshold_systems if name != ALONE]
-        learns = any(addition.learns_from_guesses for addition in self._additions())
-        return learns or bool(self.controls) or bool(self.thresholds and added)
+        learns = any(addition.learns_from_content for addition in self.additions)
+        return learns or bool(self.controls) or bool(self.thresholds and self.threshold_systems)
 
 
-def _addition_record(addition: Addition | Control | None) -> dict[str, Any]:
-    if isinstance(addition, Control):
-        return {"addition": None, "control": addition.name}
-    return {"addition": asdict(addition) if addition else None}
+def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record as it comes back from JSON, so that the two can be compared."""
+    return dict(json.loads(json.dumps(record)))

@@ -20,6 +20,7 @@ from labelkin.label_matrix.record import (
     in_container,
     labels_for,
     names_to_columns,
+    read_weight,
 )
 from labelkin.label_matrix.scores import Scale, best_labels, check_scale, read_scores
 
@@ -36,4 +37,5 @@ __all__ = [
     "read_known",
     "read_labels",
     "read_scores",
+    "read_weight",
 ]

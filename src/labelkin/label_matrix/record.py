@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.odds import constant_labels
@@ -107,11 +107,7 @@ class LabelMatrix:
         """
         if weight is None:
             return self._sums(np.ones(self.shape[0]))
-        if weight.shape != self.shape[:1]:
-            raise ValueError(
-                f"sample_weight must hold one number per document, ({self.shape[0]},), got shape "
-                f"{weight.shape}."
-            )
+        weight = read_weight(weight, self.shape[0])
         positive, known = self._sums(weight)
         # Rounding must not make up a side: whether all known documents carry a label is counted.
         n_positive, n_known = self._sums((weight > 0).astype(np.float64))
@@ -138,6 +134,33 @@ class LabelMatrix:
         indptr, indices = self.positive.indptr, self.positive.indices
         names = self.names.tolist()
         return [tuple(names[j] for j in indices[start:stop]) for start, stop in pairwise(indptr)]
+
+
+def read_weight(
+    weight: ArrayLike | None, n_documents: int, what: str = "sample_weight"
+) -> NDArray[np.float64]:
+    """Return how often each document counts, ``(n_documents,)``; ``None``: once each.
+
+    Examples
+    --------
+    >>> read_weight(None, 2).tolist()
+    [1.0, 1.0]
+    """
+    if weight is None:
+        return np.ones(n_documents)
+    weights = np.asarray(weight, dtype=np.float64)
+    if weights.shape != (n_documents,):
+        raise ValueError(
+            f"{what} must hold one number per document, ({n_documents},), got shape "
+            f"{weights.shape}."
+        )
+    wrong = np.flatnonzero(~((weights >= 0) & (weights < np.inf)))
+    if len(wrong):
+        raise ValueError(
+            f"{what} must be finite and not negative, got {float(weights[wrong[0]])!r} at document "
+            f"{wrong[0]} ({len(wrong)} such values). Weight 0 leaves a document out."
+        )
+    return weights
 
 
 def in_container(decisions: Any, container: Container) -> Any:

@@ -17,6 +17,7 @@ from sklearn.base import clone
 
 from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
+from labelkin.solvers.linear_term import LinearTerm
 
 Matrix = NDArray[np.float64]
 #: Content log-odds → labels filled in, numbers in [0, 1], ``(n_documents, n_labels)``.
@@ -69,33 +70,6 @@ class LabelClassifier(Protocol):
 
     def log_odds(self, L: Any) -> Matrix:
         """Return the log-odds given filled-in labels in [0, 1], ``(n_documents, n_labels)``."""
-
-
-class LinearTerm(NamedTuple):
-    """A part of the log-odds that is linear in some inputs: ``inputs @ weights + bias``.
-
-    ``weights[k, j]`` is what input k adds to label j, ``(n_inputs, n_labels)``; ``bias`` is what
-    there is when all inputs are 0, ``(n_labels,)``.
-    """
-
-    weights: Matrix
-    bias: Matrix
-
-    def at(self, inputs: Any) -> Matrix:
-        """Return the term for some inputs, ``(n_documents, n_labels)``."""
-        values: Matrix = inputs @ self.weights
-        values += self.bias
-        return values
-
-    def scaled(self, factor: Any) -> LinearTerm:
-        """Return the term times a number, or times one for each label."""
-        return LinearTerm(self.weights * factor, self.bias * factor)
-
-    def plus(self, other: LinearTerm | None) -> LinearTerm:
-        """Return the sum of two terms."""
-        if other is None:
-            return self
-        return LinearTerm(self.weights + other.weights, self.bias + other.bias)
 
 
 class Part(NamedTuple):

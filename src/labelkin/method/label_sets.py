@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.solvers.equal_rows import group_equal_rows
 
 
@@ -133,28 +133,11 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     >>> sets.n_sets, sets.n_documents, sets.prior().round(2).tolist()
     (2, 3.0, [0.33, 1.0])
     """
-    weights = _check_weight(weight, labels.shape[0])
+    weights = read_weight(weight, labels.shape[0])
     counted = np.flatnonzero(weights)
     if len(counted) < len(weights):
         labels, weights = labels.rows(counted), weights[counted]
     return _count_rows(labels.positive, labels.unknown, weights)
-
-
-def _check_weight(weight: NDArray[np.float64] | None, n_documents: int) -> NDArray[np.float64]:
-    if weight is None:
-        return np.ones(n_documents)
-    weights = np.asarray(weight, dtype=np.float64)
-    if weights.shape != (n_documents,):
-        raise ValueError(
-            f"weight must have shape ({n_documents},), one per document, got {weights.shape}."
-        )
-    wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
-    if len(wrong):
-        raise ValueError(
-            f"Every weight must be finite and 0 or more, got {weights[wrong[0]]} at document "
-            f"{wrong[0]} ({len(wrong)} such weights). Give documents that should not count a 0."
-        )
-    return weights
 
 
 def _check_same_labels(blocks: Sequence[LabelSets]) -> None:

@@ -6,7 +6,7 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +18,7 @@ from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
-from labelkin.rules import BoundRules, Rules
+from labelkin.rules import Rules, bind_rules
 
 
 class LabelRescorer(BaseEstimator):
@@ -241,7 +241,7 @@ class LabelRescorer(BaseEstimator):
         check_scale(self.scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
-        self.rules_ = _bind(self.rules, labels.names)
+        self.rules_ = bind_rules(self.rules, labels.names)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.combination_, posterior = fit_posterior(
             as_label_classifier(self.labels),
@@ -271,11 +271,3 @@ class LabelRescorer(BaseEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
-
-
-def _bind(rules: Any, names: NDArray[Any]) -> BoundRules | None:
-    if rules is None:
-        return None
-    if not isinstance(rules, Rules):
-        raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
-    return rules.bind(names)

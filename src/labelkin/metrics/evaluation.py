@@ -123,8 +123,7 @@ subset_loss 0.500>
         columns = {"known": counts.known, "true": counts.true, "decided": counts.decided}
         columns |= {metric: counts.per_label(metric) for metric in get_args(Metric)}
         if self.probability is not None:
-            columns["brier_score"] = self.probability.brier_score_per_label
-            columns["log_loss"] = self.probability.log_loss_per_label
+            columns |= self.probability.per_label()
         return columns
 
     @property

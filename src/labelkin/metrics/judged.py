@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.label_matrix import LabelMatrix, read_labels, read_scores, read_weight
 from labelkin.odds import log_odds_of
 
 Floats = NDArray[np.float64]
@@ -231,7 +231,7 @@ def judge(
             f"A 1-d Y must show which two classes there are, got {truth.classes.tolist()!r} only. "
             "Name both: labels=[other class, class the log-odds speak for]."
         )
-    weight = _read_weight(sample_weight, truth.shape[0])
+    weight = read_weight(sample_weight, truth.shape[0])
     scores = None
     if log_odds is not None:
         scores = _read_log_odds(log_odds, truth)
@@ -263,25 +263,6 @@ def check_values(
             f"{rule}, got {float(values[wrong[0]])!r} at {unit} {wrong[0]} ({len(wrong)} such "
             f"{unit}s). {way_out}"
         )
-
-
-def _read_weight(sample_weight: Weights, n_documents: int) -> Floats:
-    if sample_weight is None:
-        return np.ones(n_documents)
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (n_documents,):
-        raise ValueError(
-            f"sample_weight must hold one number per document, shape ({n_documents},), got shape "
-            f"{weight.shape}."
-        )
-    check_values(
-        "sample_weight must be finite and not negative",
-        weight,
-        (weight >= 0) & (weight < np.inf),
-        "document",
-        "Weight 0 leaves a document out.",
-    )
-    return weight
 
 
 def _read_log_odds(log_odds: Any, truth: LabelMatrix) -> NDArray[Any]:

@@ -43,7 +43,7 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     >>> round(log_loss([[1, 0], [1, 1]], [[0.0, 0.0], [800.0, 0.0]]), 4)  # three cells of log 2
     1.0397
     """
-    return _sums(Y, log_odds, sample_weight).mean_log_loss
+    return _sums(Y, log_odds, sample_weight).scores()["log_loss"]
 
 
 def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
@@ -64,7 +64,7 @@ def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = 
     -------
     array of shape (n_labels,)
     """
-    return _sums(Y, log_odds, sample_weight).log_loss_per_label
+    return _sums(Y, log_odds, sample_weight).per_label()["log_loss"]
 
 
 def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -88,7 +88,7 @@ def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -
     >>> brier_score([[1, 0]], [[0.0, 0.0]])
     0.25
     """
-    return _sums(Y, log_odds, sample_weight).brier_score
+    return _sums(Y, log_odds, sample_weight).scores()["brier_score"]
 
 
 def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> Floats:
@@ -109,7 +109,7 @@ def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights
     -------
     array of shape (n_labels,)
     """
-    return _sums(Y, log_odds, sample_weight).brier_score_per_label
+    return _sums(Y, log_odds, sample_weight).per_label()["brier_score"]
 
 
 def expected_calibration_error(
@@ -143,7 +143,7 @@ def expected_calibration_error(
     >>> expected_calibration_error([[1, 1], [1, 0]], [[0.0, 0.0], [0.0, 0.0]])
     0.25
     """
-    return _sums(Y, log_odds, sample_weight, n_bins).expected_calibration_error
+    return _sums(Y, log_odds, sample_weight, n_bins).scores()["expected_calibration_error"]
 
 
 def reliability(
@@ -212,42 +212,20 @@ class ProbabilitySums(Sums):
     bin_probability: Floats
     bin_positive: Floats
 
-    @property
-    def brier_score(self) -> float:
-        """Mean over the known cells of (P − Y)²; without known cells NaN."""
-        return float(ratio(self.squared_error.sum(), self.known.sum(), nothing=np.nan))
-
-    @property
-    def brier_score_per_label(self) -> Floats:
-        """Mean of (P − Y)² over the documents whose label is known; NaN when none is."""
-        scores: Floats = ratio(self.squared_error, self.known, nothing=np.nan)
-        return scores
-
-    @property
-    def mean_log_loss(self) -> float:
-        """Mean over documents of the sum over their known labels; without known cells NaN."""
-        documents = self.n_documents if self.known.sum() > 0 else 0.0
-        return float(ratio(self.log_loss.sum(), documents, nothing=np.nan))
-
-    @property
-    def log_loss_per_label(self) -> Floats:
-        """Mean log loss over the documents whose label is known; NaN when none is."""
-        scores: Floats = ratio(self.log_loss, self.known, nothing=np.nan)
-        return scores
-
-    @property
-    def expected_calibration_error(self) -> float:
-        """Mean over cells of |mean probability − share positive| of the cell's bin; or NaN."""
-        gap = np.abs(self.bin_probability - self.bin_positive).sum()
-        return float(ratio(gap, self.bin_count.sum(), nothing=np.nan))
-
     def scores(self) -> dict[str, float]:
-        """Return Brier score, log loss and calibration error by name."""
+        """Return Brier score, log loss and calibration error by name; without known cells NaN."""
+        n_known = self.known.sum()
+        gap = np.abs(self.bin_probability - self.bin_positive).sum()
         return {
-            "brier_score": self.brier_score,
-            "log_loss": self.mean_log_loss,
-            "expected_calibration_error": self.expected_calibration_error,
+            "brier_score": ratio(self.squared_error.sum(), n_known, nothing=np.nan),
+            "log_loss": float(self.log_loss.sum() / self.n_documents) if n_known else np.nan,
+            "expected_calibration_error": ratio(gap, n_known, nothing=np.nan),
         }
+
+    def per_label(self) -> dict[str, Floats]:
+        """Return each label's Brier score and log loss by name; NaN where it is known nowhere."""
+        sums = {"brier_score": self.squared_error, "log_loss": self.log_loss}
+        return {name: ratio(total, self.known, nothing=np.nan) for name, total in sums.items()}
 
     @property
     def reliability(self) -> Reliability:

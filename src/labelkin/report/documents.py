@@ -1,19 +1,26 @@
-"""Tables and scores → documents: Markdown, LaTeX and CSV."""
+"""A result folder → the files of its report: the paper's tables in every form, and all scores."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 
-from labelkin.report.further_tables import further_tables
-from labelkin.report.latex import latex_table, latex_text
-from labelkin.report.outcome import Outcome
-from labelkin.report.paper_tables import PaperTable, example_table, label_table
+from labelkin.files import write_whole
+from labelkin.report.page import html_page
+from labelkin.report.paper import paper_tables
+from labelkin.report.results import Outcome, read_outcomes
 from labelkin.report.scores import Score
-from labelkin.report.summaries import f1_summary, loss_summary
-from labelkin.report.tables import Cell, Table, markdown_table, markdown_text
+from labelkin.report.tables import (
+    Table,
+    csv_table,
+    csv_text,
+    latex_table,
+    latex_text,
+    markdown_table,
+    markdown_text,
+)
 
 _LATEX_HEAD = (
     "% Tables to be read into a document by \\input{tables}. They need no package; the document is "
@@ -21,11 +28,48 @@ _LATEX_HEAD = (
 )
 
 
-def paper_tables(outcome: Outcome) -> list[PaperTable]:
-    """Return the tables of one corpus: label-based, example-based, the summaries, what is more."""
-    tables = [label_table(outcome), example_table(outcome)]
-    summaries = [f1_summary([outcome]), loss_summary([outcome])]
-    return [*tables, *summaries, *further_tables(outcome)]
+def report_results(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
+) -> tuple[Path, ...]:
+    """Write the report on a result folder, finished or not; return the files.
+
+    ``tables.md``, ``tables.tex`` and ``tables.html`` hold the paper's tables with its figures
+    beside ours, ``<corpus>-<table>.csv`` each table alone, and ``scores.csv`` every score. Nothing
+    is trained, and no file is ever there by halves.
+
+    Parameters
+    ----------
+    folder
+        Where :func:`labelkin.experiment.run_experiment` put its runs.
+    out : default None
+        Where the files go, made if need be; ``None``: into ``folder``.
+
+    Returns
+    -------
+    The paths of the files.
+    """
+    documents = report_documents(read_outcomes(folder))
+    place = Path(folder if out is None else out)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in documents.items():
+        write_whole(place / name, text)
+    return tuple(place / name for name in documents)
+
+
+def report_documents(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the text of every file of the report by its name."""
+    shown = [s for outcome in outcomes for s in outcome.scores if s.metric in outcome.metrics]
+    return {
+        "tables.md": markdown_document(outcomes),
+        "tables.tex": latex_document(outcomes),
+        "tables.html": html_page(outcomes),
+        **{
+            f"{outcome.corpus}-{table.key}.csv": csv_table(table)
+            for outcome in outcomes
+            for table in paper_tables(outcome)
+        },
+        "scores.csv": scores_csv(shown),
+    }
 
 
 def markdown_document(outcomes: Sequence[Outcome]) -> str:
@@ -38,18 +82,18 @@ def markdown_document(outcomes: Sequence[Outcome]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def markdown_sections(tables: Iterable[PaperTable], level: int, told: set[str]) -> Iterator[str]:
+def markdown_sections(tables: Iterable[Table], level: int, said: set[str]) -> Iterator[str]:
     """Yield tables, each under its title, with its notes below it.
 
-    Notes among those ``told`` are not told again; new ones are put there.
+    Notes among those ``said`` are not said again; new ones are put there.
     """
     for table in tables:
         yield f"{'#' * level} {markdown_text(table.title)}"
         if not table.caption.startswith(table.title):
             yield markdown_text(f"{table.caption}.")
-        yield markdown_table(table.table, apart=True)
-        yield from (markdown_text(note) for note in table.notes if note not in told)
-        told.update(table.notes)
+        yield markdown_table(table, apart=True)
+        yield from (markdown_text(note) for note in table.notes if note not in said)
+        said.update(table.notes)
 
 
 def markdown_facts(outcome: Outcome) -> str:
@@ -68,21 +112,6 @@ def latex_document(outcomes: Sequence[Outcome]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def csv_table(table: Table) -> str:
-    """Return a table as CSV; the paper's figures and the differences have columns of their own.
-
-    Numbers are written as programs read them, and what is missing is empty.
-    """
-    widths = [max((len(row[i].beside) for row in table.rows), default=0) for i in _columns(table)]
-    heads = [" ".join(filter(None, column)) for column in table.header]
-    header = [
-        name
-        for head, width in zip(heads, widths, strict=True)
-        for name in [head, f"{head} paper", f"{head} difference"][: 1 + width]
-    ]
-    return _csv([header, *(_spread(row, widths) for row in table.rows)])
-
-
 def scores_csv(scores: Iterable[Score]) -> str:
     """Return every score that is there, a line each, beside it the paper's and the difference.
 
@@ -91,32 +120,9 @@ def scores_csv(scores: Iterable[Score]) -> str:
     """
     rows = [["corpus", "system", "metric", "value", "paper", "difference"]]
     for score in scores:
-        if not math.isnan(score.ours.value):
+        if not math.isnan(score.value):
             paper = "" if score.paper is None else repr(score.paper.value)
             difference = "" if score.paper is None else repr(score.difference)
-            value = repr(score.ours.value)
-            rows.append([score.corpus, score.system, score.metric, value, paper, difference])
-    return _csv(rows)
-
-
-def _columns(table: Table) -> range:
-    return range(len(table.header))
-
-
-def _spread(row: Sequence[Cell], widths: Sequence[int]) -> list[str]:
-    cells = []
-    for cell, width in zip(row, widths, strict=True):
-        beside = [*cell.beside, *[""] * width][:width]
-        cells += [_plain(text) for text in [cell.text, *beside]]
-    return cells
-
-
-def _plain(text: str) -> str:
-    """Return a text as programs read it: a plain minus, nothing for a dash."""
-    return "" if text == "–" else text.replace("−", "-")
-
-
-def _csv(rows: Iterable[Sequence[str]]) -> str:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+            row = [score.corpus, score.system, score.metric, repr(float(score.value))]
+            rows.append([*row, paper, difference])
+    return csv_text(rows)

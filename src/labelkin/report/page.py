@@ -1,129 +1,98 @@
-"""All of it → one HTML page that needs no other file and no other host."""
+"""All of it → one HTML page that needs no other file and no other host, light and dark.
+
+The page is made by the Jinja templates beside this module, in which all text is escaped; only the
+pictures, whose text :mod:`labelkin.report.plots` has escaped, are put in as they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.label_matrix import LabelMatrix
-from labelkin.report.comparison import Comparison
-from labelkin.report.frame import fact_list, frame, panels, scrolling
-from labelkin.report.plots import bond_picture, gain_pictures, reliability_pictures
-from labelkin.report.reading import read_comparison
-from labelkin.report.tables import LEGEND, bond_table, comparison_table, html_table
+from labelkin.report.paper import comparison_table, paper_tables
+from labelkin.report.plots import (
+    edge_picture,
+    gain_pictures,
+    reliability_pictures,
+    score_pictures,
+)
+from labelkin.report.results import Outcome
+from labelkin.report.sentences import describe
+from labelkin.report.tables import edge_table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_NO_PICTURES = 'Pictures need matplotlib: pip install "labelkin[plot]"'
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
-    """What the page tells.
+def html_page(
+    outcomes: Sequence[Outcome], *, introduction: str = "", edges: Sequence[LabelEdge] = ()
+) -> str:
+    """Return the page; all text in it is escaped, and the same outcomes give the same page.
 
-    Attributes
+    Without matplotlib the page has its tables, and says what its pictures need.
+
+    Parameters
     ----------
-    comparison
-        The compared systems.
-    addition
-        The addition that the figures look at, ``"BLR+M2"``.
-    labels
-        The training label sets.
-    edges
-        The strongest attractions and repulsions between labels.
-    introduction
+    outcomes
+        What came out, corpus by corpus.
+    introduction : str, default ""
         A paragraph on the corpus and on how to take the numbers.
-    facts
-        How it was made, by name.
+    edges : default ()
+        The strongest attractions and repulsions between labels, drawn as a graph where there are
+        any.
     """
-
-    comparison: Comparison
-    addition: str
-    labels: LabelMatrix
-    edges: Sequence[LabelEdge]
-    introduction: str = ""
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-
-def html_page(report: Report) -> str:
-    """Return the page; all text in it is escaped, and the same report gives the same page."""
-    title = f"What the other labels add: {report.comparison.corpus}"
-    sections = [_opening, _scores, _gains, _label_graph, _reliability, _facts]
-    return frame(title, (section(report) for section in sections))
-
-
-def _opening(report: Report) -> str:
-    comparison = report.comparison
-    counts = report.labels.counts()[0]
-    sentences = read_comparison(comparison, report.addition, counts)
-    return "\n".join(
-        [
-            "<header>",
-            f'<p class="eyebrow">labelkin · corpus {escape(comparison.corpus)}</p>',
-            "<h1>What the other labels add</h1>",
-            f"<p>{escape(report.introduction)}</p>",
-            "</header>",
-            "<main>",
-            "<ul>",
-            *(f"<li>{escape(sentence)}</li>" for sentence in sentences),
-            "</ul>",
-        ]
+    in_paper = any(outcome.paper for outcome in outcomes)
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            title="The paper’s tables, measured again" if in_paper else "What the other labels add",
+            names=", ".join(outcome.corpus for outcome in outcomes),
+            introduction=introduction,
+            sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
+            no_pictures="" if _can_draw() else _NO_PICTURES,
+            graph=edge_picture(edges) if edges and _can_draw() else None,
+            edges=edge_table(edges) if edges else None,
+        )
     )
 
 
-def _scores(report: Report) -> str:
-    n_documents = report.comparison.systems[0].evaluation.n_documents
-    caption = f"Scores on {n_documents:g} test documents; the best of each column is bold."
-    table = html_table(comparison_table(report.comparison), caption)
-    return "\n".join(
-        [
-            "<h2>All systems</h2>",
-            scrolling(table, "Scores of all systems"),
-            f'<p class="small">{escape(LEGEND)}</p>',
-        ]
+def _section(outcome: Outcome, key: str) -> dict[str, Any]:
+    """Return what the template shows of one corpus."""
+    tables = paper_tables(outcome)
+    if not outcome.paper:  # with nothing to stand beside, all five metrics fit one table
+        tables = [comparison_table(outcome), *tables[2:]]
+    draws, addition = _can_draw(), outcome.addition
+    return {
+        "outcome": outcome,
+        "sentences": describe(outcome),
+        "tables": tables,
+        "scores": score_pictures(outcome, key) if draws else [],
+        "gains": gain_pictures(outcome, addition, key) if draws and addition else [],
+        "reliability": reliability_pictures(outcome, addition, key) if draws and addition else [],
+    }
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError('Pages need jinja2: pip install "labelkin[cli]"') from error
+    return Environment(
+        loader=PackageLoader("labelkin.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-
-
-def _gains(report: Report) -> str:
-    pictures = gain_pictures(report.comparison, report.addition, report.labels)
-    caption = (
-        f"Each mark is a label: how its F1 on the test documents changes when {report.addition} is "
-        "added, against how many training documents carry it. Filled triangles gain, hollow ones "
-        "lose, circles stay."
-    )
-    return "<h2>Which labels gain</h2>\n" + panels(pictures, caption)
-
-
-def _label_graph(report: Report) -> str:
-    picture = bond_picture(report.edges)
-    caption = (
-        "Solid blue lines: the labels speak for each other. Dashed orange lines: against each "
-        "other. The thicker, the more; the number counts the training documents that carry both."
-    )
-    table = html_table(
-        bond_table(report.edges), "Weights in log-odds; counts of training documents."
-    )
-    return "\n".join(
-        [
-            "<h2>Which labels speak for each other</h2>",
-            '<figure class="wide">',
-            scrolling(picture.svg, picture.title),
-            f"<figcaption>{escape(caption)}</figcaption>",
-            "</figure>",
-            "<details>",
-            "<summary>The same as a table, with the counts behind it</summary>",
-            scrolling(table, "Strongest attractions and repulsions"),
-            "</details>",
-        ]
-    )
-
-
-def _reliability(report: Report) -> str:
-    pictures = reliability_pictures(report.comparison, report.addition)
-    caption = (
-        "Cells (document, label) are put in bins by the probability given; on the dotted line, "
-        "that share of them carries the label. ECE is the mean distance from it, over all cells."
-    )
-    return "<h2>Can the probabilities be trusted?</h2>\n" + panels(pictures, caption)
-
-
-def _facts(report: Report) -> str:
-    return "\n".join(["<h2>How it was made</h2>", fact_list(report.facts), "</main>"])

@@ -1,120 +1,309 @@
-"""The paper's own numbers.
+"""The record of scores → the paper's tables in its own layout, the paper's figures beside ours.
 
-Source: A. E. Romero and L. M. de Campos, *A probabilistic methodology for multilabel
-classification*, section "Results". ``paper_figures.csv`` holds its six tables of scores as printed
-(label-based, and example-based and ranking, for Reuters-21578, Ohsumed-23 and RCV1): per corpus,
-system and metric the value, Δ% and the sign (``≪ < ~ > ≫`` of the s-test or S-test, ``• ◦`` for the
-losses). ``paper_counts.csv`` holds its two tables of summary counts.
-
-What is printed as "one error" is given here as 1 − it: :func:`one_error_note` says why. All else is
-as printed, even where the paper disagrees with itself: Δ% of Ohsumed-23 ``NB+SMO+M2`` macro F1
-(+4.32; its scores make +4.30) and of RCV1 ``SVM+SMO+M2`` micro F1 (−15.55; −15.66), and two of the
-summary counts, which :func:`miscounted` lists.
+Label-based: micro and macro F1 with Δ% and the signs of the s-test and S-test. Example-based and
+ranking: Hamming loss, subset 0/1 loss and one-error with marks for better and worse. Two summaries
+count how often an addition is better and worse. An experiment may ask for more: further metrics,
+and intervals by bootstrap. :func:`comparison_table` shows all five metrics in one table.
 """
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Iterator, Mapping
-from functools import cache
-from importlib.resources import files
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from labelkin.report.scores import F1_METRICS, LOSSES, Counts, Standing, count_leads
+from labelkin.report.results import Outcome, System
+from labelkin.report.scores import (
+    F1_METRICS,
+    LOSSES,
+    METRICS,
+    PAPER_TITLES,
+    WORDS,
+    Counts,
+    Score,
+    count_leads,
+    paper_scores,
+)
+from labelkin.report.tables import Cell, Table, Tone, p_value_text, score_text, signed_text
+from labelkin.significance import Bootstrap
 
-#: The corpora of the paper, as it writes them.
-TITLES = {"reuters21578": "Reuters-21578", "ohsumed23": "Ohsumed-23", "rcv1": "RCV1"}
-_BEGINNINGS = {"reuters21578": "reuters21578", "ohsumed": "ohsumed23", "rcv1": "rcv1"}
+#: What the paper's tables call the metrics.
+HEADS = {"micro_f1": "μF₁", "macro_f1": "MF₁"} | {m: WORDS[m].capitalize() for m in LOSSES}
+LEGEND = (
+    "Δ% is the change against the content classifier alone. Signs: ≪ and < say that the baseline "
+    "is worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that nothing "
+    "was shown. s compares decision by decision (micro sign test), S label by label (macro "
+    "sign test)."
+)
+_DECIMALS = 5  # the paper's
 
-#: By (system, metric): ``("NB+BLR+M2", "micro_f1")``.
-Standings = Mapping[tuple[str, str], Standing]
+
+def paper_tables(outcome: Outcome) -> list[Table]:
+    """Return the tables of one corpus: label-based, example-based, the summaries, what is more."""
+    tables = [label_table(outcome), example_table(outcome)]
+    summaries = [f1_summary([outcome]), loss_summary([outcome])]
+    return [*tables, *summaries, *further_tables(outcome)]
 
 
-def paper_corpus(name: str) -> str | None:
-    """Return which corpus of the paper a corpus goes by the name of, if any.
+# Tables of scores
 
-    Examples
-    --------
-    >>> paper_corpus("rcv1-sample"), paper_corpus("yeast")
-    ('rcv1', None)
+#: A column: its header, the metric it shows, and how a score becomes a cell.
+_Column = tuple[tuple[str, str], str, Callable[[Score], Cell]]
+
+
+def label_table(outcome: Outcome) -> Table:
+    """Return micro and macro F1 with Δ% and signs; a group of rows per content classifier."""
+    columns: list[_Column] = []
+    for metric, test in zip(F1_METRICS, ("s-test", "S-test"), strict=True):
+        columns.append((("", HEADS[metric]), metric, _value_cell))
+        columns.append(((metric.partition("_")[0], "Δ%"), metric, _change_cell))
+        columns.append((("", test), metric, _sign_cell))
+    table = _score_table(outcome, columns, "label_based", "Label-based measures", (1, 3, 3))
+    classifiers = "; ".join(f"{name}: {what}" for name, what in outcome.classifiers.items())
+    described = (f"{classifiers}.",) if classifiers else ()
+    return replace(table, notes=(LEGEND, *_notes(outcome), *described))
+
+
+def example_table(outcome: Outcome) -> Table:
+    """Return Hamming loss, subset loss and one-error, each marked as better or worse."""
+    columns: list[_Column] = []
+    for metric in LOSSES:
+        columns.append((("", HEADS[metric]), metric, _value_cell))
+        columns.append(((HEADS[metric].partition(" ")[0], "mark"), metric, _mark_cell))
+    title = "Example-based and ranking measures"
+    table = _score_table(outcome, columns, "example_based", title, (1, 2, 2, 2))
+    legend = "• better than the content classifier alone or equal to it, ◦ worse."
+    reason = (one_error_note(),) if outcome.paper else ()
+    return replace(table, notes=(legend, *_notes(outcome), *reason))
+
+
+def comparison_table(outcome: Outcome) -> Table:
+    """Return all five metrics, a row per system; the best score of each is marked.
+
+    Baselines have neither change nor sign.
     """
-    for beginning, corpus in _BEGINNINGS.items():
-        if name.startswith(beginning):
-            return corpus
-    return None
-
-
-@cache
-def paper_standings(corpus: str) -> Standings:
-    """Return the paper's scores on one of its corpora, by system and metric.
-
-    Examples
-    --------
-    >>> standing = paper_standings("reuters21578")["kNN+BLR+M2", "micro_f1"]
-    >>> standing.value, standing.baseline, standing.change, standing.sign
-    (0.78022, 0.78875, -1.08, '≫')
-    >>> paper_standings("reuters21578")["SVM", "one_error"].value
-    0.0573
-    """
-    if corpus not in TITLES:
-        raise ValueError(
-            f"The paper's corpora are {', '.join(map(repr, TITLES))}, got {corpus!r}. "
-            "paper_corpus(name) tells which one a corpus goes by the name of."
-        )
-    rows = {
-        (row["system"], row["metric"]): row
-        for row in _read("paper_figures.csv")
-        if row["corpus"] == corpus
-    }
-    return {key: _standing(rows, *key) for key in rows}
-
-
-@cache
-def printed_counts() -> Mapping[tuple[str, str], Counts]:
-    """Return the paper's summary counts as printed, by (addition, metric).
-
-    Losses have no counts of what is significant: 0. "One error" is better where it is lower, as the
-    paper reads it.
-    """
-    return {
-        (row["addition"], row["metric"]): Counts(*(int(row[name] or 0) for name in Counts._fields))
-        for row in _read("paper_counts.csv")
-    }
-
-
-def paper_counts(addition: str, metric: str) -> Counts:
-    """Count the paper's three corpora anew from its figures; one-error as complemented."""
-    return count_leads(
-        standing
-        for corpus in TITLES
-        for (system, name), standing in paper_standings(corpus).items()
-        if name == metric and system.partition("+")[2] == addition
+    best = {}
+    for metric in METRICS:
+        scores = [s.value for s in outcome.scores if s.metric == metric and not s.rule]
+        there = [score for score in scores if not math.isnan(score)]
+        best[metric] = (min if metric in LOSSES else max)(there, default=math.nan)
+    columns: list[_Column] = []
+    for metric in METRICS:
+        first, _, second = WORDS[metric].replace("-", "- ").partition(" ")  # two lines are narrower
+        columns.append(((first, second), metric, lambda s: _plain_cell(s, best)))
+        if metric in F1_METRICS:
+            sign = "s" if metric == "micro_f1" else "S"
+            columns.append((("", "Δ%"), metric, lambda s: _only_tested(s, _change_cell)))
+            columns.append((("", sign), metric, lambda s: _only_tested(s, _sign_cell)))
+    documents = [f" on {s.evaluation.n_documents:g} test documents" for s in outcome.systems[:1]]
+    return replace(
+        _score_table(outcome, columns, "comparison", "All systems", (1, 3, 3, 3), "system"),
+        caption=f"Scores{''.join(documents)}; the best of each column is bold.",
+        notes=(LEGEND, *_notes(outcome)),
     )
 
 
-def miscounted() -> Iterator[tuple[str, str, Counts, Counts]]:
-    """Yield summary counts that the paper's own figures contradict: printed, and counted anew.
+def further_tables(outcome: Outcome) -> Iterator[Table]:
+    """Yield what the experiment asks for beyond the paper, if anything: metrics, intervals."""
+    metrics = [metric for metric in outcome.metrics if metric not in METRICS]
+    if metrics:
+        columns: list[_Column] = [(("", metric), metric, _value_cell) for metric in metrics]
+        yield _score_table(outcome, columns, "further", "Further measures", (1, len(metrics)))
+    drawn = [added for _, added in outcome.pairs() if added.bootstraps]
+    if drawn:
+        yield _bootstrap_table(outcome, drawn)
 
-    Examples
-    --------
-    >>> [(addition, metric) for addition, metric, *_ in miscounted()]
-    [('BLR+M2', 'hamming_loss'), ('SMO+M2', 'hamming_loss')]
-    """
-    for (addition, metric), printed in printed_counts().items():
-        counted = paper_counts(addition, metric)
-        if metric == "one_error":  # as the paper reads it
-            counted = counted._replace(better=counted.worse, worse=counted.better)
-        if counted != printed:
-            yield addition, metric, printed, counted
+
+def _score_table(
+    outcome: Outcome,
+    columns: Sequence[_Column],
+    key: str,
+    title: str,
+    together: tuple[int, ...],
+    first: str = "Model",
+) -> Table:
+    """Return a row per system, grouped by content classifier."""
+
+    def row(scores: Mapping[str, Score]) -> list[Cell]:
+        name = Cell(scores[METRICS[0]].system)
+        return [name, *(cell(scores[metric]) for _, metric, cell in columns)]
+
+    groups = [[row(scores) for scores in group] for group in outcome.groups()]
+    header = [("", first), *(head for head, _, _ in columns)]
+    return Table(header, groups, key, title, f"{title} for {outcome.title}", together)
+
+
+def _value_cell(score: Score) -> Cell:
+    """Return a score, the paper's and the difference beside it."""
+    text = score_text(score.value, _DECIMALS)
+    if score.paper is None:
+        return Cell(text)
+    paper = score_text(score.paper.value, _DECIMALS)
+    return Cell(text, beside=_beside(paper, score.difference, _DECIMALS))
+
+
+def _change_cell(score: Score) -> Cell:
+    text, tone = signed_text(score.change), _tone(score.sign)
+    if score.paper is None or not score.addition:
+        return Cell(text, tone=tone)
+    paper = signed_text(score.paper.change)
+    return Cell(text, tone=tone, beside=_beside(paper, score.change - score.paper.change, 2))
+
+
+def _sign_cell(score: Score) -> Cell:
+    beside = (score.paper.sign,) if score.paper and score.paper.sign else ()
+    return Cell(score.sign or "–", score.note, _tone(score.sign), beside=beside)
+
+
+def _mark_cell(score: Score) -> Cell:
+    beside = (score.paper.mark,) if score.paper and score.paper.mark else ()
+    tone: Tone = "better" if score.lead > 0 else "worse" if score.lead < 0 else ""
+    return Cell(score.mark, tone=tone, beside=beside)
+
+
+def _plain_cell(score: Score, best: Mapping[str, float]) -> Cell:
+    return Cell(score_text(score.value), best=score.value == best[score.metric])
+
+
+def _only_tested(score: Score, cell: Callable[[Score], Cell]) -> Cell:
+    return cell(score)._replace(beside=()) if score.sign else Cell("")
+
+
+def _beside(paper: str, difference: float, decimals: int) -> tuple[str, ...]:
+    """Return the paper's figure, and the difference where there is one."""
+    return (paper,) if math.isnan(difference) else (paper, signed_text(difference, decimals))
+
+
+def _tone(sign: str) -> Tone:
+    if sign in {"≪", "<"}:
+        return "better"
+    return "worse" if sign in {"≫", ">"} else ""
+
+
+def _notes(outcome: Outcome) -> Iterator[str]:
+    """Say what stands beside, what a number is, and what is missing."""
+    if outcome.paper:
+        yield "With each number: the paper's, then ours less the paper's."
+        if outcome.corpus != outcome.paper:
+            title = PAPER_TITLES[outcome.paper]
+            yield f"The paper's figures are those for {title}, not for {outcome.corpus}."
+    if len(outcome.seeds) > 1:
+        seeds = ", ".join(map(str, outcome.seeds))
+        yield (
+            f"Scores are means over seeds {seeds}; a sign is the one that the tests of all seeds "
+            "support."
+        )
+    if outcome.missing:
+        yield f"Missing, not run yet: {', '.join(outcome.missing)}."
+
+
+def _bootstrap_table(outcome: Outcome, drawn: Sequence[System]) -> Table:
+    """Return the differences from the content classifier alone with their intervals."""
+    first = drawn[0].bootstraps
+    contents = dict.fromkeys(system.content for system in drawn)
+    title = "Differences and their intervals"
+    note = (
+        f"Less the content classifier alone; in brackets the {100 * first[0].confidence:g} % "
+        f"interval of {first[0].n_draws} draws of documents with replacement, seed "
+        f"{outcome.seeds[0]} of the experiment. Signs as in the label-based table."
+    )
+    return Table(
+        [("", "Model"), *(("", HEADS[b.metric]) for b in first)],
+        [
+            [[Cell(s.name), *map(_interval, s.bootstraps)] for s in drawn if s.content == content]
+            for content in contents
+        ],
+        key="bootstrap",
+        title=title,
+        caption=f"{title} for {outcome.title}",
+        columns=(1, len(first)),
+        notes=(note,),
+    )
+
+
+def _interval(drawn: Bootstrap) -> Cell:
+    low, high = (signed_text(bound, 4) for bound in (drawn.low, drawn.high))
+    text = f"{signed_text(drawn.difference, 4)} [{low}, {high}] {drawn.sign}"
+    return Cell(text, p_value_text(drawn.p_value), _tone(drawn.sign))
+
+
+# Summaries
+
+
+def f1_summary(outcomes: Sequence[Outcome]) -> Table:
+    """Count how often an addition is better and worse, and significantly so, by F1."""
+    return Table(
+        *_count_rows(outcomes, F1_METRICS, lambda counts: "/".join(map(str, counts))),
+        key="summary_f1",
+        title="Better and worse by F1",
+        caption=(
+            "Number of times that a content classifier with an addition is better/significantly "
+            "better/worse/significantly worse than alone, with respect to micro and macro F₁"
+        ),
+        columns=(1, 1, 1),
+        notes=tuple(_count_notes(outcomes)),
+    )
+
+
+def loss_summary(outcomes: Sequence[Outcome]) -> Table:
+    """Count how often an addition is better and worse by the example-based and ranking measures."""
+    notes = ["An equal score is neither better nor worse, as in the paper."]
+    notes += _count_notes(outcomes)
+    if any(outcome.paper for outcome in outcomes):
+        notes.append(
+            "The paper's one-error is counted as complemented (the example-based table says why): "
+            "where it is said to be better in print, it is worse here."
+        )
+    return Table(
+        *_count_rows(outcomes, LOSSES, lambda counts: f"{counts.better}/{counts.worse}"),
+        key="summary_losses",
+        title="Better and worse by the other measures",
+        caption=(
+            "Number of times that a content classifier with an addition is better/worse than "
+            "alone, with respect to example-based and ranking measures"
+        ),
+        columns=(1, 1, 1, 1),
+        notes=tuple(notes),
+    )
+
+
+def _count_rows(
+    outcomes: Sequence[Outcome], metrics: Sequence[str], text: Callable[[Counts], str]
+) -> tuple[list[tuple[str, str]], list[list[list[Cell]]]]:
+    """Return the header, and a row per addition; beside a count, the paper's of the same cells."""
+    scores = [s for one in outcomes for s in one.scores if s.addition and not s.rule]
+    rows = []
+    for addition in dict.fromkeys(score.addition for score in scores):
+        cells = [Cell(addition)]
+        for metric in metrics:
+            chosen = [s for s in scores if (s.addition, s.metric) == (addition, metric)]
+            compared = [score for score in chosen if not math.isnan(score.lead)]
+            paper = [score.paper for score in compared if score.paper]
+            beside = (text(count_leads(paper)),) if paper else ()
+            cells.append(Cell(text(count_leads(compared)), beside=beside))
+        rows.append(cells)
+    return [("", "Addition"), *(("", HEADS[metric]) for metric in metrics)], [rows]
+
+
+def _count_notes(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield f"Counted over the content classifiers of: {', '.join(o.title for o in outcomes)}."
+    if any(outcome.paper for outcome in outcomes):
+        yield "With each count: the same count of the paper's figures for the same systems."
+    missing = sum(len(outcome.missing) for outcome in outcomes)
+    if missing:
+        yield f"Runs that are missing and not counted: {missing}."
+
+
+# What the paper's figures say of themselves
 
 
 def broken_one_errors() -> tuple[int, int]:
     """Count baselines whose printed "one error" exceeds their subset loss; and all of them."""
     baselines = [
-        (1 - standings[system, "one_error"].value, standings[system, "subset_loss"].value)
-        for standings in map(paper_standings, TITLES)
-        for system, metric in standings
-        if metric == "one_error" and "+" not in system
+        (1 - score.value, paper_scores(corpus)[score.system, "subset_loss"].value)
+        for corpus in PAPER_TITLES
+        for score in paper_scores(corpus).values()
+        if score.metric == "one_error" and not score.addition
     ]
     return sum(printed > subset for printed, subset in baselines), len(baselines)
 
@@ -129,29 +318,3 @@ def one_error_note() -> str:
         "fits 1 − one-error. The paper's figures are therefore shown as 1 less what is printed, "
         "and its marks and counts of better and worse are turned round with them."
     )
-
-
-def _standing(
-    rows: Mapping[tuple[str, str], Mapping[str, str]], system: str, metric: str
-) -> Standing:
-    row, content = rows[system, metric], system.partition("+")[0]
-    value = _complement(metric, row["value"])
-    if system == content:
-        return Standing(metric, value)
-    return Standing(
-        metric,
-        value,
-        baseline=_complement(metric, rows[content, metric]["value"]),
-        change=float(row["change"]) if metric in F1_METRICS else math.nan,
-        sign="" if metric in LOSSES else row["sign"],
-    )
-
-
-def _complement(metric: str, printed: str) -> float:
-    """Read a figure; what is printed as one error becomes 1 − it, with the decimals printed."""
-    return round(1 - float(printed), 5) if metric == "one_error" else float(printed)
-
-
-def _read(name: str) -> list[dict[str, str]]:
-    text = files("labelkin.report").joinpath(name).read_text(encoding="utf-8")
-    return list(csv.DictReader(text.splitlines()))

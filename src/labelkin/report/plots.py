@@ -1,103 +1,156 @@
-"""Records → pictures: gains per label, the label graph, reliability before and after."""
+"""The record of scores → plots as SVG elements of a page: its colours, its font, light and dark."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.explain.label_graph import LabelEdge, short_name
-from labelkin.label_matrix import LabelMatrix
-from labelkin.report.comparison import Comparison, System
-from labelkin.report.label_graph import bonded_labels, lay_out
-from labelkin.report.number_text import score_text
-from labelkin.report.reading import gains_per_label
-from labelkin.report.svg import COLOURS, Picture, drawing, finish
+from labelkin.explain.layout import edge_labels, lay_out
+from labelkin.report.results import Outcome, System
+from labelkin.report.scores import F1_METRICS, Score
+from labelkin.report.sentences import gains_per_label
+from labelkin.report.tables import score_text, signed_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
-_PANEL = (3.5, 2.8)
-_GRAPH = (7.6, 6.0)
+#: Colours by the name of the page's variable; in the page, the variable's value replaces them.
+COLOURS = {
+    "ink": "#1c2126",
+    "muted": "#66707a",
+    "paper": "#fdfdfc",
+    "better": "#1a5fb4",
+    "worse": "#b5490f",
+}
+_STYLE = {
+    "svg.hashsalt": "labelkin",  # ids that do not change from run to run
+    "svg.fonttype": "none",  # text stays text
+    "text.parse_math": False,  # a label may hold a dollar sign
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "text.color": COLOURS["ink"],
+    "axes.edgecolor": COLOURS["muted"],
+    "axes.labelcolor": COLOURS["ink"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": COLOURS["muted"],
+    "ytick.color": COLOURS["muted"],
+    "xtick.labelcolor": COLOURS["ink"],
+    "ytick.labelcolor": COLOURS["ink"],
+    "legend.frameon": False,
+}
+_PANEL, _GRAPH = (3.5, 2.8), (7.6, 6.0)
 
 
-class _Labels(NamedTuple):
-    """What the gain pictures of a page have in common."""
+class Picture(NamedTuple):
+    """A plot for a page: its title, what it shows in words, and the ``<svg>`` element."""
 
-    names: list[str]
-    percent: Floats  # of the training documents carry the label
-    reach: tuple[float, float]
-    key: str
+    title: str
+    alt: str
+    svg: str
 
 
-def gain_pictures(
-    comparison: Comparison, addition: str, labels: LabelMatrix, key: str = ""
-) -> list[Picture]:
+# Every system's F1, beside the paper's
+
+
+def score_pictures(outcome: Outcome, key: str = "") -> list[Picture]:
+    """Draw micro and macro F1 of every system, and the paper's where there are any.
+
+    Here and below, ``key`` keeps the ids of these pictures apart from those of others in the page.
+    """
+    pictures = []
+    for metric, title in zip(F1_METRICS, ("Micro F1", "Macro F1"), strict=True):
+        scores = [s for s in outcome.scores if s.metric == metric and not s.rule]
+        with _drawing((4.6, 0.7 + 0.17 * len(scores))) as (figure, axes):
+            _draw_scores(axes, scores)
+            axes.set_xlabel(title)
+            alt = _describe_scores(scores, title)
+            pictures.append(_finish(figure, f"{key}{metric}", title, alt))
+    return pictures
+
+
+def _draw_scores(axes: Axes, scores: list[Score]) -> None:
+    """Ours and the paper's differ by colour, by shape and by filling."""
+    places = [-float(i) for i in range(len(scores))]
+    paper = [score.paper.value if score.paper else math.nan for score in scores]
+    ours = [score.value for score in scores]
+    for y, pair in zip(places, zip(ours, paper, strict=True), strict=True):
+        axes.plot(pair, (y, y), color=COLOURS["muted"], linewidth=0.8, zorder=1)
+    style = {"linestyle": "none", "markersize": 4.5}
+    if any(score.paper for score in scores):
+        square = {**style, "marker": "s", "fillstyle": "none", "color": COLOURS["muted"]}
+        axes.plot(paper, places, label="paper", **square)  # type: ignore[arg-type]
+    axes.plot(ours, places, "o", color=COLOURS["better"], label="measured", **style)  # type: ignore[arg-type]
+    axes.set_yticks(places, [score.system for score in scores])
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, fontsize=7, borderaxespad=0)
+
+
+def _describe_scores(scores: list[Score], title: str) -> str:
+    there = [score for score in scores if not math.isnan(score.value)]
+    compared = [score for score in there if score.paper]
+    text = f"{title} of {len(there)} systems"
+    if not compared:
+        return f"{text}, the same as in the table."
+    farthest = max(compared, key=lambda score: abs(score.difference))
+    return (
+        f"{text}, measured and in the paper; the farthest apart is {farthest.system}, "
+        f"{signed_text(farthest.difference, 4)}."
+    )
+
+
+# What every label gains
+
+
+def gain_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Picture]:
     """Draw what every label gains in F1 against how frequent it is; a picture per content.
 
     Parameters
     ----------
-    comparison
-        The compared systems.
+    outcome
+        What came out; its training label sets say how frequent a label is.
     addition
         The addition to look at, ``"BLR+M2"``.
-    labels
-        The training label sets, which say how frequent a label is.
-    key
-        Tells the ids of these pictures from those of others of their kind in the page.
+    key : str, default ""
+        Keeps the ids of these pictures apart from those of others of their kind in the page.
     """
-    systems = [s for s in comparison.proposals if s.addition == addition]
-    gains = [gains_per_label(comparison, system) for system in systems]
-    lowest = min((float(gain.min(initial=-0.05)) for gain in gains), default=-0.05)
-    highest = max((float(gain.max(initial=0.05)) for gain in gains), default=0.05)
+    pairs = outcome.pairs(addition)
+    if not pairs or outcome.labels is None:
+        return []
+    gains = [gains_per_label(*pair) for pair in pairs]
+    lowest = min(float(gain.min(initial=-0.05)) for gain in gains)
+    highest = max(float(gain.max(initial=0.05)) for gain in gains)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
     reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
-    names = [short_name(str(name)) for name in labels.names]
-    shown = _Labels(names, 100 * labels.prior(), reach, f"{key}gain")
-    pairs = zip(systems, gains, strict=True)
-    return [_gain_picture(system, gain, shown) for system, gain in pairs]
+    names = [short_name(str(name)) for name in outcome.labels.names]
+    percent = 100 * outcome.labels.prior()
+    pictures = []
+    for (alone, added), gain in zip(pairs, gains, strict=True):
+        up, down = int((gain > 0).sum()), int((gain < 0).sum())
+        alt = (
+            f"{added.name} against {alone.name}: F1 rises for {up} labels, falls for {down} and "
+            f"stays for {len(gain) - up - down}."
+        )
+        with _drawing(_PANEL) as (figure, axes):
+            _draw_gains(axes, gain, percent, names)
+            axes.set_ylim(*reach)
+            pictures.append(_finish(figure, f"{key}gain-{alone.name}", added.name, alt))
+    return pictures
 
 
-def reliability_pictures(comparison: Comparison, addition: str, key: str = "") -> list[Picture]:
-    """Draw promised against observed shares, before and after; a picture per content classifier."""
-    systems = [s for s in comparison.proposals if s.addition == addition]
-    return [_reliability_picture(comparison[s.content], s, key) for s in systems]
-
-
-def bond_picture(edges: Sequence[LabelEdge], seed: int = 0) -> Picture:
-    """Draw the labels and the edges between them, each with the documents that carry both."""
-    alt = (
-        f"Graph of {len(bonded_labels(edges))} labels with {sum(b.strength > 0 for b in edges)} "
-        f"attractions (solid lines) and {sum(b.strength < 0 for b in edges)} repulsions (dashed "
-        "lines), the same as in the table below it."
-    )
-    with drawing(_GRAPH) as (figure, axes):
-        _draw_bonds(axes, edges, seed)
-        return finish(figure, "edges", "The label graph", alt)
-
-
-def _gain_picture(system: System, gain: Floats, labels: _Labels) -> Picture:
-    up, down = int((gain > 0).sum()), int((gain < 0).sum())
-    alt = (
-        f"{system.name} against {system.content}: F1 rises for {up} labels, falls for {down} and "
-        f"stays for {len(gain) - up - down}."
-    )
-    with drawing(_PANEL) as (figure, axes):
-        _draw_gains(axes, gain, labels.percent)
-        _percent_ticks(axes, labels.percent)
-        middle = float(np.median(labels.percent))
-        for j in _extremes(gain):
-            _name_point(axes, labels.names[j], labels.percent[j], gain[j], middle)
-        axes.set_ylim(*labels.reach)
-        return finish(figure, f"{labels.key}-{system.content}", system.name, alt)
-
-
-def _draw_gains(axes: Axes, gain: Floats, percent: Floats) -> None:
-    """Gains and losses differ by colour, by shape and by filling."""
+def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str]) -> None:
+    """Gains and losses differ by colour, by shape and by filling; the extremes have names."""
     axes.axhline(0, color=COLOURS["muted"], linewidth=0.8)
     sides = [(gain > 0, "^", "better", "full"), (gain < 0, "v", "worse", "none")]
     for where, marker, tone, fill in [*sides, (gain == 0, "o", "muted", "none")]:
@@ -105,6 +158,21 @@ def _draw_gains(axes: Axes, gain: Floats, percent: Floats) -> None:
         axes.plot(percent[where], gain[where], color=COLOURS[tone], markersize=4.5, **style)
     axes.set_xlabel("training documents with the label")
     axes.set_ylabel("change in F1")
+    _percent_ticks(axes, percent)
+    middle = float(np.median(percent))
+    order: list[int] = np.argsort(gain, kind="stable").tolist()
+    extremes = [j for j in order[:2] if gain[j] < 0] + [j for j in order[-2:] if gain[j] > 0]
+    for j in extremes:
+        left, up = percent[j] > middle, gain[j] > 0
+        axes.annotate(
+            names[j],
+            (percent[j], gain[j]),
+            xytext=(3 if left else -3, 4 if up else -4),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="bottom" if up else "top",
+            fontsize=7,
+        )
 
 
 def _percent_ticks(axes: Axes, percent: Floats) -> None:
@@ -117,23 +185,12 @@ def _percent_ticks(axes: Axes, percent: Floats) -> None:
     axes.set_xticks([], minor=True)
 
 
-def _extremes(gain: Floats) -> list[int]:
-    """Return the two labels that lose most and the two that gain most, where any do."""
-    order: list[int] = np.argsort(gain, kind="stable").tolist()
-    return [j for j in order[:2] if gain[j] < 0] + [j for j in order[-2:] if gain[j] > 0]
+# Reliability
 
 
-def _name_point(axes: Axes, name: str, x: float, y: float, middle: float) -> None:
-    left = x > middle
-    axes.annotate(
-        name,
-        (x, y),
-        xytext=(3 if left else -3, 4 if y > 0 else -4),
-        textcoords="offset points",
-        ha="right" if left else "left",
-        va="bottom" if y > 0 else "top",
-        fontsize=7,
-    )
+def reliability_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Picture]:
+    """Draw promised against observed shares, before and after; a picture per content classifier."""
+    return [_reliability_picture(*pair, key) for pair in outcome.pairs(addition)]
 
 
 def _reliability_picture(before: System, after: System, key: str) -> Picture:
@@ -142,14 +199,14 @@ def _reliability_picture(before: System, after: System, key: str) -> Picture:
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."
     )
-    with drawing(_PANEL) as (figure, axes):
+    with _drawing(_PANEL) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=":")
         _draw_reliability(axes, before, f"{before.name}: ECE {errors[0]}", "muted", "o--")
         _draw_reliability(axes, after, f"{after.name}: ECE {errors[1]}", "better", "s-")
         axes.set_xlabel("probability given")
         axes.set_ylabel("share that carries the label")
         axes.legend(loc="upper left", fontsize=7, borderaxespad=0)
-        return finish(figure, f"{key}reliability-{before.content}", after.name, alt)
+        return _finish(figure, f"{key}reliability-{before.content}", after.name, alt)
 
 
 def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: str) -> None:
@@ -165,24 +222,36 @@ def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: 
     axes.plot(*points, style, color=COLOURS[tone], label=label, markersize=3.5, fillstyle=fill)
 
 
-def _draw_bonds(axes: Axes, edges: Sequence[LabelEdge], seed: int) -> None:
+# The label graph
+
+
+def edge_picture(edges: Sequence[LabelEdge], seed: int = 0) -> Picture:
+    """Draw the labels and the edges between them, each with the documents that carry both."""
+    alt = (
+        f"Graph of {len(edge_labels(edges))} labels with {sum(e.strength > 0 for e in edges)} "
+        f"attractions (solid lines) and {sum(e.strength < 0 for e in edges)} repulsions (dashed "
+        "lines), the same as in the table below it."
+    )
     width, height = _GRAPH
-    names = bonded_labels(edges)
+    names = edge_labels(edges)
     lengths = [len(short_name(str(name))) for name in names]
     points = np.array([[5.0 * length + 30, 42.0] for length in lengths]).reshape(-1, 2)
     places = lay_out(edges, points / 2 / 72 / height, width / height, seed)
     at = dict(zip(names, places, strict=True))
-    axes.set_axis_off()
-    axes.set_position((0.0, 0.0, 1.0, 1.0))
-    axes.set(xlim=(0, width / height), ylim=(0, 1))
-    for edge in edges:
-        _draw_bond(axes, edge, at[edge.first], at[edge.second])
-    box = {"boxstyle": "round,pad=0.3", "fc": COLOURS["paper"], "ec": COLOURS["muted"], "lw": 0.8}
-    for name, (x, y) in at.items():
-        axes.text(x, y, short_name(str(name)), ha="center", va="center", bbox=box, zorder=3)
+    with _drawing(_GRAPH) as (figure, axes):
+        axes.set_axis_off()
+        axes.set_position((0.0, 0.0, 1.0, 1.0))
+        axes.set(xlim=(0, width / height), ylim=(0, 1))
+        for edge in edges:
+            _draw_edge(axes, edge, at[edge.first], at[edge.second])
+        box = {"boxstyle": "round,pad=0.3", "fc": COLOURS["paper"], "ec": COLOURS["muted"]}
+        for name, (x, y) in at.items():
+            text = short_name(str(name))
+            axes.text(x, y, text, ha="center", va="center", bbox={**box, "lw": 0.8}, zorder=3)
+        return _finish(figure, "edges", "The label graph", alt)
 
 
-def _draw_bond(axes: Axes, edge: LabelEdge, start: Floats, end: Floats) -> None:
+def _draw_edge(axes: Axes, edge: LabelEdge, start: Floats, end: Floats) -> None:
     """Attractions and repulsions differ by colour and by line; the number is of documents."""
     attracts = edge.strength > 0
     colour = COLOURS["better" if attracts else "worse"]
@@ -193,3 +262,53 @@ def _draw_bond(axes: Axes, edge: LabelEdge, start: Floats, end: Floats) -> None:
     x, y = start + (end - start) * (0.5 if attracts else 0.42)  # two that cross would meet at ½
     count = f"{edge.n_both:.10g}"
     axes.text(x, y, count, color=colour, ha="center", va="center", size=7, bbox=box, zorder=2)
+
+
+# matplotlib figures → SVG elements
+
+
+@contextmanager
+def _drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
+    """Yield an empty figure of some inches, and axes in it, while the report's style holds."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('Plots need matplotlib: pip install "labelkin[plot]"') from error
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        figure.patch.set_visible(False)
+        axes = figure.add_subplot()
+        axes.patch.set_visible(False)
+        yield figure, axes
+
+
+def _finish(figure: Figure, key: str, title: str, alt: str) -> Picture:
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    file = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    FigureCanvasSVG(figure).print_svg(file, metadata=nothing)
+    return Picture(title, alt, inline(file.getvalue(), key, alt))
+
+
+def inline(svg: str, key: str, alt: str) -> str:
+    """Make an SVG file an element of a page; text between tags stays as it is."""
+    opening, body = re.split(r"(?<=>)", svg[svg.index("<svg") :].strip(), maxsplit=1)
+    view_box = re.search(r'viewBox="[^"]*"', opening)
+    prefix = re.sub(r"[^A-Za-z0-9]+", "-", key)
+    body = re.sub(r"<[^>]*>", lambda tag: _adapt(tag[0], prefix), body)
+    shape = view_box[0] if view_box else ""
+    return f'<svg {shape} role="img" aria-label="{escape(alt)}">{body}'
+
+
+def _adapt(tag: str, prefix: str) -> str:
+    """Give one tag ids of its own, links without a namespace, the page's font and colours."""
+    tag = tag.replace("xlink:href", "href")
+    tag = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", tag)
+    tag = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", tag)  # matplotlib before 3.10
+    tag = re.sub(r"font-family: [^;\"]*; ", "", tag)
+    for name, colour in COLOURS.items():
+        tag = tag.replace(colour, f"var(--{name}, {colour})")
+    return tag

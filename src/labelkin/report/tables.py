@@ -1,31 +1,37 @@
-"""Records → tables of text: plain, Markdown and HTML; and every score as CSV."""
+"""Tables: cells in groups of rows, as plain text, Markdown, LaTeX and CSV; nothing is markup."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.report.comparison import Comparison, System
-from labelkin.report.number_text import p_value_text, score_text, signed_text
-from labelkin.significance import SignTest
 
 Tone = Literal["", "better", "worse"]
 
-LEGEND = (
-    "Δ% is the change against the content classifier alone. Signs: ≪ and < say that the baseline "
-    "is worse than the proposal (P < 0.01, P < 0.05), ≫ and > that it is better, ~ that nothing "
-    "was shown. s compares decision by decision (micro sign test), S label by label (macro "
-    "sign test)."
-)
-
 
 class Cell(NamedTuple):
-    """One cell: its text, what to tell who asks for more, how it stands out, what stands beside."""
+    """One cell.
+
+    Attributes
+    ----------
+    text
+        What it shows.
+    note
+        Details for who asks for them.
+    tone
+        How it stands out: by who is better.
+    best
+        Whether it is the best of its column.
+    beside
+        What stands beside the text: the paper's figure, and the difference from it.
+    """
 
     text: str
     note: str = ""
@@ -44,65 +50,99 @@ class Table:
         Two short lines per column, the first may be empty: ``("micro", "F1")``.
     groups
         Rows that belong together.
+    key
+        A short name, ``"label_based"``; names files and anchors.
+    title, caption
+        What the table shows, in two or three words and in full.
+    columns
+        How many columns stand together, the first being the row's name: ``(1, 3, 3)``.
+    notes
+        What to know to read it.
     """
 
-    header: tuple[tuple[str, str], ...]
-    groups: tuple[tuple[tuple[Cell, ...], ...], ...]
+    header: Sequence[tuple[str, str]]
+    groups: Sequence[Sequence[Sequence[Cell]]]
+    key: str = ""
+    title: str = ""
+    caption: str = ""
+    columns: tuple[int, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
-    def rows(self) -> list[tuple[Cell, ...]]:
+    def heads(self) -> list[str]:
+        """The header in one line per column."""
+        return [" ".join(filter(None, column)) for column in self.header]
+
+    @property
+    def rows(self) -> list[Sequence[Cell]]:
         """All rows, group after group."""
         return [row for group in self.groups for row in group]
 
 
-class _Scored(NamedTuple):
-    """A metric's columns: its score, and for F1 the change and the sign."""
-
-    metric: str
-    header: tuple[str, str]
-    test: Literal["", "micro", "macro"] = ""
-
-
-_COLUMNS = (
-    _Scored("micro_f1", ("micro", "F1"), "micro"),
-    _Scored("macro_f1", ("macro", "F1"), "macro"),
-    _Scored("hamming_loss", ("Hamming", "loss")),
-    _Scored("subset_loss", ("subset", "0/1 loss")),
-    _Scored("one_error", ("one-", "error")),
-)
-_TEST_SIGN = {"micro": ("", "s"), "macro": ("", "S")}
-
-
-def comparison_table(comparison: Comparison) -> Table:
-    """Return a row per system, grouped by content classifier; baselines have no change and no sign.
-
-    The best score of each metric is marked: the highest F1, the lowest loss.
-    """
-    header: list[tuple[str, str]] = [("", "system")]
-    for column in _COLUMNS:
-        header.append(column.header)
-        if column.test:
-            header += [("", "Δ%"), _TEST_SIGN[column.test]]
-    groups = tuple(
-        tuple(_system_row(comparison, system) for system in group) for group in comparison.groups()
-    )
-    return Table(tuple(header), groups)
-
-
-def bond_table(edges: Sequence[LabelEdge]) -> Table:
+def edge_table(edges: Sequence[LabelEdge]) -> Table:
     """Return a row per edge between two labels: attractions in one group, repulsions in another."""
-    header = (
-        ("", "labels"),
-        ("mean", "weight"),
-        ("first to", "second"),
-        ("second", "to first"),
-        ("with", "first"),
-        ("with", "second"),
-        ("with", "both"),
-        ("expected", "by chance"),
-    )
-    sides = [[b for b in edges if b.strength > 0], [b for b in edges if b.strength <= 0]]
-    return Table(header, tuple(tuple(map(_bond_row, side)) for side in sides if side))
+    heads = ["labels", "mean weight", "first to second", "second to first"]
+    heads += ["with first", "with second", "with both", "expected by chance"]
+    header = [(first, second) for first, _, second in (head.rpartition(" ") for head in heads)]
+    sides = [[e for e in edges if e.strength > 0], [e for e in edges if e.strength <= 0]]
+    groups = [[_edge_row(edge) for edge in side] for side in sides if side]
+    caption = "Weights in log-odds; counts of training documents."
+    return Table(header, groups, title="Strongest attractions and repulsions", caption=caption)
+
+
+def _edge_row(edge: LabelEdge) -> list[Cell]:
+    weights = (edge.strength, edge.to_second, edge.to_first)
+    counts = (edge.n_first, edge.n_second, edge.n_both)
+    return [
+        Cell(f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}"),
+        *(Cell(signed_text(weight)) for weight in weights),
+        *(Cell(f"{count:.10g}") for count in counts),
+        Cell(f"{edge.n_expected:.1f}"),
+    ]
+
+
+# Numbers as people read them
+
+
+def score_text(value: float, decimals: int = 4) -> str:
+    """Write a score with its decimals; a score that does not exist is a dash.
+
+    Examples
+    --------
+    >>> score_text(0.65), score_text(float("nan"))
+    ('0.6500', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def signed_text(value: float, decimals: int = 2) -> str:
+    """Write a change with its sign; what rounds to 0 has none.
+
+    Examples
+    --------
+    >>> signed_text(6.358), signed_text(-1.08), signed_text(-0.001), signed_text(float("nan"))
+    ('+6.36', '−1.08', '0.00', '–')
+    """
+    if math.isnan(value):
+        return "–"
+    size = f"{abs(value):.{decimals}f}"
+    if float(size) == 0:
+        return size
+    return f"+{size}" if value > 0 else f"−{size}"
+
+
+def p_value_text(p_value: float) -> str:
+    """Write a P value with four decimals, or that it is smaller.
+
+    Examples
+    --------
+    >>> p_value_text(0.0312), p_value_text(3e-9)
+    ('P = 0.0312', 'P < 0.0001')
+    """
+    return "P < 0.0001" if p_value < 0.0001 else f"P = {p_value:.4f}"
+
+
+# Plain text
 
 
 def text_table(table: Table) -> str:
@@ -120,13 +160,28 @@ def text_table(table: Table) -> str:
     return "\n".join(lines) + "\n" + "\n\n".join(blocks)
 
 
+def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, *others = [
+        cell.ljust(width) if i == 0 else cell.rjust(width)
+        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return "  ".join([first, *others]).rstrip()
+
+
+def _with_beside(text: str, beside: Sequence[str]) -> str:
+    return f"{text} ({', '.join(beside)})" if beside else text
+
+
+# Markdown
+
+
 def markdown_table(table: Table, *, apart: bool = False) -> str:
     """Return a Markdown table; the best scores are bold, and nothing in a cell is markup.
 
     What stands beside a cell's text follows it in brackets. ``apart`` puts an empty row between
     groups.
     """
-    head = [markdown_text(" ".join(filter(None, column))) for column in table.header]
+    head = [markdown_text(head) for head in table.heads]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     for i, group in enumerate(table.groups):
         if i and apart:
@@ -142,105 +197,127 @@ def markdown_text(text: str) -> str:
     return " ".join(escape(text, quote=False).split())
 
 
-def html_table(table: Table, caption: str) -> str:
-    """Return an HTML table: a body per group, the row's name as its head, all text escaped."""
-    head = "".join(f'<th scope="col">{_html_head(column)}</th>' for column in table.header)
-    bodies = ["\n".join(map(_html_row, group)) for group in table.groups]
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown_text(cell.text)
+    beside = [markdown_text(part) for part in cell.beside]
+    return _with_beside(f"**{text}**" if cell.best else text, beside)
+
+
+# LaTeX
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"$\sim$",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "[": "{[}",  # after a line's end it would begin an option
+    "*": "{*}",
+    '"': "''",  # the quotation mark that every font encoding has
+    "≪": r"$\ll$",
+    "≫": r"$\gg$",
+    "•": r"$\bullet$",
+    "◦": r"$\circ$",
+    "−": "$-$",
+    "–": "--",
+    "Δ": r"$\Delta$",
+    "μ": r"$\mu$",
+    "₁": "$_1$",
+    "“": "``",
+    "”": "''",
+    "≤": r"$\leq$",
+}
+
+
+def latex_text(text: str) -> str:
+    r"""Return text as LaTeX prints it: one line, every special character written out.
+
+    Examples
+    --------
+    >>> print(latex_text("a_b & 5 % ≪ F₁"))
+    a\_b \& 5 \% $\ll$ F$_1$
+    """
+    return " ".join("".join(_LATEX.get(character, character) for character in text).split())
+
+
+def latex_table(table: Table, corpus: str) -> str:
+    """Return a ``table`` environment, which needs no package; a blank row stands between groups.
+
+    What stands beside a cell is set small below it. The notes follow the table. The corpus becomes
+    part of the label: ``table:rcv1-label-based``.
+    """
+    blank = " & ".join([""] * len(table.header)).strip() + r" \\"
+    groups = [[_latex_row([_latex_cell(cell) for cell in row]) for row in g] for g in table.groups]
+    body = [line for i, group in enumerate(groups) for line in ([blank] if i else []) + group]
+    label = re.sub(r"[^A-Za-z0-9]+", "-", f"{corpus}-{table.key}")
+    columns = "|".join("c" * n for n in table.columns)
     return "\n".join(
         [
-            "<table>",
-            f"<caption>{escape(caption)}</caption>",
-            f"<thead><tr>{head}</tr></thead>",
-            *(f"<tbody>\n{body}\n</tbody>" for body in bodies),
-            "</table>",
+            r"\begin{table}",
+            r"\begin{center}",
+            r"\begin{footnotesize}",
+            rf"\begin{{tabular}}{{|{columns}|}}\hline",
+            rf"{_latex_row([latex_text(head) for head in table.heads])}\hline",
+            *body,
+            r"\hline",
+            r"\end{tabular}",
+            rf"\caption{{{latex_text(table.caption)}}}",
+            rf"\label{{table:{label}}}",
+            r"\end{footnotesize}",
+            r"\end{center}",
+            *(rf"{{\scriptsize {latex_text(note)}\par}}" for note in table.notes),
+            r"\end{table}",
         ]
     )
 
 
-def scores_csv(comparison: Comparison) -> str:
-    """Return every score of every system, a line each: corpus, system, metric, value.
+def _latex_row(cells: Sequence[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
 
-    Values are written in full, so that reading them back gives the same numbers.
+
+def _latex_cell(cell: Cell) -> str:
+    text = latex_text(cell.text)
+    if not cell.beside:
+        return text
+    beside = r"\,".join(latex_text(part) for part in cell.beside)
+    return rf"\shortstack{{{text}\\{{\tiny {beside}}}}}"
+
+
+# CSV
+
+
+def csv_table(table: Table) -> str:
+    """Return a table as CSV; the paper's figures and the differences have columns of their own.
+
+    Numbers are written as programs read them, and what is missing is empty.
     """
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["corpus", "system", "metric", "value"])
-    for system in comparison.systems:
-        for metric, value in system.scores.items():
-            writer.writerow([comparison.corpus, system.name, metric, repr(float(value))])
-    return file.getvalue()
-
-
-def _system_row(comparison: Comparison, system: System) -> tuple[Cell, ...]:
-    cells = [Cell(system.name)]
-    for column in _COLUMNS:
-        score = system.scores[column.metric]
-        cells.append(Cell(score_text(score), best=score == _best(comparison, column.metric)))
-        if column.test:
-            test = system.micro if column.test == "micro" else system.macro
-            cells += _change_cells(comparison.gain(system, column.metric), test)
-    return tuple(cells)
-
-
-def _change_cells(gain: float, test: SignTest | None) -> list[Cell]:
-    if test is None:
-        return [Cell(""), Cell("")]
-    tone: Tone = ""
-    if test.sign != "~":
-        tone = "better" if test.sign in "≪<" else "worse"
-    note = f"{test.test}: {test.k} of {test.n} for the better system, {p_value_text(test.p_value)}"
-    return [Cell(signed_text(gain), tone=tone), Cell(test.sign, note, tone)]
-
-
-def _best(comparison: Comparison, metric: str) -> float:
-    scores = [system.scores[metric] for system in comparison.systems]
-    return max(scores) if metric.endswith("f1") else min(scores)
-
-
-def _bond_row(edge: LabelEdge) -> tuple[Cell, ...]:
-    weights = (edge.strength, edge.to_second, edge.to_first)
-    counts = (edge.n_first, edge.n_second, edge.n_both)
-    joint = "+" if edge.strength > 0 else "/"
-    return (
-        Cell(f"{edge.first} {joint} {edge.second}"),
-        *(Cell(signed_text(weight)) for weight in weights),
-        *(Cell(f"{count:.10g}") for count in counts),
-        Cell(f"{edge.n_expected:.1f}"),
-    )
-
-
-def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = [
-        cell.ljust(width) if i == 0 else cell.rjust(width)
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    columns = range(len(table.header))
+    widths = [max((len(row[i].beside) for row in table.rows), default=0) for i in columns]
+    header = [
+        name
+        for head, width in zip(table.heads, widths, strict=True)
+        for name in [head, f"{head} paper", f"{head} difference"][: 1 + width]
     ]
-    return "  ".join([first, *others]).rstrip()
+    rows = []
+    for row in table.rows:
+        spread = []
+        for cell, width in zip(row, widths, strict=True):
+            texts = [cell.text, *cell.beside, *[""] * width][: 1 + width]
+            spread += ["" if text == "–" else text.replace("−", "-") for text in texts]
+        rows.append(spread)
+    return csv_text([header, *rows])
 
 
-def _with_beside(text: str, beside: Sequence[str]) -> str:
-    return f"{text} ({', '.join(beside)})" if beside else text
-
-
-def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
-    return _with_beside(
-        f"**{text}**" if cell.best else text, [markdown_text(b) for b in cell.beside]
-    )
-
-
-def _html_head(column: tuple[str, str]) -> str:
-    return "<br>".join(escape(line) for line in column if line)
-
-
-def _html_row(row: Sequence[Cell]) -> str:
-    first, *others = row
-    cells = "".join(_html_cell(cell) for cell in others)
-    return f'<tr><th scope="row">{escape(first.text)}</th>{cells}</tr>'
-
-
-def _html_cell(cell: Cell) -> str:
-    kinds = " ".join(filter(None, [cell.tone, "best" if cell.best else ""]))
-    kind = f' class="{kinds}"' if kinds else ""
-    note = f' title="{escape(cell.note)}"' if cell.note else ""
-    beside = f"<small>{escape(' · '.join(cell.beside))}</small>" if cell.beside else ""
-    return f"<td{kind}{note}>{escape(cell.text)}{beside}</td>"
+def csv_text(rows: Iterable[Sequence[str]]) -> str:
+    """Return rows as the text of a CSV file."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()

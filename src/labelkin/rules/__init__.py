@@ -8,7 +8,7 @@ labels of a model, :class:`BoundRules` applies it: to known labels, to log-odds,
 from labelkin.rules.bound import BoundRules
 from labelkin.rules.files import read_relations
 from labelkin.rules.proposals import ProposedRule, rules_from
-from labelkin.rules.record import Rules
+from labelkin.rules.record import Rules, bind_rules
 from labelkin.rules.skos import Vocabulary, read_skos
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "ProposedRule",
     "Rules",
     "Vocabulary",
+    "bind_rules",
     "read_relations",
     "read_skos",
     "rules_from",

@@ -219,3 +219,12 @@ def _plain(label: Any) -> Hashable:
             "name."
         ) from None
     return plain
+
+
+def bind_rules(rules: Rules | None, names: Sequence[Any] | NDArray[Any]) -> BoundRules | None:
+    """Return the rules that a user gave for the labels of a model; ``None``: none."""
+    if rules is None:
+        return None
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
+    return rules.bind(names)

@@ -6,35 +6,21 @@ subject is the label's name, which is a URI where the model was trained on Annif
 
 from __future__ import annotations
 
+from datetime import datetime
 from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from labelkin.service.annif_messages import (
-    ApiInfo,
-    Backend,
-    Batch,
-    DocumentSubjects,
-    GivenSubject,
-    IndexedDocument,
-    Limit,
-    Project,
-    ProjectList,
-    Subject,
-    Subjects,
-    SuggestForm,
-    Threshold,
-)
-from labelkin.service.journal_file import Entry
+from labelkin.service.answers import best_labels
+from labelkin.service.journal import Entry
+from labelkin.service.messages import Text, check_batch, check_labels, check_text
 from labelkin.service.models import ServedModel
 from labelkin.service.problems import ProblemError, declared
 from labelkin.service.running_service import RunningService, Service
-from labelkin.service.statements import check_batch, check_labels, check_text
-from labelkin.service.suggesting import suggest_plainly
 
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
@@ -50,9 +36,100 @@ _CODES = {
 }  # fmt: skip
 
 
+Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class ApiInfo(BaseModel):
+    """What answers."""
+
+    title: str
+    version: str
+
+
+class Backend(BaseModel):
+    """What a project works with."""
+
+    backend_id: str
+
+
+class Project(BaseModel):
+    """A model, as Annif describes it."""
+
+    project_id: str
+    name: str
+    language: str
+    backend: Backend
+    is_trained: bool
+    modification_time: datetime
+
+
+class ProjectList(BaseModel):
+    """All models."""
+
+    projects: list[Project]
+
+
+class SuggestForm(BaseModel):
+    """A text, and how many labels are wanted."""
+
+    text: Text
+    limit: Limit = 10
+    threshold: Threshold = 0.0
+    language: str = ""
+
+
+class Subject(BaseModel):
+    """A suggested label."""
+
+    uri: str
+    label: str
+    notation: str | None
+    score: float
+
+
+class Subjects(BaseModel):
+    """The labels suggested for a text."""
+
+    results: list[Subject]
+
+
+class Document(BaseModel):
+    """A text, and what the client calls it."""
+
+    text: Text
+    document_id: Text | None = None
+
+
+class Batch(BaseModel):
+    """Several texts."""
+
+    documents: list[Document]
+
+
+class DocumentSubjects(Subjects):
+    """The labels suggested for one text of a batch."""
+
+    document_id: str | None
+
+
+class GivenSubject(BaseModel):
+    """A label that a document has; by its URI, or by its name where the URI is unknown."""
+
+    uri: Text
+    label: Text | None = None
+
+
+class IndexedDocument(BaseModel):
+    """A document and its labels."""
+
+    text: Text
+    subjects: list[GivenSubject]
+
+
 @router.get("/")
 async def show_info() -> ApiInfo:
-    """Tell what answers."""
+    """Say what answers."""
     return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
 
 
@@ -84,9 +161,7 @@ async def suggest(project_id: str, request: Request, service: Service) -> Subjec
     form = await _read_form(request)
     check_text(form.text, service.limits)
     _check_language(model, form.language)
-    (found,) = await service.workshop.do(
-        suggest_plainly, model, [form.text], form.limit, form.threshold
-    )
+    (found,) = await service.workers.do(best_labels, model, [form.text], form.limit, form.threshold)
     return Subjects(results=_subjects(found))
 
 
@@ -106,7 +181,7 @@ async def suggest_batch(
     texts = [document.text for document in batch.documents]
     for text in texts:
         check_text(text, service.limits)
-    found = await service.workshop.do(suggest_plainly, model, texts, limit, threshold)
+    found = await service.workers.do(best_labels, model, texts, limit, threshold)
     return [
         DocumentSubjects(document_id=document.document_id, results=_subjects(labels))
         for document, labels in zip(batch.documents, found, strict=True)
@@ -123,8 +198,8 @@ async def learn(project_id: str, documents: list[IndexedDocument], service: Serv
 
 @router.post("/detect-language", include_in_schema=False)
 @router.post("/projects/{project_id}/reconcile", include_in_schema=False)
-async def refuse(request: Request) -> None:
-    """Tell what of Annif is not offered."""
+async def decline(request: Request) -> None:
+    """Answer that this part of Annif is not offered."""
     what = request.url.path.rpartition("/")[2]
     raise ProblemError(404, "not-offered", f"This service suggests labels; {what} is not offered.")
 
@@ -132,7 +207,7 @@ async def refuse(request: Request) -> None:
 def _project(model: ServedModel) -> Project:
     return Project(
         project_id=model.id,
-        name=str((model.header.summary or {}).get("name", model.id)),
+        name=model.title,
         language=_language(model),
         backend=Backend(backend_id="labelkin"),
         is_trained=True,

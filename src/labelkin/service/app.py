@@ -1,4 +1,4 @@
-"""The application: the routes, behind the guard, counted."""
+"""The application: the routes and the page, behind the guard, counted."""
 
 from __future__ import annotations
 
@@ -7,49 +7,51 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
 from starlette.types import Scope
 
-from labelkin.service import annif, own_routes, upkeep_routes
+from labelkin.service import annif, health, routes
 from labelkin.service.guard import Guard
-from labelkin.service.limits import Limits
-from labelkin.service.problems import Problem, tell_problems
+from labelkin.service.problems import ProblemError, answer_problems
 from labelkin.service.running_service import RunningService
-from labelkin.service.telemetry import Counted
+from labelkin.service.serving import Limits
+
+_PAGE = Path(__file__).with_name("page")
 
 
 def build_app(
     models: Sequence[Path],
-    *,
-    hosts: Sequence[str] = (),
-    token: str | None = None,
-    journal: Path | None = None,
-    limits: Limits | None = None,
+    hosts: Sequence[str],
+    token: str | None,
+    journal: Path | None,
+    limits: Limits,
 ) -> FastAPI:
-    """Load the models and put the application together; it ends its threads when it is closed."""
-    bounds = limits or Limits()
-    service = RunningService(models, journal, bounds)
+    """Load the models and put the application together; it ends its threads when it is closed.
+
+    The parameters are those of :func:`labelkin.service.create_app`.
+    """
+    service = RunningService(models, journal, limits)
     app = FastAPI(
         title="labelkin",
         version=version("labelkin"),
-        description="Labels for texts, with reasons, that react to what a person says.",
+        description="Labels for texts, with reasons, that respond to accepted and rejected labels.",
         lifespan=_lifespan,
         docs_url=None,  # their pages load scripts from other hosts
         redoc_url=None,
     )
     app.state.service = service
-    tell_problems(app)
-    for routes in (own_routes, annif, upkeep_routes):
-        app.include_router(routes.router)
-    if upkeep_routes.PAGE.is_dir():
-        app.mount("/page", _Page(directory=upkeep_routes.PAGE))
-    app.add_middleware(Guard, hosts=hosts, token=token, limits=bounds)
-    app.add_middleware(Counted, telemetry=service.telemetry)
-    _describe_problems(app)
+    answer_problems(app)
+    for module in (routes, annif, health):
+        app.include_router(module.router)
+    app.add_api_route("/", _show_page, include_in_schema=False)
+    if _PAGE.is_dir():
+        app.mount("/page", _PageFiles(directory=_PAGE))
+    app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
+    app.add_middleware(health.Counted, telemetry=service.telemetry)
     return app
 
 
@@ -59,34 +61,17 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.service.close)
 
 
-class _Page(StaticFiles):
+async def _show_page() -> FileResponse:
+    index = _PAGE / "index.html"
+    if not index.is_file():
+        raise ProblemError(404, "no-page", "This installation has no page. Use /api or /v1.")
+    return FileResponse(index, headers={"Cache-Control": "no-cache"})
+
+
+class _PageFiles(StaticFiles):
     """The page's files, asked for anew each time: they change with the version."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         answer = await super().get_response(path, scope)
         answer.headers.setdefault("Cache-Control", "no-cache")
         return answer
-
-
-def _describe_problems(app: FastAPI) -> None:
-    """Add what problems look like to OpenAPI; no route answers one, so none brings it along."""
-    made = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        description = made()
-        schemas = description.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = Problem.model_json_schema()
-        for unused in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(unused, None)
-        for path in description["paths"].values():
-            for operation in path.values():
-                _without_default_fault(operation["responses"])
-        return description
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-def _without_default_fault(responses: dict[str, Any]) -> None:
-    """Take out what FastAPI adds by itself: requests that do not fit get 400 here."""
-    if "application/json" in responses.get("422", {}).get("content", {}):
-        del responses["422"]

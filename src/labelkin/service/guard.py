@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.addresses import EVERY_ADDRESS, LOCAL_HOSTS, name_in
-from labelkin.service.limits import Limits
 from labelkin.service.problems import ProblemError
+from labelkin.service.serving import LOCAL_HOSTS, Limits
 
+#: Addresses that mean all of a machine's, under whatever name it is called.
+EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 #: Where a token is needed; the page itself, health and metrics hold nothing to protect.
 _BEHIND_TOKEN = ("/api", "/v1")
 
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Middleware that lets a request through, or tells why not.
+    """Middleware that lets a request through, or answers why not.
 
     A page of any site may send requests to a service on this machine. It cannot hide where it comes
     from: its ``Origin`` is not ours; and where it makes a name of its own point to us, ``Host`` is
@@ -41,13 +42,13 @@ class Guard:
 
     Parameters
     ----------
-    app
+    app : ASGI application
         What is guarded.
-    hosts
+    hosts : iterable of str
         Names and addresses the service is called by; one of ``EVERY_ADDRESS`` allows all.
-    token
+    token : str or None
         What ``Authorization: Bearer …`` must hold; ``None``: nothing is asked for.
-    limits
+    limits : Limits
         Of the body's size, and of the time for it to arrive.
     """
 
@@ -60,25 +61,42 @@ class Guard:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Let the application answer, or answer with a problem; a fault of ours is logged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        tell = _with_security_headers(send)
+        has_begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal has_begun
+            if message["type"] == "http.response.start":
+                has_begun = True
+                headers = MutableHeaders(scope=message)
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
         try:
             self._check(scope)
             body = await self._read_body(scope, receive)
-        except ProblemError as problem:
-            await problem.response()(scope, receive, tell)
-            return
-        await _answer(self._app, scope, _again(body, receive), tell)
+            await self._app(scope, _again(body, receive), sending)
+        except Exception as error:
+            problem = error
+            if not isinstance(problem, ProblemError):
+                _log.exception("%s %s failed", scope["method"], scope["path"])
+                problem = ProblemError(
+                    500, "fault", "The service has a fault, which is in its log."
+                )
+            if has_begun:
+                raise
+            await problem.response()(scope, receive, sending)
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
         self._check_host(headers.get("host", ""))
         _check_origin(headers.get("origin"), headers.get("host", ""))
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
-            self._check_token(headers.get("authorization", ""))
+            _check_token(headers.get("authorization", ""), self._token)
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -89,47 +107,29 @@ class Guard:
                 " If that name is ours, start it with --allow-host.",
             )
 
-    def _check_token(self, authorization: str) -> None:
-        scheme, _, given = authorization.partition(" ")
-        assert self._token is not None
-        right = hmac.compare_digest(given.strip().encode(), self._token)
-        if scheme.lower() != "bearer" or not right:
-            came = "another one" if authorization else "none"
-            raise ProblemError(
-                401,
-                "token-needed",
-                f"The service's token must come with every request, got {came}. "
-                "Send it in the header Authorization: Bearer …",
-                {"WWW-Authenticate": "Bearer"},
-            )
-
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
         """Read the whole body, as far as it may go."""
-        told = Headers(scope=scope).get("content-length", "0")
-        if told.isdecimal() and int(told[:20]) > self._limits.body_bytes:
-            raise self._too_large(f"{told[:20]} bytes")
+        size = Headers(scope=scope).get("content-length", "0")
+        if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
+            raise self._too_large(f"{size[:20]} bytes")
+        body, more = bytearray(), True
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return await self._collect(receive)
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ProblemError(400, "gone", "The client left before its body arrived.")
+                    body += message.get("body", b"")
+                    if len(body) > self._limits.body_bytes:
+                        raise self._too_large("more")
+                    more = message.get("more_body", False)
         except TimeoutError:
             raise ProblemError(
                 408,
                 "body-too-slow",
                 f"The body must arrive within {self._limits.seconds:g} s, and did not.",
             ) from None
-
-    async def _collect(self, receive: Receive) -> bytes:
-        pieces, size, more = [], 0, True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ProblemError(400, "gone", "The client left before its body had arrived.")
-            pieces.append(message.get("body", b""))
-            size += len(pieces[-1])
-            if size > self._limits.body_bytes:
-                raise self._too_large("more")
-            more = message.get("more_body", False)
-        return b"".join(pieces)
+        return bytes(body)
 
     def _too_large(self, came: str) -> ProblemError:
         return ProblemError(
@@ -140,8 +140,35 @@ class Guard:
         )
 
 
+def name_in(host: str) -> str:
+    """Return the name or address in a ``Host`` header, without port and brackets.
+
+    Examples
+    --------
+    >>> name_in("Localhost:8000"), name_in("[::1]:8000"), name_in("127.0.0.1")
+    ('localhost', '::1', '127.0.0.1')
+    """
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower()
+
+
+def _check_token(authorization: str, token: bytes) -> None:
+    scheme, _, given = authorization.partition(" ")
+    is_right = hmac.compare_digest(given.strip().encode(), token)
+    if scheme.lower() != "bearer" or not is_right:
+        came = "another one" if authorization else "none"
+        raise ProblemError(
+            401,
+            "token-needed",
+            f"The service's token must come with every request, got {came}. "
+            "Send it in the header Authorization: Bearer …",
+            {"WWW-Authenticate": "Bearer"},
+        )
+
+
 def _check_origin(origin: str | None, host: str) -> None:
-    """Refuse requests that another site's page has sent; programs send no ``Origin``."""
+    """Keep out requests that another site's page has sent; programs send no ``Origin``."""
     if origin is None:
         return
     try:
@@ -164,33 +191,3 @@ def _again(body: bytes, receive: Receive) -> Receive:
         return left.pop() if left else await receive()
 
     return once
-
-
-def _with_security_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending
-
-
-async def _answer(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Let the application answer; a fault of ours is logged, and told as one."""
-    started = False
-
-    async def sending(message: Message) -> None:
-        nonlocal started
-        started = True
-        await send(message)
-
-    try:
-        await app(scope, receive, sending)
-    except Exception:
-        _log.exception("%s %s failed", scope["method"], scope["path"])
-        if started:
-            raise
-        fault = ProblemError(500, "fault", "The service has a fault, which is in its log.")
-        await fault.response()(scope, receive, send)

@@ -1,64 +1,153 @@
-"""The journal, open for writing: documents are on the disk before anyone is told so."""
+"""The journal: labelled documents in an SQLite file, on the disk before a request is answered.
+
+Others may read the file while a service writes it. :func:`read_journal` needs nothing of the web.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import closing
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Lock
 from typing import NamedTuple
+from uuid import uuid4
 
-from labelkin.service.journal_file import (
-    Entry,
-    Mark,
-    count_by_model,
-    entries_of,
-    identity_of,
-    insert,
-    open_for_reading,
-    open_for_writing,
-    transaction,
-)
+from labelkin.files import names_to_disk
 
+#: "lkin" in ASCII, in the header of every journal: what sets it apart from other SQLite files.
+_APPLICATION = 0x6C6B696E
+_FORMAT = 1
+_SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    written TEXT NOT NULL,
+    model TEXT NOT NULL,
+    text TEXT NOT NULL,
+    accepted TEXT NOT NULL,
+    rejected TEXT NOT NULL
+);
+"""
 #: Documents that one commit may hold: so many waiting writers share the disk's delay.
 _MOST_AT_ONCE = 1_000
 
-#: Told, in the order of the journal, what has reached the disk.
-Listener = Callable[[Sequence[Entry]], None]
+
+class Entry(NamedTuple):
+    """A document as a person has labelled it.
+
+    Attributes
+    ----------
+    model : str
+        The model that was asked.
+    text : str
+        The document.
+    accepted, rejected : tuple of str
+        The labels it has, and those the person has looked at and rejected.
+    """
+
+    model: str
+    text: str
+    accepted: tuple[str, ...]
+    rejected: tuple[str, ...] = ()
 
 
-class Journal:
-    """A journal that is open for writing.
+class Mark(NamedTuple):
+    """Up to where a journal has been read: which journal, and the last document."""
 
-    One thread writes. All documents that wait for it go into one transaction, and whoever brought
-    them is answered when the disk has it (WAL, ``synchronous=FULL``).
+    journal: str
+    last: int
+
+
+class JournalDocuments(NamedTuple):
+    """The documents of a journal, oldest first.
+
+    Attributes
+    ----------
+    documents : list of str
+        The texts.
+    label_sets : list of tuples of str
+        The accepted labels of each.
+    mark : Mark
+        For the ``summary`` of a model that is trained on them, as ``{"journal": mark}``: the
+        service then replays only what came later.
+    """
+
+    documents: list[str]
+    label_sets: list[tuple[str, ...]]
+    mark: Mark
+
+
+def default_journal(model: Path) -> Path:
+    """Return where the journal of a model is: ``news.labelkin`` → ``news.journal.sqlite``."""
+    return model.with_suffix(".journal.sqlite")
+
+
+def read_journal(path: str | os.PathLike[str], model: str | None = None) -> JournalDocuments:
+    """Return the documents of a journal with their accepted labels, to train on.
+
+    A service may be writing it at the same time.
 
     Parameters
     ----------
-    path
+    path : path
+        The file.
+    model : str or None, default None
+        Only documents that were labelled with this model's help; ``None``: all.
+
+    Returns
+    -------
+    JournalDocuments
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no journal at {path}. A service writes it.")
+    with closing(_connect(path, "rw" if os.access(path, os.W_OK) else "ro")) as database:
+        database.execute("PRAGMA query_only=1")
+        _check(path, database)
+        database.execute("BEGIN")  # the mark and the documents are of one moment
+        (last,) = database.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        entries = _entries(database, model)
+        mark = Mark(_identity(database), last)
+    texts = [entry.text for entry in entries]
+    return JournalDocuments(texts, [entry.accepted for entry in entries], mark)
+
+
+class Journal:
+    """A journal that is open for writing: one connection, one lock, one thread that writes.
+
+    All documents that wait for the thread go into one transaction, and whoever brought them gets
+    an answer when they are on the disk (WAL, ``synchronous=FULL``).
+
+    Parameters
+    ----------
+    path : Path
         The file; made where there is none.
 
     Attributes
     ----------
-    n_documents
+    n_documents : Counter
         How many it has, by model.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._database = open_for_writing(path)
-        self._waiting: SimpleQueue[_Batch | None] = SimpleQueue()
-        self._listeners: list[Listener] = []
-        self._closed = False
-        self.n_documents = count_by_model(self._database)
-        self._writer = Thread(target=self._write, name=f"journal {path.name}", daemon=True)
-        self._writer.start()
+        self._database = _open_for_writing(path)
+        self._lock = Lock()  # whoever holds it has the connection
+        self._waiting: deque[_Batch] = deque()
+        self._listeners: list[Callable[[Sequence[Entry]], None]] = []
+        counts = self._database.execute("SELECT model, count(*) FROM documents GROUP BY model")
+        self.n_documents: Counter[str] = Counter(dict(counts.fetchall()))
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix=f"journal {path.name}")
 
-    def listen(self, listener: Listener) -> None:
-        """Have someone told what has reached the disk, in the journal's order."""
+    def listen(self, listener: Callable[[Sequence[Entry]], None]) -> None:
+        """Have a function called with what has reached the disk, in the journal's order."""
         self._listeners.append(listener)
 
     def append(self, entries: Sequence[Entry]) -> Future[list[int]]:
@@ -66,18 +155,21 @@ class Journal:
 
         No entries at all: a question whether the journal can be written.
         """
-        future: Future[list[int]] = Future()
-        if self._closed:
-            future.set_exception(sqlite3.ProgrammingError("the journal is closed"))
-        else:
-            self._waiting.put(_Batch(tuple(entries), future))
-        return future
+        batch = _Batch(tuple(entries), Future())
+        self._waiting.append(batch)
+        try:
+            self._writer.submit(self._write)
+        except RuntimeError:  # it is closed
+            with suppress(ValueError):  # the last commit has taken the batch along
+                self._waiting.remove(batch)
+                batch.future.set_exception(sqlite3.ProgrammingError("the journal is closed"))
+        return batch.future
 
-    def replay(self, model: str, after: Mark | None = None) -> Iterator[Entry]:
-        """Yield what is in the journal for a model, later than the mark if it is this journal's."""
-        with closing(open_for_reading(self.path)) as database:
-            last = after.last if after and after.journal == identity_of(database) else 0
-            yield from (entry for _, entry in entries_of(database, model, last))
+    def replay(self, model: str, after: Mark | None = None) -> list[Entry]:
+        """Return what is in the journal for a model, later than the mark if it is this one's."""
+        with self._lock:
+            is_ours = after is not None and after.journal == _identity(self._database)
+            return _entries(self._database, model, after.last if after and is_ours else 0)
 
     def bytes_on_disk(self) -> int:
         """Return the size of the journal's files."""
@@ -86,37 +178,24 @@ class Journal:
 
     def close(self) -> None:
         """Write what waits, then close the file."""
-        if not self._closed:
-            self._closed = True
-            self._waiting.put(None)
-            self._writer.join()
+        self._writer.shutdown(wait=True)
+        with self._lock:
+            self._database.close()
 
     def _write(self) -> None:
-        with closing(self._database):
-            while batches := self._next_batches():
-                self._commit([batch for batch in batches if batch.begin()])
-
-    def _next_batches(self) -> list[_Batch]:
-        """Wait for a batch and take all that are there; nothing: the journal is being closed."""
+        """Write what waits, together; there is nothing where an earlier call has written it."""
         batches: list[_Batch] = []
         n_documents = 0
-        batch = self._waiting.get()
-        while batch is not None:
-            batches.append(batch)
-            n_documents += len(batch.entries)
-            if n_documents >= _MOST_AT_ONCE:
-                break
-            try:
-                batch = self._waiting.get_nowait()
-            except Empty:
-                break
-            if batch is None:
-                self._waiting.put(None)  # for the next time
-        return batches
-
-    def _commit(self, batches: Sequence[_Batch]) -> None:
+        while self._waiting and n_documents < _MOST_AT_ONCE:
+            batch = self._waiting.popleft()
+            if batch.future.set_running_or_notify_cancel():  # someone still waits for it
+                batches.append(batch)
+                n_documents += len(batch.entries)
+        if not batches:
+            return
         try:
-            with transaction(self._database):
+            with self._lock, self._database:
+                self._database.execute("BEGIN IMMEDIATE")
                 ids = [insert(self._database, batch.entries) for batch in batches]
         except Exception as error:  # whatever it is, who waits must hear of it
             for batch in batches:
@@ -136,6 +215,92 @@ class _Batch(NamedTuple):
     entries: tuple[Entry, ...]
     future: Future[list[int]]
 
-    def begin(self) -> bool:
-        """Tell whether someone still waits."""
-        return self.future.set_running_or_notify_cancel()
+
+def _open_for_writing(path: Path) -> sqlite3.Connection:
+    """Open a journal, made where there is none; what is committed is on the disk."""
+    is_new = not path.exists() or not path.stat().st_size
+    database = _connect(path, "rwc")
+    try:
+        if is_new:
+            with database:
+                database.execute("BEGIN IMMEDIATE")
+                for statement in _SCHEMA.split(";"):
+                    database.execute(statement)
+                database.execute("INSERT INTO about VALUES ('journal', ?)", (uuid4().hex,))
+                database.execute(f"PRAGMA application_id={_APPLICATION}")
+                database.execute(f"PRAGMA user_version={_FORMAT}")
+            names_to_disk(path.parent)
+        _check(path, database)
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=FULL")
+    except sqlite3.Error as error:
+        database.close()
+        raise ValueError(
+            f"{path} cannot be written as a journal: {error}. Name another file."
+        ) from None
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Open in autocommit mode: transactions begin and end where the code says so."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    try:
+        return sqlite3.connect(
+            address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise ValueError(
+            f"The journal {path} cannot be opened: {error}. Its folder must exist and be ours."
+        ) from None
+
+
+def _check(path: Path, database: sqlite3.Connection) -> None:
+    try:
+        (application,) = database.execute("PRAGMA application_id").fetchone()
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"{path} is no journal of labelkin: {error}.") from None
+    if application != _APPLICATION:
+        raise ValueError(f"{path} is an SQLite file, but no journal of labelkin. Name another.")
+    if version != _FORMAT:
+        raise ValueError(
+            f"The journal {path} has format {version}, and this version knows {_FORMAT}. "
+            "Install a newer labelkin."
+        )
+
+
+def insert(database: sqlite3.Connection, entries: Sequence[Entry]) -> list[int]:
+    """Add documents; return their ids."""
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    names = partial(json.dumps, ensure_ascii=False)
+    ids: list[int] = []
+    for model, text, accepted, rejected in entries:
+        cursor = database.execute(
+            "INSERT INTO documents (written, model, text, accepted, rejected) "
+            "VALUES (?, ?, ?, ?, ?)",
+            (now, model, text, names(accepted), names(rejected)),
+        )
+        ids.append(int(cursor.lastrowid or 0))
+    return ids
+
+
+def _entries(database: sqlite3.Connection, model: str | None, last: int = 0) -> list[Entry]:
+    """Return documents, oldest first, those after the last one that was read before."""
+    rows = database.execute(
+        "SELECT model, text, accepted, rejected FROM documents "
+        "WHERE id > ? AND (?2 IS NULL OR model = ?2) ORDER BY id",
+        (last, model),
+    )
+    return [
+        Entry(of, text, tuple(json.loads(accepted)), tuple(json.loads(rejected)))
+        for of, text, accepted, rejected in rows
+    ]
+
+
+def _identity(database: sqlite3.Connection) -> str:
+    """Return what sets this journal apart from all others."""
+    (name,) = database.execute("SELECT value FROM about WHERE name = 'journal'").fetchone()
+    return str(name)

@@ -1,18 +1,26 @@
-"""What the service's own routes take and answer."""
+"""What the service's own routes take and answer, and how much they take."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-#: Enough for any list a person reads, and the most that is asked of a graph that is laid out.
-MOST_LISTED, MOST_BONDS = 1_000, 100
+from labelkin.label_matrix.record import some_of
+from labelkin.service.problems import ProblemError
+from labelkin.service.serving import Limits
+
+#: Enough for any list a person reads, and the most that is asked of a graph that is drawn.
+MOST_LISTED, MOST_EDGES = 1_000, 100
+#: What adds up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
+#: ``"predicted labels"``, ``"known labels"``, ``"first place"``, ``"rules"``; those a model has.
+Parts = dict[str, float]
 
 
 def _of_whole_characters(text: str) -> str:
-    """Refuse half a surrogate pair, which JSON can spell and no file can hold."""
+    """Keep out half a surrogate pair, which JSON can spell and no file can hold."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -21,6 +29,37 @@ def _of_whole_characters(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_of_whole_characters)]
+#: Labels may be numbers; over HTTP all of them are texts.
+Name = Annotated[str, BeforeValidator(str)]
+
+
+class LabelledDocument(BaseModel):
+    """A text and its known labels; nothing else, so that no typo is lost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: Text
+    accepted: list[Text] = []
+    rejected: Annotated[
+        list[Text], Field(validation_alias=AliasChoices("rejected", "refused"))
+    ] = []
+
+    def check(self, limits: Limits) -> None:
+        """Raise a problem for a text or for labels beyond the bounds."""
+        check_text(self.text, limits)
+        check_labels(self.accepted, self.rejected, limits)
+
+
+class SuggestRequest(LabelledDocument):
+    """Asks for the most probable of the labels that are open."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 20
+
+
+class ExplainRequest(LabelledDocument):
+    """Asks why a label has the probability it has."""
+
+    label: Text
 
 
 class ModelInfo(BaseModel):
@@ -42,40 +81,8 @@ class ModelList(BaseModel):
     models: list[ModelInfo]
 
 
-class Statements(BaseModel):
-    """A text, and what a person has said of its labels; nothing else, so that no typo is lost."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: Text
-    accepted: list[Text] = []
-    refused: list[Text] = []
-
-
-class SuggestRequest(Statements):
-    """Asks for the most probable of the labels that are open."""
-
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 20
-
-
-class ExplainRequest(Statements):
-    """Asks why a label has the probability it has."""
-
-    label: Text
-
-
-class Parts(BaseModel):
-    """What speaks for a label and against it, in log-odds; the parts add up to the result."""
-
-    prior: float
-    content: float
-    labels: float
-    first_place: float
-    rules: float
-
-
 class Suggestion(BaseModel):
-    """A label that is open."""
+    """A label that is open; its parts add up to its log-odds."""
 
     label: str
     probability: float
@@ -84,10 +91,10 @@ class Suggestion(BaseModel):
 
 
 class KnownLabel(BaseModel):
-    """A label that is not open: a person has stated it, or it follows from that by a rule."""
+    """A label that is not open: a person has decided, or it follows from that by a rule."""
 
     label: str
-    state: Literal["accepted", "refused"]
+    state: Literal["accepted", "rejected"]
     because: Literal["rule"] | None
 
 
@@ -101,25 +108,29 @@ class Suggestions(BaseModel):
     learned: int
 
 
-class LabelPart(BaseModel):
-    """What one other label adds."""
+class LabelContribution(BaseModel):
+    """What one other label adds to the log-odds."""
 
-    label: str
-    share: float
+    model_config = ConfigDict(from_attributes=True)
+
+    label: Name
+    log_odds: float
     value: float
     known: bool
 
 
-class TermPart(BaseModel):
+class TermContribution(BaseModel):
     """What one term of the text adds, and the words of the text that it stands for."""
 
     term: str
     words: list[str]
-    share: float
+    log_odds: float
 
 
-class NeighbourPart(BaseModel):
+class Neighbour(BaseModel):
     """A training document that is like the text."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     document: int
     similarity: float
@@ -129,21 +140,22 @@ class NeighbourPart(BaseModel):
 class Explained(BaseModel):
     """Why a label has the probability it has.
 
-    The labels' shares, ``labels_rest`` and ``constant`` add up to ``parts.labels``; the terms'
-    shares, ``terms_rest`` and ``content_constant`` to ``parts.content``.
+    What the labels add, ``labels_rest`` and ``constant`` add up to the parts ``"predicted labels"``
+    and ``"known labels"``; what the terms add, ``terms_rest`` and ``content_constant`` to the part
+    ``"content"``.
     """
 
-    label: str
+    label: Name
     probability: float
     log_odds: float
     parts: Parts
-    labels: list[LabelPart]
+    labels: list[LabelContribution]
     labels_rest: float
     constant: float
-    terms: list[TermPart] | None
+    terms: list[TermContribution] | None
     terms_rest: float
     content_constant: float
-    neighbours: list[NeighbourPart]
+    neighbours: list[Neighbour]
 
 
 class LabelCount(BaseModel):
@@ -160,24 +172,31 @@ class LabelList(BaseModel):
     total: int
 
 
-class RelatedLabel(BaseModel):
-    """What a label says of another once it is known, and what the other says in return."""
+class Edge(BaseModel):
+    """What two labels say of each other, as in :class:`labelkin.explain.label_graph.LabelEdge`."""
 
-    label: str
-    to: float
-    from_: Annotated[float, Field(alias="from")]
+    model_config = ConfigDict(from_attributes=True)
+
+    first: Name
+    second: Name
+    to_second: float
+    to_first: float
     strength: float
-    both: float
-    expected: float
-    documents: float
+    n_first: float
+    n_second: float
+    n_both: float
+    n_expected: float
 
 
 class RelatedLabels(BaseModel):
-    """The labels that speak most for one label, or against it, strongest first."""
+    """The labels that speak most for one label, or against it, strongest first.
+
+    In each edge ``first`` is the other label and ``second`` this one.
+    """
 
     label: str
     documents: float
-    related: list[RelatedLabel]
+    related: list[Edge]
 
 
 class Node(BaseModel):
@@ -189,21 +208,11 @@ class Node(BaseModel):
     y: float
 
 
-class MapBond(BaseModel):
-    """How two labels attract (above 0) or repel each other."""
-
-    first: str
-    second: str
-    strength: float
-    both: float
-    expected: float
-
-
 class LabelMap(BaseModel):
     """The strongest edges between labels, and where to draw the labels."""
 
     nodes: list[Node]
-    edges: list[MapBond]
+    edges: list[Edge]
 
 
 class Saved(BaseModel):
@@ -222,7 +231,49 @@ class JournalState(BaseModel):
     unknown: list[LabelCount]
 
 
-class Health(BaseModel):
-    """The service is alive, or ready."""
+def check_text(text: str, limits: Limits) -> None:
+    """Raise a problem for a text that is too long."""
+    if len(text) > limits.text_characters:
+        raise ProblemError(
+            413,
+            "text-too-long",
+            f"A text may have {limits.text_characters} characters, got {len(text)}. "
+            "Send its beginning, or a summary.",
+        )
 
-    status: Literal["alive", "ready"]
+
+def check_batch(n_documents: int, limits: Limits) -> None:
+    """Raise a problem for too many documents at a time."""
+    if n_documents > limits.batch_documents:
+        raise ProblemError(
+            413,
+            "batch-too-large",
+            f"A request may have {limits.batch_documents} documents, got {n_documents}. "
+            "Send them in several requests.",
+        )
+
+
+def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limits) -> None:
+    """Raise a problem for too many labels, names that are too long, and labels that are both."""
+    for word, labels in (("accepted", accepted), ("rejected", rejected)):
+        if len(labels) > limits.known_labels:
+            raise ProblemError(
+                422,
+                "too-many-labels",
+                f"At most {limits.known_labels} labels may be {word}, got {len(labels)}.",
+            )
+        longest = max(map(len, labels), default=0)
+        if longest > limits.label_characters:
+            raise ProblemError(
+                422,
+                "label-too-long",
+                f"A label may have {limits.label_characters} characters, got one of {longest} "
+                f"among those {word}.",
+            )
+    both = sorted(set(accepted) & set(rejected))
+    if both:
+        raise ProblemError(
+            422,
+            "contradiction",
+            f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back.",
+        )

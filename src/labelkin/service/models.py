@@ -1,42 +1,51 @@
-"""A model that is being served: its text steps, its content evidence, what it has learnt so far."""
+"""A model that is served: its texts, its content evidence, what it has learned so far."""
 
 from __future__ import annotations
 
+import logging
 import re
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.content.term_contributions import terms_of
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.service.journal_file import Entry, Mark
+from labelkin.service.health import Telemetry
+from labelkin.service.journal import Entry, Mark
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
+#: Documents are gathered for so long before a refit: each of them shows within a second, …
+_GATHER_SECONDS = 0.15
+#: … and where refits are slow, as long as the last one took, so that they leave room to answer.
+_LONGEST_GATHERING = 10.0
+
+_log = logging.getLogger(__name__)
 
 
 class Snapshot(NamedTuple):
-    """What a model knows at a moment; answers come from one of them.
+    """What a model has learned by now; an answer comes from one of them.
 
     Attributes
     ----------
-    rescorer
+    rescorer : LabelRescorer
         Label evidence and combination.
-    learned
-        Documents of the journal it has learnt from.
+    learned : int
+        Documents of the journal it has learned from.
     """
 
     rescorer: LabelRescorer
@@ -44,8 +53,19 @@ class Snapshot(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a text says: log-odds, ``(n_labels,)``, and how many words of it the model knows."""
+    """What the words of one text say.
 
+    Attributes
+    ----------
+    features : matrix of shape (1, n_features)
+        The text as the content classifier takes it.
+    log_odds : array of shape (1, n_labels)
+        Content evidence.
+    n_words : int or None
+        How many words of it the model knows, if its first step counts them.
+    """
+
+    features: Any
     log_odds: NDArray[np.float64]
     n_words: int | None
 
@@ -53,19 +73,26 @@ class Content(NamedTuple):
 class ServedModel:
     """A model from a file, ready to answer from several threads.
 
+    Parameters
+    ----------
+    name : str
+        What it is called in addresses.
+    path : Path
+        Its file: a pipeline from texts to a :class:`~labelkin.LabelDependenceClassifier`.
+
     Attributes
     ----------
-    id
-        What it is called in addresses.
-    header
-        What its file says of it.
-    names
-        Its labels, as text, in column order.
-    column
+    id, header
+        Its name, and what its file says of it.
+    labels, names : list
+        Its labels, and the same as text, in column order.
+    name_array : array of shape (n_labels,)
+        The names again, for readers.
+    column : dict
         Name → column.
-    snapshot
-        What it knows now; replaced as a whole when it has learnt.
-    unknown
+    snapshot : Snapshot
+        What it has learned by now; replaced as a whole.
+    unknown : Counter
         Labels of the journal that the model does not have, and how many documents have them.
     """
 
@@ -73,14 +100,27 @@ class ServedModel:
         self.id = name
         self.header: ModelFile = read_header(path)
         self.pipeline, self.classifier = _text_classifier(load(path), path)
-        self.names = [str(label) for label in self.classifier.label_names_.tolist()]
+        self.labels: list[Any] = self.classifier.label_names_.tolist()
+        self.names = [str(label) for label in self.labels]
+        self.name_array = np.array(self.names)
         self.column = {label: j for j, label in enumerate(self.names)}
-        _check_distinct(self, path)
+        if len(self.column) < len(self.names):
+            twice = [name for name, count in Counter(self.names).items() if count > 1]
+            raise ValueError(
+                f"Labels must have distinct names to be served, got {twice[0]!r} twice in {path}. "
+                "Train with names that are all texts."
+            )
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
+        self._terms = terms_of(self.pipeline[:-1])
         self._remembered: OrderedDict[bytes, Content] = OrderedDict()
         self._lock = Lock()
-        _check_takes_texts(self, path)
+        try:  # before the first person does: it also makes the first answer quick
+            self.content("A first text.")
+        except Exception as error:
+            raise ValueError(
+                f"A served model must take texts, but the model in {path} cannot: {error}"
+            ) from error
 
     @property
     def learns(self) -> bool:
@@ -89,8 +129,19 @@ class ServedModel:
 
     @property
     def language(self) -> str:
-        """What its texts are written in, as far as its first step tells."""
+        """What its texts are written in, as far as its first step knows."""
         return str(getattr(self.pipeline[0], "language", "und"))
+
+    @property
+    def title(self) -> str:
+        """What it is called on the page."""
+        return str((self.header.summary or {}).get("name", self.id))
+
+    def term(self, term: Any) -> Any:
+        """Return the name of a term that is called by its column, where it has one."""
+        if self._terms is None or not isinstance(term, int):
+            return term
+        return self._terms[term]
 
     @property
     def mark(self) -> Mark | None:
@@ -101,28 +152,30 @@ class ServedModel:
         return Mark(*mark)
 
     def content(self, text: str) -> Content:
-        """Return the content evidence of a text."""
+        """Return the content evidence of a text; that of the last few texts is remembered."""
         key = blake2b(text.encode(), digest_size=16).digest()
         with self._lock:
             if key in self._remembered:
                 self._remembered.move_to_end(key)
                 return self._remembered[key]
-        content = self.contents([text])[0]
+        counts, features = self._transform([text])
+        log_odds = self.classifier.content_.log_odds(features)
+        n_words = int(counts.sum()) if _counts_words(self.pipeline[0]) else None
+        content = Content(features, log_odds, n_words)
         with self._lock:
             self._remembered[key] = content
             if len(self._remembered) > _REMEMBERED:
                 self._remembered.popitem(last=False)
         return content
 
-    def contents(self, texts: Sequence[str]) -> list[Content]:
-        """Return the content evidence of several texts, worked out together."""
+    def content_log_odds(self, texts: Sequence[str]) -> NDArray[np.float64]:
+        """Return the content evidence of texts, ``(n_texts, n_labels)``."""
+        if len(texts) == 1:
+            return self.content(texts[0]).log_odds
         if not texts:
-            return []
-        vectors = first = self.pipeline[0].transform(texts)
-        for _, step in self.pipeline.steps[1:-1]:
-            vectors = step.transform(vectors)
-        log_odds = self.classifier.content_.log_odds(vectors)
-        return list(map(Content, log_odds, _count_words(self.pipeline[0], first, len(texts))))
+            return np.zeros((0, len(self.names)))
+        log_odds: NDArray[np.float64] = self.classifier.content_.log_odds(self._transform(texts)[1])
+        return log_odds
 
     def learn(self, entries: Sequence[Entry]) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
@@ -134,29 +187,26 @@ class ServedModel:
             self.unknown.update(name for name in set(entry.accepted) if name not in self.column)
         rescorer, learned = self.snapshot
         if entries and self.learns:
-            rescorer = rescorer.learn_more(self._label_matrix(entries))
+            rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
             self.snapshot = Snapshot(rescorer, learned + len(entries))
 
-    def _label_matrix(self, entries: Sequence[Entry]) -> LabelMatrix:
-        rows = [self._label_set(entry) for entry in entries]
-        ends = np.cumsum([0, *map(len, rows)])
-        columns = np.concatenate(rows)
-        shape = (len(rows), len(self.names))
-        positive = sparse.csr_array((np.ones(len(columns)), columns, ends), shape)
-        names = self.classifier.label_names_
-        return LabelMatrix(positive, None, names, "multilabel", names)
+    def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
+        """Return what the first step makes of texts, and what the last one before the labels."""
+        counts = features = self.pipeline[0].transform(texts)
+        for _, step in self.pipeline.steps[1:-1]:
+            features = step.transform(features)
+        return counts, features
 
-    def _label_set(self, entry: Entry) -> NDArray[np.int64]:
-        """Return the columns of a document's labels, ascending."""
-        columns = sorted({self.column[name] for name in entry.accepted if name in self.column})
+    def _label_set(self, entry: Entry) -> set[Any]:
+        columns = [self.column[name] for name in entry.accepted if name in self.column]
         rules = self.classifier.rescorer_.rules_
-        if rules is None or not columns:
-            return np.array(columns, dtype=np.int64)
-        stated = np.full((1, len(self.names)), np.nan)
-        stated[0, columns] = 1.0
-        with suppress(ValueError):  # what a person has stated stands, also against a rule
-            stated = rules.complete_known(stated)
-        return np.flatnonzero(stated[0] == 1)
+        if rules is not None and columns:
+            known = np.full((1, len(self.names)), np.nan)
+            known[0, columns] = 1.0
+            with suppress(ValueError):  # what a person has accepted stands, also against a rule
+                known = rules.complete_known(known)
+            columns = np.flatnonzero(known[0] == 1).tolist()
+        return {self.labels[j] for j in columns}
 
 
 def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
@@ -172,6 +222,60 @@ def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
             name = f"{stem}-{number}"
         models[name] = ServedModel(name, path)
     return models
+
+
+class Learner:
+    """Has a model learn what reaches the journal, in a thread of its own.
+
+    Whatever arrives while it gathers or learns is learned together, in one refit.
+
+    Parameters
+    ----------
+    model : ServedModel
+        What learns.
+    telemetry : Telemetry
+        Where refits are counted.
+    """
+
+    def __init__(self, model: ServedModel, telemetry: Telemetry) -> None:
+        self._model = model
+        self._telemetry = telemetry
+        self._waiting: deque[Entry] = deque()
+        self._gathering = _GATHER_SECONDS
+        self._closing = Event()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"learning {model.id}")
+
+    def hear(self, entries: Sequence[Entry]) -> None:
+        """Take note of documents that are in the journal; those of other models are left out."""
+        self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
+        self._thread.submit(self._learn_waiting)
+
+    def learn(self, entries: Sequence[Entry]) -> None:
+        """Have the model learn now; when it cannot, it goes on with what it has learned before."""
+        model = self._model
+        with self._telemetry.refit_seconds.labels(model.id).time():
+            try:
+                model.learn(entries)
+            except Exception:
+                outcome = "failed"
+                _log.exception("model %s could not learn from %d documents", model.id, len(entries))
+            else:
+                outcome = "done"
+        self._telemetry.refits.labels(model.id, outcome).inc()
+        self._telemetry.learned.labels(model.id).set(model.snapshot.learned)
+
+    def close(self) -> None:
+        """End the thread; what was not learned yet is in the journal, and learned at the start."""
+        self._closing.set()
+        self._thread.shutdown(wait=True)
+
+    def _learn_waiting(self) -> None:
+        """Wait a moment for more; there is nothing where an earlier call has learned it."""
+        if not self._waiting or self._closing.wait(self._gathering):
+            return
+        start = perf_counter()
+        self.learn([self._waiting.popleft() for _ in range(len(self._waiting))])
+        self._gathering = max(_GATHER_SECONDS, min(perf_counter() - start, _LONGEST_GATHERING))
 
 
 def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceClassifier]:
@@ -190,31 +294,7 @@ def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceC
     return model, last.set_params(n_jobs=None)
 
 
-def _check_distinct(model: ServedModel, path: Path) -> None:
-    if len(model.column) < len(model.names):
-        twice = [name for name, count in Counter(model.names).items() if count > 1]
-        raise ValueError(
-            f"Labels must have distinct names to be served, got {twice[0]!r} twice in {path}. "
-            "Train with names that are all texts."
-        )
-
-
-def _check_takes_texts(model: ServedModel, path: Path) -> None:
-    """Ask about a text before the first person does: it also makes the first answer quick."""
-    try:
-        model.contents(["A first text."])
-    except Exception as error:
-        raise ValueError(
-            f"A served model must take texts, but the model in {path} cannot: {error}"
-        ) from error
-
-
-def _count_words(first_step: Any, counts: Any, n_texts: int) -> list[int | None]:
-    counts_words = isinstance(first_step, WordCounts) or (
-        isinstance(first_step, CountVectorizer)
-        and not isinstance(first_step, TfidfVectorizer)
-        and not first_step.binary
-    )
-    if not counts_words:
-        return [None] * n_texts
-    return [int(total) for total in np.asarray(counts.sum(axis=1)).ravel()]
+def _counts_words(step: Any) -> bool:
+    if isinstance(step, CountVectorizer):
+        return not isinstance(step, TfidfVectorizer) and not step.binary
+    return isinstance(step, WordCounts)

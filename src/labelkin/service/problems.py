@@ -1,4 +1,4 @@
-"""Everything that goes wrong, told the same way: ``application/problem+json`` (RFC 9457)."""
+"""Whatever goes wrong is answered the same way: ``application/problem+json`` (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"
-#: How many of the faults of one request are told.
+#: How many of the faults of one request are named.
 _MOST_FAULTS = 5
 
 
@@ -27,17 +27,17 @@ class Problem(BaseModel):
 
 
 class ProblemError(Exception):
-    """A request cannot be answered, and the client is told why.
+    """A request cannot be answered, and the client learns why.
 
-    Attributes
+    Parameters
     ----------
-    status
+    status : int
         Of HTTP.
-    kind
+    kind : str
         What the problem is called: the end of its ``type``.
-    detail
+    detail : str
         The rule, what came, and the way out.
-    headers
+    headers : mapping or None, default None
         Further headers of the answer.
     """
 
@@ -51,7 +51,7 @@ class ProblemError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> Response:
-        """Return the answer that tells it."""
+        """Return the answer."""
         problem = Problem(
             type=f"urn:labelkin:problem:{self.kind}",
             title=HTTPStatus(self.status).phrase,
@@ -73,19 +73,40 @@ def declared(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def tell_problems(app: FastAPI) -> None:
-    """Make the application answer every exception it expects as a problem."""
-    app.add_exception_handler(ProblemError, _tell_own)
-    app.add_exception_handler(RequestValidationError, _tell_invalid)
-    app.add_exception_handler(HTTPException, _tell_http)
+def answer_problems(app: FastAPI) -> None:
+    """Have the application answer every exception it expects as a problem, and describe them so."""
+    for kind in (ProblemError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _answer)
+    describe = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        description = describe()
+        schemas = description.setdefault("components", {}).setdefault("schemas", {})
+        # No route returns a problem, so none brings its schema along.
+        schemas["Problem"] = Problem.model_json_schema()
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        for path in description["paths"].values():
+            for operation in path.values():
+                # FastAPI's own: requests that do not fit get 400 here.
+                responses = operation["responses"]
+                if "application/json" in responses.get("422", {}).get("content", {}):
+                    del responses["422"]
+        return description
+
+    app.openapi = openapi  # type: ignore[method-assign]
 
 
-async def _tell_own(request: Request, error: Any) -> Response:
-    answer: Response = error.response()
-    return answer
+async def _answer(request: Request, error: Exception) -> Response:
+    if isinstance(error, RequestValidationError):
+        error = _misfit(error)
+    elif isinstance(error, HTTPException):
+        error = _of_http(request, error)
+    assert isinstance(error, ProblemError)
+    return error.response()
 
 
-async def _tell_invalid(request: Request, error: Any) -> Response:
+def _misfit(error: RequestValidationError) -> ProblemError:
     """Name what does not fit the route's schema, without repeating what was sent."""
     faults = error.errors()
     shown = [
@@ -94,14 +115,14 @@ async def _tell_invalid(request: Request, error: Any) -> Response:
     ]
     more = f" ({len(faults)} faults in all)" if len(faults) > _MOST_FAULTS else ""
     detail = f"The request must fit /openapi.json; {'; '.join(shown)}{more}."
-    return ProblemError(400, "does-not-fit", detail).response()
+    return ProblemError(400, "does-not-fit", detail)
 
 
-async def _tell_http(request: Request, error: Any) -> Response:
+def _of_http(request: Request, error: HTTPException) -> ProblemError:
     details = {
         404: f"There is nothing at {request.url.path}. /openapi.json lists what there is.",
         405: f"{request.method} is not offered at {request.url.path}; see the header Allow.",
     }
     detail = details.get(error.status_code, str(error.detail))
     kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return ProblemError(error.status_code, kind, detail, error.headers).response()
+    return ProblemError(error.status_code, kind, detail, error.headers)

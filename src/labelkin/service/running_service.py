@@ -1,23 +1,26 @@
-"""All that requests share: models, journals, the workshop, what is counted."""
+"""All that requests share: models, journals, the threads that work, what is counted."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated
+from threading import Lock
+from typing import Annotated, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
 
 from labelkin.label_matrix.record import some_of
-from labelkin.service.journal import Journal
-from labelkin.service.journal_file import Entry, default_journal
-from labelkin.service.learning import Learner, learn
-from labelkin.service.limits import Limits
-from labelkin.service.models import ServedModel, read_models
+from labelkin.service.health import Telemetry
+from labelkin.service.journal import Entry, Journal, default_journal
+from labelkin.service.models import Learner, ServedModel, read_models
 from labelkin.service.problems import ProblemError
-from labelkin.service.telemetry import Telemetry
-from labelkin.service.workshop import Workshop, in_time
+from labelkin.service.serving import Limits
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class RunningService:
@@ -25,11 +28,11 @@ class RunningService:
 
     Parameters
     ----------
-    paths
+    paths : sequence of Path
         Model files.
-    journal
+    journal : Path or None
         One journal for all models; ``None``: each has its own, beside its file.
-    limits
+    limits : Limits
         The bounds.
     """
 
@@ -37,14 +40,11 @@ class RunningService:
         self.limits = limits
         self.models = read_models(paths)
         self.telemetry = Telemetry()
-        self.workshop = Workshop(limits)
+        self.workers = WorkerPool(limits)
         places = [journal or default_journal(path) for path in paths]
         self._files = {place: Journal(place) for place in dict.fromkeys(places)}
-        self.journals = {
-            name: self._files[place] for name, place in zip(self.models, places, strict=True)
-        }
+        self.journals = dict(zip(self.models, map(self._files.__getitem__, places), strict=True))
         self._learners = [self._start_learning(model) for model in self.models.values()]
-        self._show_sizes()
 
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
@@ -57,36 +57,45 @@ class RunningService:
         return self.models[name]
 
     async def write(self, entries: Sequence[Entry]) -> list[int]:
-        """Have documents in the journal of their model; return their ids once they are durable."""
+        """Write documents to the journal of their model; return their ids once they are durable."""
         if not entries:
             return []
         return await self._write(self.journals[entries[0].model], entries)
 
     async def check_journals(self) -> None:
-        """Tell if a journal can no longer be written."""
+        """Raise a problem if a journal can no longer be written."""
         for journal in self._files.values():
             await self._write(journal, ())
 
-    def metrics(self) -> bytes:
-        """Return what is counted."""
-        self.telemetry.taken.set(self.workshop.taken)
-        self._show_sizes()
-        return self.telemetry.text()
+    def measure(self) -> None:
+        """Bring those figures up to date that nobody counts as they change."""
+        self.telemetry.taken.set(self.workers.taken)
+        for place, journal in self._files.items():
+            self.telemetry.journal_documents.labels(place.name).set(journal.n_documents.total())
+            self.telemetry.journal_bytes.labels(place.name).set(journal.bytes_on_disk())
 
     def close(self) -> None:
         """Finish what was taken, write what waits, and end the threads."""
-        self.workshop.close()
+        self.workers.close()
         for journal in self._files.values():
             journal.close()
         for learner in self._learners:
             learner.close()
 
+    def _start_learning(self, model: ServedModel) -> Learner:
+        """Learn what the journal has, then whatever comes."""
+        learner, journal = Learner(model, self.telemetry), self.journals[model.id]
+        if entries := journal.replay(model.id, after=model.mark):
+            learner.learn(entries)
+        journal.listen(learner.hear)
+        return learner
+
     async def _write(self, journal: Journal, entries: Sequence[Entry]) -> list[int]:
         try:
-            return await in_time(
+            return await _in_time(
                 journal.append(entries),
                 self.limits.seconds,
-                "It may have been saved all the same; the journal will tell.",
+                "It may have been saved all the same; the journal shows it.",
             )
         except (sqlite3.Error, OSError) as error:
             raise ProblemError(
@@ -97,20 +106,6 @@ class RunningService:
                 {"Retry-After": "10"},
             ) from None
 
-    def _start_learning(self, model: ServedModel) -> Learner:
-        journal = self.journals[model.id]
-        entries = list(journal.replay(model.id, after=model.mark))
-        if entries:
-            learn(model, entries, self.telemetry)
-        learner = Learner(model, self.telemetry)
-        journal.listen(learner.hear)
-        return learner
-
-    def _show_sizes(self) -> None:
-        for place, journal in self._files.items():
-            self.telemetry.journal_documents.labels(place.name).set(journal.n_documents.total())
-            self.telemetry.journal_bytes.labels(place.name).set(journal.bytes_on_disk())
-
 
 async def _service_of(request: Request) -> RunningService:
     service: RunningService = request.app.state.service
@@ -119,3 +114,74 @@ async def _service_of(request: Request) -> RunningService:
 
 #: What a route declares to have the service.
 Service = Annotated[RunningService, Depends(_service_of)]
+
+
+class WorkerPool:
+    """Threads that do the work of requests, off the event loop; a bounded number may wait for them.
+
+    Parameters
+    ----------
+    limits : Limits
+        How many work, how many wait, and the time by which a request must be answered.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._pool = ThreadPoolExecutor(limits.workers, thread_name_prefix="labelkin-work")
+        self._lock = Lock()
+        self._taken = 0
+
+    @property
+    def taken(self) -> int:
+        """How many requests are being worked on or wait for it."""
+        return self._taken
+
+    async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what the work returns; that there is no room or no time for it is a problem.
+
+        Work that has begun cannot be stopped: it keeps its place until it ends, also when nobody
+        waits for it any more.
+        """
+        self._take()
+        try:
+            future = self._pool.submit(work, *args, **kwargs)
+        except RuntimeError:
+            self._release()
+            raise ProblemError(503, "closing", "The service is shutting down.") from None
+        future.add_done_callback(self._release)
+        return await _in_time(future, self._limits.seconds, "Send less at a time.")
+
+    def close(self) -> None:
+        """Finish what was taken, and take nothing more."""
+        self._pool.shutdown(wait=True)
+
+    def _take(self) -> None:
+        most = self._limits.workers + self._limits.waiting
+        with self._lock:
+            if self._taken >= most:
+                raise ProblemError(
+                    503,
+                    "busy",
+                    f"At most {most} requests can be taken at a time, and there are as many. "
+                    "Ask again in a second.",
+                    {"Retry-After": "1"},
+                )
+            self._taken += 1
+
+    def _release(self, future: Future[T] | None = None) -> None:
+        with self._lock:
+            self._taken -= 1
+
+
+async def _in_time(future: Future[T], seconds: float, way_out: str) -> T:
+    """Wait for a result for so many seconds."""
+    waiting = asyncio.wrap_future(future)
+    done, _ = await asyncio.wait([waiting], timeout=seconds)
+    if not done:
+        waiting.cancel()
+        raise ProblemError(
+            504,
+            "too-slow",
+            f"A request must be answered within {seconds:g} s, and this one was not. {way_out}",
+        )
+    return waiting.result()

@@ -1,77 +1,89 @@
-"""Serve models on an address, until told to stop."""
+"""Serve models at an address, until the process is asked to stop."""
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from labelkin.service.addresses import is_local
-from labelkin.service.limits import Limits
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
+LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 #: Connections that may wait to be taken up.
 _BACKLOG = 2048
 
 
 def create_app(
-    models: Sequence[Path],
+    models: Sequence[str | os.PathLike[str]],
     *,
     hosts: Sequence[str] = (),
     token: str | None = None,
-    journal: Path | None = None,
+    journal: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
-) -> Any:
+) -> FastAPI:
     """Return the ASGI application that serves models; its lifespan ends its threads.
 
     Parameters
     ----------
-    models
+    models : sequence of paths
         Model files, as :func:`labelkin.storage.save` writes them: pipelines from texts to labels.
-    hosts
+    hosts : sequence of str, default ()
         Names and addresses it is called by, besides those of this machine.
-    token
+    token : str or None, default None
         What every request must bring as ``Authorization: Bearer …``; ``None``: nothing.
-    journal
+    journal : path or None, default None
         One file for all models; ``None``: each has ``NAME.journal.sqlite`` beside it.
-    limits
-        The bounds.
+    limits : Limits or None, default None
+        The bounds; ``None``: those of :class:`Limits`.
+
+    Returns
+    -------
+    fastapi.FastAPI
     """
-    _check_token(token)
-    try:
+    if token is not None and not (token.isascii() and token.split() == [token]):
+        raise ValueError(
+            "A token must be ASCII without blanks, and not empty. Make one with: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
+    with _extra_installed():
         from labelkin.service.app import build_app
-    except ImportError as error:
-        raise _missing_extra(error) from error
-    paths = [Path(path) for path in models]
-    return build_app(paths, hosts=hosts, token=token, journal=journal, limits=limits)
+    place = None if journal is None else Path(journal)
+    return build_app([Path(path) for path in models], hosts, token, place, limits or Limits())
 
 
 def serve(
-    models: Sequence[Path],
+    models: Sequence[str | os.PathLike[str]],
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     token: str | None = None,
     insecure: bool = False,
-    journal: Path | None = None,
+    journal: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     hosts: Sequence[str] = (),
-    tell: Callable[[str], None] | None = None,
+    announce: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve models until interrupted or terminated; what was taken is finished first.
+    """Serve models until interrupted or terminated; requests that were taken are finished first.
 
     Parameters
     ----------
     models, token, journal, limits
         As :func:`create_app` takes them.
-    host, port
-        Where to listen; port 0 is any that is free.
-    insecure
+    host : str, default "127.0.0.1"
+        Where to listen. Beyond this machine a token is needed.
+    port : int, default 8000
+        The port; 0 is any that is free.
+    insecure : bool, default False
         Whether to listen beyond this machine without a token.
-    hosts
+    hosts : sequence of str, default ()
         Further names it is called by, such as that of a proxy before it.
-    tell
+    announce : callable or None, default None
         Called with the address once the service listens.
     """
     if not (is_local(host) or token or insecure):
@@ -82,17 +94,69 @@ def serve(
     app = create_app(models, hosts=[host, *hosts], token=token, journal=journal, limits=limits)
     try:
         with listen(host, port) as listening:
-            _run(app, listening, (limits or Limits()).seconds, tell)
+            _run(app, listening, (limits or Limits()).seconds, announce)
     finally:
         app.state.service.close()
 
 
-def _check_token(token: str | None) -> None:
-    if token is not None and (not token.strip() or not token.isascii() or len(token.split()) > 1):
-        raise ValueError(
-            "A token must be ASCII without blanks, and not empty. Make one with: "
-            "python -c 'import secrets; print(secrets.token_urlsafe())'"
-        )
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The bounds of the service; a request beyond them is answered with a problem of its own.
+
+    Attributes
+    ----------
+    body_bytes : int, default 8 MiB
+        Size of a request's body.
+    text_characters : int, default 1,000,000
+        Length of one text.
+    batch_documents : int, default 256
+        Documents in one ``suggest-batch`` or ``learn``.
+    known_labels : int, default 1,000
+        Labels accepted, and labels rejected, for one document.
+    label_characters : int, default 1,000
+        Length of a label's name.
+    workers : int, default 4
+        Requests worked on at the same time.
+    waiting : int, default 256
+        Requests that may wait for their turn; the next one is answered 503 at once.
+    seconds : float, default 30
+        From the first byte of a request to its answer.
+
+    Examples
+    --------
+    >>> Limits(workers=2).workers
+    2
+    """
+
+    body_bytes: int = 8 * 2**20
+    text_characters: int = 1_000_000
+    batch_documents: int = 256
+    known_labels: int = 1_000
+    label_characters: int = 1_000
+    workers: int = 4
+    waiting: int = 256
+    seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            least = 0 if field.name in ("waiting", "seconds") else 1
+            if not value >= least:
+                raise ValueError(f"{field.name} must be at least {least}, got {value!r}.")
+
+
+def is_local(host: str) -> bool:
+    """Return whether a service bound to a host can be reached from this machine only.
+
+    Examples
+    --------
+    >>> is_local("localhost"), is_local("127.0.0.2"), is_local("0.0.0.0"), is_local("library.org")
+    (True, True, False, False)
+    """
+    try:
+        return host.lower() in LOCAL_HOSTS or ip_address(host).is_loopback
+    except ValueError:  # another name
+        return False
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -116,20 +180,22 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _run(
-    app: Any, listening: socket.socket, seconds: float, tell: Callable[[str], None] | None
+    app: FastAPI,
+    listening: socket.socket,
+    seconds: float,
+    announce: Callable[[str], None] | None,
 ) -> None:
-    try:
+    with _extra_installed():
         import uvicorn
-    except ImportError as error:
-        raise _missing_extra(error) from error
 
     class Server(uvicorn.Server):
-        """Tells its address when it has started."""
+        """Announces its address when it has started."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            if tell is not None and self.started:
-                tell(_address(listening))
+            if announce is not None and self.started:
+                host, port = listening.getsockname()[:2]
+                announce(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
 
     config = uvicorn.Config(
         app,
@@ -146,13 +212,12 @@ def _run(
         return
 
 
-def _address(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-
-
-def _missing_extra(error: ImportError) -> ImportError:
-    return ImportError(
-        f'The service needs FastAPI, uvicorn and prometheus-client: pip install "labelkin[serve]" '
-        f"({error})."
-    )
+@contextmanager
+def _extra_installed() -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise ImportError(
+            "The service needs FastAPI, uvicorn and prometheus-client: "
+            f'pip install "labelkin[serve]" ({error}).'
+        ) from error

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_weight
 
 Engine = Literal["numba", "liblinear"]
 
@@ -189,7 +189,7 @@ def solve_svms(
         positive=sparse.csc_array(Y.positive),
         unknown=None if Y.unknown is None else sparse.csc_array(Y.unknown),
         folds=_read_folds(folds, n_documents),
-        cost=_read_cost(cost, n_documents),
+        cost=read_weight(cost, n_documents, "cost"),
         C=float(C),
         tol=float(tol),
         recentre=int(recentre),
@@ -238,16 +238,6 @@ def _read_folds(folds: ArrayLike, n_documents: int) -> NDArray[np.int64]:
             f"from {numbers.min()} to {numbers.max()}."
         )
     return numbers.astype(np.int64)
-
-
-def _read_cost(cost: ArrayLike | None, n_documents: int) -> NDArray[np.float64]:
-    costs = np.ones(n_documents) if cost is None else np.asarray(cost, dtype=np.float64)
-    if costs.shape != (n_documents,) or not ((costs >= 0) & (costs < np.inf)).all():
-        raise ValueError(
-            f"cost must hold a finite number ≥ 0 for each of {n_documents} documents, got shape "
-            f"{costs.shape}, from {costs.min(initial=np.inf)} to {costs.max(initial=-np.inf)}."
-        )
-    return costs
 
 
 def _check_number(name: str, holds: bool, value: Any, rule: str) -> None:

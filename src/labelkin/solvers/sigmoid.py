@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_weight
 
 _MOST_STEPS = 100
 _SHORTEST_STEP = 1e-10
@@ -106,7 +106,7 @@ def fit_sigmoid(
     values = np.asarray(decision_values, dtype=np.float64)
     positive, unknown = _read_targets(targets, values.shape)
     n_documents, n_labels = values.shape
-    counts = _read_weight(weight, n_documents)
+    counts = read_weight(weight, n_documents)
     stop = (1e-5 if smooth else 1e-9) if tol is None else tol
     A, B = np.zeros(n_labels), np.zeros(n_labels)
     n_columns = max(1, _BLOCK_CELLS // max(1, n_documents))
@@ -145,16 +145,6 @@ def _read_zero_one(targets: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_
             f"targets must be 0, 1 or NaN (unknown), got {wrong[0]} ({len(wrong)} such cells)."
         )
     return targets == 1, unknown if unknown.any() else None
-
-
-def _read_weight(weight: ArrayLike | None, n_documents: int) -> Floats:
-    weights = np.ones(n_documents) if weight is None else np.asarray(weight, dtype=np.float64)
-    if weights.shape != (n_documents,) or not (weights >= 0).all():
-        raise ValueError(
-            f"weight must hold one number ≥ 0 for each of {n_documents} documents, got shape "
-            f"{weights.shape}, smallest {weights.min(initial=np.inf)}."
-        )
-    return weights
 
 
 class _Labels(NamedTuple):

@@ -436,7 +436,7 @@ def _compositions(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _may_join(sign: str) -> bool:
-    """Tell marks, and the vowels and finals of Hangul."""
+    """Return whether a sign is a mark, or a vowel or final of Hangul."""
     return unicodedata.category(sign)[0] == "M" or "\u1160" <= sign <= "\u11ff"
 
 

@@ -69,7 +69,7 @@ class Watch:
 
 @pytest.fixture
 def open_page(browser):
-    """Open pages, watched; what Chromium itself says of refused requests may be expected."""
+    """Open pages, watched; what Chromium itself says of failed requests may be expected."""
     watched = []
 
     def open_at(address, *, expected_faults=(), **options):

@@ -50,8 +50,8 @@ def row_of(page, label):
 
 
 def chosen(page):
-    """Return the accepted and the refused labels as the page lists them."""
-    states = ("accepted", "refused")
+    """Return the accepted and the rejected labels as the page lists them."""
+    states = ("accepted", "rejected")
     return tuple(page.locator(f"#{state} .chip-name").all_inner_texts() for state in states)
 
 
@@ -59,15 +59,15 @@ def ask(address, route, **body):
     """Ask the service directly; the page must show the same."""
     request = Request(
         f"{address}api/models/news/{route}",
-        data=json.dumps({"accepted": [], "refused": [], **body}).encode(),
+        data=json.dumps({"accepted": [], "rejected": [], **body}).encode(),
         headers={"Content-Type": "application/json"},
     )
     with urlopen(request, timeout=30) as answer:
         return json.load(answer)
 
 
-def expected_labels(address, text, accepted=(), refused=()):
-    answer = ask(address, "suggest", text=text, accepted=list(accepted), refused=list(refused))
+def expected_labels(address, text, accepted=(), rejected=()):
+    answer = ask(address, "suggest", text=text, accepted=list(accepted), rejected=list(rejected))
     return [suggestion["label"] for suggestion in answer["suggestions"]]
 
 

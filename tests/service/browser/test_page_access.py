@@ -61,7 +61,7 @@ def test_the_keyboard_alone_is_enough(page, server, keep_picture):
     press("s")
     page.get_by_text("Saved as document").first.wait_for()
     assert len(read_journal(server.journal).documents) == n_saved + 1
-    page.get_by_text("learnt from").wait_for()  # the next test asks a model at rest
+    page.get_by_text("learned from").wait_for()  # the next test asks a model at rest
     press("?")
     assert page.get_by_role("dialog", name="Help and shortcuts").is_visible()
     keep_picture(page, "help")
@@ -74,7 +74,7 @@ def test_rows_and_their_buttons_are_one_tab_stop_walked_by_arrows(page):
     assert page.locator("#grid [tabindex='0']").count() == 1
     page.keyboard.press("Escape")
     label = _focused_label(page)
-    for name in (f"Accept {label}", f"Refuse {label}"):
+    for name in (f"Accept {label}", f"Reject {label}"):
         page.keyboard.press("ArrowRight")
         assert page.evaluate("document.activeElement.getAttribute('aria-label')") == name
     page.keyboard.press("End")
@@ -110,7 +110,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, server, 
     page.locator("#accepted .chip").wait_for()
     assert _overflow(page) == 0
     keep_picture(page, "phone", full_page=True)
-    for button in page.locator(".row .accept, .row .refuse").all()[:4]:
+    for button in page.locator(".row .accept, .row .reject").all()[:4]:
         assert min(button.bounding_box()[side] for side in ("width", "height")) >= 44
 
     label = labels(page)[2]
@@ -171,9 +171,9 @@ def test_the_label_map_is_a_graph_and_a_table(open_page, server, keep_picture, s
     page.keyboard.press("Enter")
     page.locator("#map-details h3", has_text=node.get_attribute("data-label")).wait_for()
     keep_picture(page, f"map-{scheme}")
-    n_bonds = page.locator(".edge").count()
+    n_edges = page.locator(".edge").count()
     page.get_by_role("button", name="Table").click()
-    assert page.locator("#map-table tbody tr").count() == n_bonds
+    assert page.locator("#map-table tbody tr").count() == n_edges
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -184,7 +184,7 @@ def test_axe_finds_nothing_serious(open_page, server, scheme):
     write(page, TEXT)
     first, second = labels(page)[:2]
     row_of(page, first).locator(".accept").click()
-    row_of(page, second).locator(".refuse").click()
+    row_of(page, second).locator(".reject").click()
     wait_for_labels(page, expected_labels(server.address, TEXT, [first], [second]))
     row_of(page, labels(page)[0]).locator(".label").click()
     page.locator("#explanation .sum").wait_for()

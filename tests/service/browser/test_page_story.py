@@ -1,4 +1,4 @@
-"""An indexer's way through the page: paste, read, accept, refuse, explain, undo, save, reload."""
+"""An indexer's way through the page: paste, read, accept, reject, explain, undo, save, reload."""
 
 import json
 import sqlite3
@@ -45,7 +45,7 @@ def test_a_document_is_pasted_read_labelled_explained_undone_saved_and_there_aft
     assert chosen(page) == ([first], [])
     keep_picture(page, "3-accepted")
 
-    row_of(page, second).get_by_role("button", name=f"Refuse {second}").click()
+    row_of(page, second).get_by_role("button", name=f"Reject {second}").click()
     wait_for_labels(page, expected_labels(server.address, TEXT, [first], [second]))
     assert chosen(page) == ([first], [second])
 
@@ -65,10 +65,10 @@ def test_a_document_is_pasted_read_labelled_explained_undone_saved_and_there_aft
     texts, label_sets, _ = read_journal(server.journal)
     assert (texts, [list(labels) for labels in label_sets]) == ([TEXT], [[first]])
     with closing(sqlite3.connect(server.journal)) as journal:
-        assert journal.execute("SELECT refused FROM documents").fetchone() == (f'["{second}"]',)
-    page.get_by_text("learnt from 1 saved document").wait_for()
-    learnt = row_of(page, third).locator(".probability").inner_text()
-    page.locator("#explanation .big", has_text=learnt).wait_for()
+        assert journal.execute("SELECT rejected FROM documents").fetchone() == (f'["{second}"]',)
+    page.get_by_text("learned from 1 saved document").wait_for()
+    learned = row_of(page, third).locator(".probability").inner_text()
+    page.locator("#explanation .big", has_text=learned).wait_for()
     keep_picture(page, "5-saved")
 
     page.reload()
@@ -87,8 +87,7 @@ def test_the_pieces_of_every_bar_add_up_to_its_mark_and_its_numbers_to_its_proba
 ):
     write(page, TEXT)
     page.check("#numbers")
-    told = ask(server.address, "suggest", text=TEXT)["suggestions"]
-    for suggestion in told:
+    for suggestion in ask(server.address, "suggest", text=TEXT)["suggestions"]:
         bar = row_of(page, suggestion["label"]).evaluate(READ_BAR)
         assert sum(bar["pieces"]) == pytest.approx(bar["mark"], abs=1.5)
         pixels = bar["mark"] / suggestion["log_odds"]
@@ -104,24 +103,24 @@ def test_an_explanation_names_the_words_and_marks_them_in_the_text(page, server)
     label = labels(page)[0]
     row_of(page, label).locator(".label").click()
     _wait_for_explanation(page, label)
-    told = ask(server.address, "explain", text=TEXT, label=label)
+    reasons = ask(server.address, "explain", text=TEXT, label=label)
     marked = set(page.locator("#marks mark").all_text_contents())
-    speaking = {word: term["share"] for term in told["terms"] for word in term["words"]}
+    speaking = {word: term["log_odds"] for term in reasons["terms"] for word in term["words"]}
     assert marked and marked <= set(speaking)
-    strongest = told["terms"][0]
+    strongest = reasons["terms"][0]
     assert set(strongest["words"]) <= marked
-    side = "for" if strongest["share"] > 0 else "against"
+    side = "for" if strongest["log_odds"] > 0 else "against"
     word = strongest["words"][0]
     assert page.locator(f"#marks mark.{side}.strong", has_text=word).count()
     panel = page.locator("#explanation")
-    assert f"{strongest['share']:+.2f}".replace("-", "−") in panel.inner_text()
+    assert f"{strongest['log_odds']:+.2f}".replace("-", "−") in panel.inner_text()
     assert page.locator("#marks").text_content().rstrip("\u200b") == TEXT
 
 
 def test_explaining_another_label_from_the_panel_moves_on_to_it(page):
     write(page, TEXT)
     row_of(page, labels(page)[0]).locator(".label").click()
-    other = page.locator("#explanation .shares.labels button.link").first
+    other = page.locator("#explanation .contributions.labels button.link").first
     name = other.inner_text()
     other.click()
     _wait_for_explanation(page, name)
@@ -166,7 +165,7 @@ def test_the_result_is_copied_and_downloaded_as_the_same_json(open_page, server)
     assert download.value.suggested_filename == "tanker-crews-wait-as-oil-ports.labels.json"
     assert copied.pop("created") <= saved.pop("created")
     assert copied == saved
-    assert (saved["text"], saved["accepted"], saved["refused"]) == (TEXT, [first], [])
+    assert (saved["text"], saved["accepted"], saved["rejected"]) == (TEXT, [first], [])
     assert [suggestion["label"] for suggestion in saved["suggestions"]] == labels(page)
 
 
@@ -192,7 +191,7 @@ def test_a_text_file_is_opened_or_dropped_and_the_old_text_comes_back_by_undo(pa
     assert page.input_value("#text") == "Football fans sang."
 
 
-def test_a_file_that_is_no_text_is_refused_kindly(page, tmp_path):
+def test_a_file_that_is_no_text_is_declined_kindly(page, tmp_path):
     picture = tmp_path / "picture.txt"
     picture.write_bytes(b"\x89PNG\x00\x00")
     page.set_input_files("#file", picture)

@@ -1,4 +1,4 @@
-"""When things go wrong: markup in data, late answers, no answer, refusals, tokens, many models."""
+"""When things go wrong: markup in data, late answers, no answer, problems, tokens, many models."""
 
 import json
 
@@ -20,21 +20,21 @@ def test_markup_in_a_text_stays_text(page):
 
 def test_markup_in_labels_and_words_stays_text(open_page, server):
     page = open_page(server.address)
-    parts = {"prior": -1, "content": 2, "labels": 0.5, "first_place": 0, "rules": 0}
+    parts = {"prior": -1, "content": 2, "predicted labels": 0.5, "first place": 0}
     suggestion = {"label": MARKUP, "probability": 0.8, "log_odds": 1.5, "parts": parts}
-    told = {"suggestions": [suggestion], "known": [], "n_words": 1, "learned": 0, "model": "news"}
-    other = {"label": MARKUP, "share": 0.5, "value": 0.5, "known": False}
+    answer = {"suggestions": [suggestion], "known": [], "n_words": 1, "learned": 0, "model": "news"}
+    other = {"label": MARKUP, "log_odds": 0.5, "value": 0.5, "known": False}
     reasons = {
         **suggestion,
         "labels": [other],
         "labels_rest": 0,
         "constant": 0,
-        "terms": [{"term": MARKUP, "words": [MARKUP, "a|b (c"], "share": 2}],
+        "terms": [{"term": MARKUP, "words": [MARKUP, "a|b (c"], "log_odds": 2}],
         "terms_rest": 0,
         "content_constant": 0,
         "neighbours": [],
     }
-    _answer(page, "**/suggest", told)
+    _answer(page, "**/suggest", answer)
     _answer(page, "**/explain", reasons)
     _answer(page, "**/labels?*", {"labels": [{"label": MARKUP, "documents": 1}], "total": 1})
     write(page, f"a|b (c {MARKUP}")
@@ -80,7 +80,7 @@ def test_typing_asks_once_when_it_pauses(page):
     assert sum(url.endswith("/suggest") for url in asked) == 1
 
 
-def test_a_service_that_is_gone_is_told_and_tried_again(open_page, server):
+def test_a_service_that_is_gone_is_reported_and_tried_again(open_page, server):
     page = open_page(server.address, expected_faults=["ERR_FAILED"])
     page.route("**/suggest", lambda route: route.abort())
     page.fill("#text", TEXT)
@@ -91,7 +91,7 @@ def test_a_service_that_is_gone_is_told_and_tried_again(open_page, server):
     assert page.locator("#trouble").is_hidden()
 
 
-def test_a_refusal_is_shown_in_the_service_s_own_words(open_page, server):
+def test_a_problem_is_shown_in_the_service_s_own_words(open_page, server):
     page = open_page(server.address, expected_faults=["413"])
     problem = {"title": "Too long", "status": 413, "detail": "A text may have 10 characters."}
     page.route("**/suggest", lambda route: route.fulfill(status=413, json=problem))

@@ -1,4 +1,4 @@
-/** Talks to the service. Errors arrive as `Problem`, with a text that can be shown. */
+/** Asks the service. Errors arrive as `Problem`, with a text that can be shown. */
 
 const ROOT = new URL("../api/", import.meta.url);
 const TOKEN = "labelkin.token";
@@ -17,7 +17,7 @@ export class Problem extends Error {
 let askPerson = async () => null;
 let asking = null;
 
-/** Say who asks the person for a token: `ask(refused)` resolves to a token, or null. */
+/** Say who asks the person for a token: `ask(rejected)` resolves to a token, or null. */
 export function setTokenPrompt(ask) {
   askPerson = ask;
 }
@@ -73,15 +73,15 @@ async function send(route, { query, body, signal }, token) {
 }
 
 async function readProblem(answer) {
-  const told = await answer.json().catch(() => ({}));
-  const detail = typeof told.detail === "string" ? told.detail : "";
-  return new Problem(answer.status, told.title ?? `Error ${answer.status}`, detail);
+  const given = await answer.json().catch(() => ({}));
+  const detail = typeof given.detail === "string" ? given.detail : "";
+  return new Problem(answer.status, given.title ?? `Error ${answer.status}`, detail);
 }
 
 /** Ask for a token once, however many requests wait for it; true when there is a new one. */
-async function renewToken(refused) {
-  if (sessionStorage.getItem(TOKEN) !== refused) return true;
-  asking ??= askPerson(refused !== null).finally(() => {
+async function renewToken(rejected) {
+  if (sessionStorage.getItem(TOKEN) !== rejected) return true;
+  asking ??= askPerson(rejected !== null).finally(() => {
     asking = null;
   });
   const token = await asking;

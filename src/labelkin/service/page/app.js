@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { Asker } from "./asking.js";
-import { changesBetween, tellChanges } from "./changes.js";
+import { changesBetween, describeChanges } from "./changes.js";
 import { ChosenLabels } from "./chosen.js";
 import { askForToken, fillHelp, makeClosable } from "./dialogs.js";
 import { find, setAttribute, setText } from "./dom.js";
@@ -20,9 +20,9 @@ import { TextPane } from "./text_pane.js";
 
 const TYPING_PAUSE = 250;
 const FOLLOWING_PAUSE = 80;
-/** By then the service has learnt from a document it was given. */
+/** By then the service has learned from a document it was given. */
 const LEARNING_TIME = 1200;
-const RESULT = ["model", "text", "accepted", "refused"];
+const RESULT = ["model", "text", "accepted", "rejected"];
 
 const store = new Store(sessionStorage);
 const asker = new Asker(store);
@@ -54,7 +54,7 @@ async function start() {
   }
   showModels(models, switchModel);
   if (models.some(({ id }) => id === store.now.model)) asker.ask(0, "start");
-  else store.change({ model: models[0]?.id ?? null, accepted: [], refused: [], explained: null });
+  else store.change({ model: models[0]?.id ?? null, accepted: [], rejected: [], explained: null });
   showCurrentModel(models, store.now.model);
 }
 
@@ -63,7 +63,7 @@ async function start() {
 function decide(label, state) {
   if (label === null) return;
   const follow = store.now.explained === label && grid.hasFocus;
-  said = `${{ accepted: "Accepted", refused: "Refused", open: "Removed" }[state]} ${label}.`;
+  said = `${{ accepted: "Accepted", rejected: "Rejected", open: "Removed" }[state]} ${label}.`;
   announce(said);
   if (state !== "open") grid.drop(label);
   store.decide(label, state);
@@ -94,13 +94,13 @@ function redo() {
 }
 
 function switchModel(id) {
-  store.change({ model: id, accepted: [], refused: [], explained: null }, `switch to ${id}`);
+  store.change({ model: id, accepted: [], rejected: [], explained: null }, `switch to ${id}`);
 }
 
 function newDocument() {
-  const { text, accepted, refused } = store.now;
-  if (text || accepted.length || refused.length) {
-    store.change({ text: "", accepted: [], refused: [], explained: null }, "start a new document");
+  const { text, accepted, rejected } = store.now;
+  if (text || accepted.length || rejected.length) {
+    store.change({ text: "", accepted: [], rejected: [], explained: null }, "start a new document");
   }
   pane.focus();
 }
@@ -114,19 +114,19 @@ function save() {
 }
 
 async function sendDocument() {
-  const { model, text, accepted, refused } = store.now;
+  const { model, text, accepted, rejected } = store.now;
   const isSame = () =>
-    store.now.text === text && store.now.accepted === accepted && store.now.refused === refused;
+    store.now.text === text && store.now.accepted === accepted && store.now.rejected === rejected;
   saving = true;
   try {
     // Asked anew: what follows by rules from the last decision may not have arrived yet.
-    const { known } = await api.suggest(model, { text, accepted, refused, limit: 1 });
+    const { known } = await api.suggest(model, { text, accepted, rejected, limit: 1 });
     const all = withImplied(accepted, known);
-    const done = await api.saveDocument(model, { text, accepted: all, refused });
+    const done = await api.saveDocument(model, { text, accepted: all, rejected });
     clearTrouble();
     if (isSame()) store.change({ saved: { id: done.id } });
     toast(`Saved as document ${done.id} with ${counted(all.length, "label")}.`);
-    setTimeout(() => asker.ask(0, "learnt"), LEARNING_TIME);
+    setTimeout(() => asker.ask(0, "learned"), LEARNING_TIME);
   } catch (problem) {
     showTrouble(problem, save);
   } finally {
@@ -187,17 +187,17 @@ function showAnswer({ next, before, cause }) {
   find("welcome").hidden = some;
   find("more").hidden = !asker.hasMore;
   find("legend-more").hidden = !next.suggestions.some(
-    ({ parts }) => parts.rules || parts.first_place,
+    ({ parts }) => parts.rules || parts["first place"],
   );
   setText(
     find("learned"),
-    next.learned ? `learnt from ${counted(next.learned, "saved document")}` : "",
+    next.learned ? `learned from ${counted(next.learned, "saved document")}` : "",
   );
   setText(
     find("word-count"),
     next.n_words === null ? "" : `${count(next.n_words)} words known to the model`,
   );
-  if (reacts) announce(`${said} ${tellChanges(changes, next.suggestions)}`);
+  if (reacts) announce(`${said} ${describeChanges(changes, next.suggestions)}`);
 }
 
 function showExplanation(reasons) {
@@ -300,7 +300,7 @@ function connectKeys() {
   const shortcuts = shortcutsFor({
     move: (step) => grid.move(step),
     accept: () => decide(grid.current, "accepted"),
-    refuse: () => decide(grid.current, "refused"),
+    reject: () => decide(grid.current, "rejected"),
     explain: () => toggleExplanation(grid.current),
     undo,
     redo,

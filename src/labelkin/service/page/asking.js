@@ -43,14 +43,14 @@ export class Asker extends EventTarget {
   }
 
   async askSuggestions(delay, cause) {
-    const { model, text, accepted, refused } = this.#store.now;
+    const { model, text, accepted, rejected } = this.#store.now;
     if (!model) return;
     if (!text.trim() && !accepted.length) {
       this.#suggesting.stop();
       this.#take(NOTHING, cause);
       return;
     }
-    const body = { text, accepted, refused, limit: this.#limit };
+    const body = { text, accepted, rejected, limit: this.#limit };
     const slow = setTimeout(() => this.#send("busy", { busy: true }), delay + SLOW);
     try {
       const next = await this.#suggesting.run((signal) => api.suggest(model, body, signal), delay);
@@ -64,11 +64,11 @@ export class Asker extends EventTarget {
   }
 
   async askExplanation(delay = 0) {
-    const { model, explained, text, accepted, refused } = this.#store.now;
+    const { model, explained, text, accepted, rejected } = this.#store.now;
     if (!explained || !model) return;
     // A decided label is explained as if it were open: what speaks for it is still worth knowing.
     const others = (labels) => labels.filter((label) => label !== explained);
-    const body = { text, accepted: others(accepted), refused: others(refused), label: explained };
+    const body = { text, accepted: others(accepted), rejected: others(rejected), label: explained };
     try {
       const reasons = await this.#explaining.run(
         (signal) => api.explain(model, body, signal),

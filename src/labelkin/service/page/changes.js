@@ -13,8 +13,8 @@ export function changesBetween(before, next) {
 }
 
 /** The largest changes in a sentence. */
-export function tellChanges(changes, suggestions) {
-  const told = suggestions
+export function describeChanges(changes, suggestions) {
+  const largest = suggestions
     .map(({ label, probability }) => ({ label, probability, change: changes.get(label) ?? 0 }))
     .filter(({ change }) => Math.abs(change) >= MENTIONED)
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
@@ -23,5 +23,5 @@ export function tellChanges(changes, suggestions) {
       ({ label, probability, change }) =>
         `${label} ${change > 0 ? "rose" : "fell"} to ${percent(probability)}`,
     );
-  return told.length ? `${told.join(", ")}.` : "Nothing else changed much.";
+  return largest.length ? `${largest.join(", ")}.` : "Nothing else changed much.";
 }

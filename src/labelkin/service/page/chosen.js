@@ -1,25 +1,25 @@
-/** The labels that are decided: accepted and refused, each with a way back. */
+/** The labels that are decided: accepted and rejected, each with a way back. */
 
 import { find, icon, make, setText } from "./dom.js";
 
 /** Sends "reopen" {label} and "explain" {label}. */
 export class ChosenLabels extends EventTarget {
-  #lists = { accepted: find("accepted"), refused: find("refused") };
+  #lists = { accepted: find("accepted"), rejected: find("rejected") };
 
   /** Show what the person decided, and what rules add to it (`known` of the last answer). */
-  show({ accepted, refused }, known) {
+  show({ accepted, rejected }, known) {
     const ruled = known.filter(({ because }) => because);
     this.#fill("accepted", accepted, ruled);
-    this.#fill("refused", refused, ruled);
+    this.#fill("rejected", rejected, ruled);
     const nAccepted = this.#lists.accepted.children.length;
-    const nRefused = this.#lists.refused.children.length;
+    const nRejected = this.#lists.rejected.children.length;
     setText(find("chosen-count"), nAccepted ? String(nAccepted) : "");
-    find("chosen-none").hidden = nAccepted + nRefused > 0;
-    find("refused-part").hidden = nRefused === 0;
+    find("chosen-none").hidden = nAccepted + nRejected > 0;
+    find("rejected-part").hidden = nRejected === 0;
   }
 
   #fill(state, labels, ruled) {
-    const byRule = ruled.filter((fact) => fact.state === state && !labels.includes(fact.label));
+    const byRule = ruled.filter((one) => one.state === state && !labels.includes(one.label));
     const list = this.#lists[state];
     const old = new Map([...list.children].map((chip) => [chip.dataset.key, chip]));
     const chips = [
@@ -68,7 +68,7 @@ export class ChosenLabels extends EventTarget {
             next?.focus();
           },
         },
-        icon("refuse"),
+        icon("reject"),
       ),
     );
   }

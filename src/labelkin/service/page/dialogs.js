@@ -21,10 +21,10 @@ export function fillHelp(shortcuts) {
 }
 
 /** Ask the person for a token; resolves to it, or to null when they will not. */
-export function askForToken(refused) {
+export function askForToken(rejected) {
   const dialog = find("token");
   const value = find("token-value");
-  find("token-text").textContent = refused
+  find("token-text").textContent = rejected
     ? "That token was not accepted. Check it and enter it again."
     : "Enter the token you were given. It is kept until you close this tab.";
   value.value = "";

@@ -1,7 +1,13 @@
 /** Why a label has its probability: the sum, the words, the other labels. */
 
 import { find, icon, make, setAttribute, setText } from "./dom.js";
-import { diverging, neighbourTable, shareTable, sumTable, wordCell } from "./explanation_tables.js";
+import {
+  contributionTable,
+  diverging,
+  neighbourTable,
+  sumTable,
+  wordCell,
+} from "./explanation_tables.js";
 import { percent, probabilityOf, signed } from "./numbers.js";
 
 const SHOWN = 8;
@@ -39,7 +45,7 @@ export class ExplanationPanel extends EventTarget {
     this.#root.hidden = false;
   }
 
-  /** Show the explanation; `state` says whether the label is open, accepted or refused. */
+  /** Show the explanation; `state` says whether the label is open, accepted or rejected. */
   show(explanation, state) {
     this.#last = explanation;
     setText(this.#title, explanation.label);
@@ -87,19 +93,19 @@ export class ExplanationPanel extends EventTarget {
         "aria-label": "Close the explanation",
         onclick: () => this.#send("close", {}),
       },
-      icon("refuse"),
+      icon("reject"),
     );
     return make(
       "div",
       { class: "explanation-head" },
       make("div", { class: "card-head" }, this.#title, this.#probability, close),
-      make("div", { class: "verdict" }, button("accepted", "Accept"), button("refused", "Refuse")),
+      make("div", { class: "verdict" }, button("accepted", "Accept"), button("rejected", "Reject")),
     );
   }
 
   #content({ terms, terms_rest: rest, content_constant: constant, neighbours }) {
     if (terms) {
-      return this.#shares("Words", "Word", terms, (term) => wordCell(term), {
+      return this.#contributions("Words", "Word", terms, (term) => wordCell(term), {
         "other words": rest,
         "a text without words": constant,
       });
@@ -125,53 +131,53 @@ export class ExplanationPanel extends EventTarget {
         label,
       ),
       " ",
-      make("small", {}, known ? (value ? "accepted" : "refused") : `guessed ${percent(value)}`),
+      make("small", {}, known ? (value ? "accepted" : "rejected") : `predicted ${percent(value)}`),
     ];
-    return this.#shares("Other labels", "Label", labels, name, {
+    return this.#contributions("Other labels", "Label", labels, name, {
       "other labels": rest,
       "all labels at their averages": constant,
     });
   }
 
-  /** A table of shares: the strongest, the rest in one row, the constant; or all of them. */
-  #shares(heading, column, items, nameOf, others) {
+  /** A table of contributions: the strongest, the rest in one row, the constant; or all of them. */
+  #contributions(heading, column, items, nameOf, others) {
     const whole = this.#whole.has(heading);
     const shown = whole ? items : items.slice(0, SHOWN);
     const [[restName, rest], [constantName, constant]] = Object.entries(others);
-    const hidden = items.slice(shown.length).reduce((sum, item) => sum + item.share, rest ?? 0);
+    const hidden = items.slice(shown.length).reduce((sum, item) => sum + item.log_odds, rest ?? 0);
     const largest = Math.max(
       0.5,
-      ...items.map((item) => Math.abs(item.share)),
+      ...items.map((item) => Math.abs(item.log_odds)),
       Math.abs(hidden),
       Math.abs(constant ?? 0),
     );
     const rows = [...shown]
-      .sort((a, b) => b.share - a.share)
-      .map((item) => this.#shareRow(nameOf(item), item, largest));
+      .sort((a, b) => b.log_odds - a.log_odds)
+      .map((item) => this.#row(nameOf(item), item, largest));
     if (Math.abs(hidden) >= 0.005)
-      rows.push(this.#shareRow([restName], { share: hidden }, largest, "rest"));
+      rows.push(this.#row([restName], { log_odds: hidden }, largest, "rest"));
     if (Math.abs(constant ?? 0) >= 0.005)
-      rows.push(this.#shareRow([constantName], { share: constant }, largest, "rest"));
+      rows.push(this.#row([constantName], { log_odds: constant }, largest, "rest"));
     const kind = heading === "Words" ? "content" : "labels";
     return [
       make("h3", {}, heading),
       rows.length
-        ? shareTable(heading, column, kind, rows)
+        ? contributionTable(heading, column, kind, rows)
         : make("p", { class: "quiet" }, "None speaks for or against it."),
       items.length > SHOWN ? this.#moreButton(heading, items.length, whole) : null,
     ].filter(Boolean);
   }
 
-  #shareRow(name, { share, term }, largest, kind = "") {
+  #row(name, { log_odds: added, term }, largest, kind = "") {
     const point = (value) => () => this.#send("point", { term: value });
     const listeners =
       term === undefined ? {} : { onpointerenter: point(term), onpointerleave: point(null) };
     return make(
       "tr",
-      { class: `${kind} ${share < 0 ? "against" : "for"}`, ...listeners },
+      { class: `${kind} ${added < 0 ? "against" : "for"}`, ...listeners },
       make("th", { scope: "row" }, name),
-      make("td", { class: "picture", "aria-hidden": "true" }, diverging(share, largest)),
-      make("td", { class: "value" }, signed(share, 2)),
+      make("td", { class: "picture", "aria-hidden": "true" }, diverging(added, largest)),
+      make("td", { class: "value" }, signed(added, 2)),
     );
   }
 

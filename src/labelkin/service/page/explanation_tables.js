@@ -1,14 +1,15 @@
-/** The tables of an explanation: the sum, the shares, the neighbours. */
+/** The tables of an explanation: the sum, the contributions, the neighbours. */
 
-import { PARTS } from "./bars.js";
+import { kindOf, worthNaming } from "./bars.js";
 import { make } from "./dom.js";
 import { percent, signed } from "./numbers.js";
 
 const NAMES = {
   prior: "Prior",
   content: "Content evidence",
-  labels: "Label evidence",
-  first_place: "First place",
+  "predicted labels": "Predicted labels",
+  "known labels": "Known labels",
+  "first place": "First place",
   rules: "Rules",
 };
 
@@ -16,42 +17,42 @@ const NAMES = {
 export function sumTable({ parts, log_odds: total, probability }) {
   const steps = [];
   let end = 0;
-  for (const [key] of PARTS) {
-    const value = parts[key] ?? 0;
-    if (value === 0 && !["prior", "content", "labels"].includes(key)) continue;
-    steps.push({ key, value, from: end, to: end + value });
+  for (const [name, value] of worthNaming(parts)) {
+    steps.push({ name, value, from: end, to: end + value });
     end += value;
   }
   const ends = [0, ...steps.map((step) => step.to)];
   const low = Math.min(...ends);
   const span = Math.max(...ends) - low || 1;
-  const row = (key, name, value, from, to) =>
+  const row = (kind, name, value, from, to) =>
     make(
       "tr",
-      { class: key },
+      { class: kind },
       make("th", { scope: "row" }, name),
-      make("td", { class: "picture", "aria-hidden": "true" }, waterfall(key, from, to, low, span)),
+      make("td", { class: "picture", "aria-hidden": "true" }, waterfall(kind, from, to, low, span)),
       make("td", { class: "value" }, signed(value, 2)),
     );
   return make(
     "table",
-    { class: "shares sum" },
+    { class: "contributions sum" },
     make("caption", { class: "hidden" }, "Parts in log-odds, and their sum"),
     columns(),
     make(
       "tbody",
       {},
-      steps.map(({ key, value, from, to }) => row(key, NAMES[key], value, from, to)),
+      steps.map(({ name, value, from, to }) =>
+        row(kindOf(name), NAMES[name] ?? name, value, from, to),
+      ),
     ),
     make("tfoot", {}, row("result", `Sum: ${percent(probability)}`, total, 0, total)),
   );
 }
 
 /** What each word or label adds, a row each. */
-export function shareTable(heading, column, kind, rows) {
+export function contributionTable(heading, column, kind, rows) {
   return make(
     "table",
-    { class: `shares ${kind}` },
+    { class: `contributions ${kind}` },
     make("caption", { class: "hidden" }, `${heading}: what each adds, in log-odds`),
     columns(),
     make(
@@ -115,19 +116,19 @@ export function wordCell({ term, words }) {
   return [make("span", { dir: "auto" }, words?.length ? words.join(", ") : term)];
 }
 
-/** A share as a bar left or right of the middle. */
-export function diverging(share, largest) {
-  const width = (50 * Math.abs(share)) / largest;
-  return picture("share", share < 0 ? 50 - width : 50, width, 50);
+/** A contribution as a bar left or right of the middle. */
+export function diverging(added, largest) {
+  const width = (50 * Math.abs(added)) / largest;
+  return picture("contribution", added < 0 ? 50 - width : 50, width, 50);
 }
 
-function waterfall(key, from, to, low, span) {
+function waterfall(kind, from, to, low, span) {
   const left = (100 * (Math.min(from, to) - low)) / span;
-  return picture(key, left, (100 * Math.abs(to - from)) / span, (-100 * low) / span);
+  return picture(kind, left, (100 * Math.abs(to - from)) / span, (-100 * low) / span);
 }
 
-function picture(key, left, width, zero) {
-  const piece = make("i", { class: `piece ${key}` });
+function picture(kind, left, width, zero) {
+  const piece = make("i", { class: `piece ${kind}` });
   piece.style.left = `${left}%`;
   piece.style.width = `${width}%`;
   const bar = make("div", { class: "bar" }, piece);

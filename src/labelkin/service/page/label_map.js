@@ -2,14 +2,16 @@
 
 import { draw, find, make, setAttribute } from "./dom.js";
 import { Latest } from "./latest.js";
-import { bondTable, introduction, kinOf } from "./map_details.js";
+import { edgeTable, introduction, relatedLabels } from "./map_details.js";
 import { pushApart } from "./map_layout.js";
 import { counted } from "./numbers.js";
 
 const LEAST = { width: 620, height: 420 };
 const MARGIN = 30;
+/** How far from the middle a line bends, in parts of the way to where it would be straight. */
+const BEND = 0.6;
 
-/** `load(model)` gives the graph, `loadRelated(model, label, signal)` one label's kin. */
+/** `load(model)` gives the graph, `loadRelated(model, label, signal)` the labels related to one. */
 export class LabelMap extends EventTarget {
   #dialog = find("map");
   #canvas = find("map-canvas");
@@ -45,7 +47,7 @@ export class LabelMap extends EventTarget {
     this.#model = model;
     this.#drawnAt = "";
     this.#redraw();
-    this.#table.replaceChildren(bondTable(this.#graph, (label) => this.#select(label)));
+    this.#table.replaceChildren(edgeTable(this.#graph, (label) => this.#select(label)));
     if (!this.#selected) this.#details.replaceChildren(introduction(this.#graph));
   }
 
@@ -66,15 +68,15 @@ export class LabelMap extends EventTarget {
   }
 
   #picture({ width, height }) {
-    const { nodes, bonds } = this.#graph;
-    const strongest = Math.max(0.1, ...bonds.map((bond) => Math.abs(bond.strength)));
+    const { nodes, edges } = this.#graph;
+    const strongest = Math.max(0.1, ...edges.map((edge) => Math.abs(edge.strength)));
     return draw(
       "svg",
       { viewBox: `0 0 ${width} ${height}`, width, height },
       draw(
         "g",
-        { class: "bonds", "aria-hidden": "true" },
-        bonds.map((bond) => drawBond(bond, strongest)),
+        { class: "edges", "aria-hidden": "true" },
+        edges.map((edge) => drawEdge(edge, strongest)),
       ),
       draw(
         "g",
@@ -85,13 +87,13 @@ export class LabelMap extends EventTarget {
   }
 
   #drawNode({ label, documents }) {
-    const bonds = this.#graph.bonds.filter((bond) => bond.first === label || bond.second === label);
-    const nFor = bonds.filter((bond) => bond.strength > 0).length;
-    const told = [
+    const edges = this.#graph.edges.filter((edge) => edge.first === label || edge.second === label);
+    const nFor = edges.filter((edge) => edge.strength > 0).length;
+    const description = [
       label,
       counted(documents, "document"),
       counted(nFor, "attraction"),
-      counted(bonds.length - nFor, "repulsion"),
+      counted(edges.length - nFor, "repulsion"),
     ].join(", ");
     const light = (name) => () => this.#light(name ?? this.#selected);
     const onkeydown = (event) => {
@@ -113,17 +115,17 @@ export class LabelMap extends EventTarget {
         class: this.chosen.has(label) ? "node chosen" : "node",
         role: "button",
         tabindex: 0,
-        "aria-label": told + (this.chosen.has(label) ? ", chosen" : ""),
+        "aria-label": description + (this.chosen.has(label) ? ", chosen" : ""),
         "data-label": label,
         ...listeners,
       },
-      draw("title", {}, told),
+      draw("title", {}, description),
       draw("rect", { rx: 6 }),
       draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, label),
     );
   }
 
-  /** Give every name its box, push the boxes apart, and draw the bonds between them. */
+  /** Give every name its box, push the boxes apart, and draw the edges between them. */
   #placeNodes({ width, height }) {
     const groups = [...this.#canvas.querySelectorAll(".node")];
     const boxes = this.#graph.nodes.map(({ x, y }, i) => ({
@@ -142,24 +144,24 @@ export class LabelMap extends EventTarget {
       for (const [name, value] of Object.entries(rectangle))
         group.querySelector("rect").setAttribute(name, value);
     });
-    for (const line of this.#canvas.querySelectorAll(".bond")) {
+    for (const line of this.#canvas.querySelectorAll(".edge")) {
       const [one, other] = [places.get(line.dataset.first), places.get(line.dataset.second)];
-      const ends = { x1: one.x, y1: one.y, x2: other.x, y2: other.y };
-      for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
+      const bend = [towards(width, one.x + other.x), towards(height, one.y + other.y)];
+      line.setAttribute("d", `M ${one.x} ${one.y} Q ${bend.join(" ")} ${other.x} ${other.y}`);
     }
   }
 
   /** Dim everything that has nothing to do with a label; null lights everything. */
   #light(label) {
-    const kin = new Set([label]);
-    for (const line of this.#canvas.querySelectorAll(".bond")) {
+    const related = new Set([label]);
+    for (const line of this.#canvas.querySelectorAll(".edge")) {
       const { first, second } = line.dataset;
       const touches = first === label || second === label;
-      if (touches) kin.add(first).add(second);
+      if (touches) related.add(first).add(second);
       line.classList.toggle("dim", label !== null && !touches);
     }
     for (const node of this.#canvas.querySelectorAll(".node")) {
-      node.classList.toggle("dim", label !== null && !kin.has(node.dataset.label));
+      node.classList.toggle("dim", label !== null && !related.has(node.dataset.label));
       setAttribute(node, "aria-pressed", node.dataset.label === this.#selected);
     }
   }
@@ -171,7 +173,8 @@ export class LabelMap extends EventTarget {
       const answer = await this.#latest.run((signal) =>
         this.loadRelated(this.#model, label, signal),
       );
-      if (answer) this.#details.replaceChildren(...kinOf(answer, (other) => this.#select(other)));
+      if (!answer) return;
+      this.#details.replaceChildren(...relatedLabels(answer, (other) => this.#select(other)));
     } catch (problem) {
       this.#details.replaceChildren(make("p", {}, problem.message));
     }
@@ -185,13 +188,18 @@ export class LabelMap extends EventTarget {
   }
 }
 
-function drawBond({ first, second, strength }, strongest) {
+function drawEdge({ first, second, strength }, strongest) {
   const width = 1 + (4 * Math.abs(strength)) / strongest;
   const side = strength > 0 ? "attraction" : "repulsion";
-  return draw("line", {
-    class: `bond ${side}`,
+  return draw("path", {
+    class: `edge ${side}`,
     "stroke-width": width.toFixed(1),
     "data-first": first,
     "data-second": second,
   });
+}
+
+/** Where a line bends: towards the middle of the circle, away from the names between its ends. */
+function towards(size, sum) {
+  return size / 2 + BEND * (sum / 2 - size / 2);
 }

@@ -1,4 +1,4 @@
-/** The label map in words: one label's kin, and all bonds as a table. */
+/** The label map in words: the labels related to one, and all edges as a table. */
 
 import { make } from "./dom.js";
 import { count, counted, signed } from "./numbers.js";
@@ -7,30 +7,30 @@ import { count, counted, signed } from "./numbers.js";
 const WORTH_TELLING = 0.05;
 
 /** What the map shows, before a label is chosen. */
-export function introduction({ nodes, bonds }) {
-  const nFor = bonds.filter((bond) => bond.strength > 0).length;
-  const sides = [counted(nFor, "strongest attraction"), counted(bonds.length - nFor, "repulsion")];
-  const text = bonds.length
+export function introduction({ nodes, edges }) {
+  const nFor = edges.filter((edge) => edge.strength > 0).length;
+  const sides = [counted(nFor, "strongest attraction"), counted(edges.length - nFor, "repulsion")];
+  const text = edges.length
     ? `The ${sides.join(" and ")} between ${counted(nodes.length, "label")}. ` +
       "Choose a label to see what it does to the others."
     : "The labels of this model neither attract nor repel each other.";
   return make("p", { class: "quiet" }, text);
 }
 
-/** One label's kin, those it attracts and those it repels. */
-export function kinOf({ label, documents, related }, onSelect) {
+/** The labels related to one: those it attracts and those it repels. */
+export function relatedLabels({ label, documents, related }, onSelect) {
   const side = (sign) =>
     related
       .filter(({ strength }) => sign * strength >= WORTH_TELLING)
       .sort((a, b) => sign * (b.strength - a.strength));
-  const list = (title, kin) =>
-    kin.length
+  const list = (title, labels) =>
+    labels.length
       ? [
           make("h4", {}, title),
           make(
             "ul",
-            { class: "kin" },
-            kin.map((one) => kinItem(one, onSelect)),
+            { class: "related" },
+            labels.map((one) => relatedItem(one, onSelect)),
           ),
         ]
       : [];
@@ -42,22 +42,22 @@ export function kinOf({ label, documents, related }, onSelect) {
   ];
 }
 
-function kinItem({ label, strength, both, expected }, onSelect) {
+function relatedItem({ first, strength, n_both: both, n_expected: expected }, onSelect) {
   return make(
     "li",
     {},
     make(
       "button",
-      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
-      label,
+      { type: "button", class: "link", dir: "auto", onclick: () => onSelect(first) },
+      first,
     ),
     make("span", { class: "value" }, signed(strength)),
     make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
   );
 }
 
-/** All bonds of the map, a row each. */
-export function bondTable({ bonds }, onSelect) {
+/** All edges of the map, a row each. */
+export function edgeTable({ edges }, onSelect) {
   const name = (label) =>
     make(
       "button",
@@ -85,7 +85,7 @@ export function bondTable({ bonds }, onSelect) {
     make(
       "tbody",
       {},
-      bonds.map(({ first, second, strength, both, expected }) =>
+      edges.map(({ first, second, strength, n_both: both, n_expected: expected }) =>
         make(
           "tr",
           {},

@@ -20,7 +20,7 @@ export function showCurrentModel(models, id) {
   if (!model) return;
   find("model-choice").value = id;
   setText(find("model-name"), model.name);
-  const facts = [counted(model.n_labels, "label")];
-  if (model.n_documents) facts.push(counted(model.n_documents, "training document"));
-  setText(find("model-facts"), facts.join(", "));
+  const sizes = [counted(model.n_labels, "label")];
+  if (model.n_documents) sizes.push(counted(model.n_documents, "training document"));
+  setText(find("model-sizes"), sizes.join(", "));
 }

@@ -13,7 +13,7 @@ export function resultOf(state, { suggestions, known }) {
     created: new Date().toISOString(),
     text: state.text,
     accepted: withImplied(state.accepted, known),
-    refused: state.refused,
+    rejected: state.rejected,
     suggestions: suggestions.map(({ label, probability, log_odds, parts }) => ({
       label,
       probability,

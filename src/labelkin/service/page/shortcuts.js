@@ -6,7 +6,7 @@ export function shortcutsFor(actions) {
     key(["j", "↓"], ["j"], "next label", () => actions.move(1)),
     key(["k", "↑"], ["k"], "previous label", () => actions.move(-1)),
     key(["a"], ["a"], "accept the label", actions.accept),
-    key(["r"], ["r"], "refuse the label", actions.refuse),
+    key(["r"], ["r"], "reject the label", actions.reject),
     key(["e", "Enter"], ["e"], "explain the label, or close its explanation", actions.explain),
     key(["u", "Ctrl+Z"], ["u"], "undo", actions.undo),
     key(["Shift+U", "Ctrl+Y"], ["U"], "redo", actions.redo),

@@ -6,7 +6,7 @@ const FRESH = {
   model: null,
   text: "",
   accepted: [],
-  refused: [],
+  rejected: [],
   explained: null,
   saved: null,
   numbers: false,
@@ -66,27 +66,27 @@ export class Store extends EventTarget {
     return step.what;
   }
 
-  /** Label → "accepted", "refused" or "open". */
+  /** Label → "accepted", "rejected" or "open". */
   stateOf(label) {
     if (this.now.accepted.includes(label)) return "accepted";
-    return this.now.refused.includes(label) ? "refused" : "open";
+    return this.now.rejected.includes(label) ? "rejected" : "open";
   }
 
-  /** Accept, refuse or reopen a label. */
+  /** Accept, reject or reopen a label. */
   decide(label, state) {
     if (this.stateOf(label) === state) return;
     const without = (labels) => labels.filter((other) => other !== label);
     const patch = {
       accepted: without(this.now.accepted),
-      refused: without(this.now.refused),
+      rejected: without(this.now.rejected),
     };
     if (state !== "open") patch[state].push(label);
-    const verb = { accepted: "accept", refused: "refuse", open: "reopen" }[state];
+    const verb = { accepted: "accept", rejected: "reject", open: "reopen" }[state];
     this.change(patch, `${verb} ${label}`);
   }
 
   #apply(patch, cause) {
-    const result = ["text", "accepted", "refused", "model"].some((key) => key in patch);
+    const result = ["text", "accepted", "rejected", "model"].some((key) => key in patch);
     this.now = { ...this.now, ...(result ? { saved: null } : {}), ...patch };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#keep(), 150);

@@ -5,7 +5,7 @@ import { icon, make, setAttribute, setText } from "./dom.js";
 import { glide } from "./motion.js";
 import { percent } from "./numbers.js";
 
-const COLUMNS = ["label", "accept", "refuse"];
+const COLUMNS = ["label", "accept", "reject"];
 
 /** Sends "decide" {label, state}, "explain" {label}, and "current" {label} when keys move on. */
 export class SuggestionGrid extends EventTarget {
@@ -129,8 +129,8 @@ export class SuggestionGrid extends EventTarget {
     this.#setCurrent(label);
     const button = event.target.closest("button");
     if (button?.classList.contains("accept")) this.#send("decide", { label, state: "accepted" });
-    else if (button?.classList.contains("refuse"))
-      this.#send("decide", { label, state: "refused" });
+    else if (button?.classList.contains("reject"))
+      this.#send("decide", { label, state: "rejected" });
     else this.#send("explain", { label });
   }
 
@@ -196,7 +196,7 @@ function makeRow(label) {
     cell("name", name, make("span", { class: "change", "aria-hidden": "true" })),
     cell("probability"),
     cell("evidence", makeBar(), make("span", { class: "values" })),
-    cell("decision", decision("Accept"), decision("Refuse")),
+    cell("decision", decision("Accept"), decision("Reject")),
   );
 }
 

@@ -12,9 +12,9 @@ export class TextPane extends EventTarget {
   #file = find("file");
   #highlights = [];
 
-  constructor(tell) {
+  constructor(notify) {
     super();
-    this.tell = tell;
+    this.notify = notify;
     this.#area.addEventListener("input", () => {
       this.#paint();
       this.#send("write", { text: this.#area.value });
@@ -38,11 +38,11 @@ export class TextPane extends EventTarget {
     this.#area.focus();
   }
 
-  /** Mark words: `[{words, share}]`, as the explanation gives them. */
+  /** Mark words: `[{words, log_odds}]`, as the explanation gives them. */
   highlight(terms) {
-    const most = Math.max(...terms.map(({ share }) => Math.abs(share)));
+    const most = Math.max(...terms.map((term) => Math.abs(term.log_odds)));
     this.#highlights = terms
-      .map((term) => ({ ...term, strength: strengthOf(Math.abs(term.share) / most) }))
+      .map((term) => ({ ...term, strength: strengthOf(Math.abs(term.log_odds) / most) }))
       .filter(({ strength }) => strength);
     this.#paint();
   }
@@ -87,7 +87,7 @@ export class TextPane extends EventTarget {
     if (!file) return;
     const { text, trouble } = await readText(file);
     this.#file.value = "";
-    if (trouble) this.tell(trouble);
+    if (trouble) this.notify(trouble);
     if (text !== null) this.#send("replace", { text, what: `open ${file.name}` });
   }
 
@@ -116,11 +116,11 @@ async function readText(file) {
   }
 }
 
-/** How loudly a word is marked, by its share of the loudest one's; "" for not at all. */
-function strengthOf(share) {
-  if (share >= 0.4) return "strong";
-  if (share >= 0.15) return "medium";
-  return share >= 0.04 ? "weak" : "";
+/** How loudly a word is marked, as a fraction of the loudest one; "" for not at all. */
+function strengthOf(fraction) {
+  if (fraction >= 0.4) return "strong";
+  if (fraction >= 0.15) return "medium";
+  return fraction >= 0.04 ? "weak" : "";
 }
 
 /** Cut a text into strings and marks. */
@@ -142,7 +142,7 @@ function marked(text, terms) {
 }
 
 function markOf(word, term) {
-  const side = term.share > 0 ? "for" : "against";
+  const side = term.log_odds > 0 ? "for" : "against";
   return make("mark", { class: `${side} ${term.strength}`, "data-term": term.term }, word);
 }
 

@@ -1,0 +1,175 @@
+"""``labelkin compare``: two runs of experiments, metric by metric, and whether it was luck."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from labelkin.cli import options
+from labelkin.cli.printing import print_json, print_pairs, print_table
+
+if TYPE_CHECKING:
+    from labelkin.experiment import CorpusResults, Run
+    from labelkin.significance import Bootstrap, SignTest
+
+_RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
+
+
+def compare(
+    baseline: Annotated[
+        Path, typer.Argument(metavar="RUN", help="The folder of a run (experiment list).")
+    ],
+    proposal: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of another.")],
+    n_draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap.")] = 1000,
+    random_state: options.RandomState = 0,
+    json: options.AsJson = False,
+) -> None:
+    """Compare two runs on the same documents: metrics, sign tests, bootstrap intervals.
+
+    Example:  labelkin compare results/reuters/reuters21578/runs/NB@seed0
+    results/reuters/reuters21578/runs/NB+BLR+M2@seed0
+    """
+    if baseline.resolve() == proposal.resolve():
+        raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
+    for folder in (baseline, proposal):
+        if not (folder / "run.json").is_file():
+            raise ValueError(
+                f"A run must be a folder with run.json, and {folder} has none. labelkin experiment "
+                "list names the folders of runs."
+            )
+    found = compare_runs(_read_run(baseline), _read_run(proposal), n_draws, random_state)
+    if json:
+        print_json(found._asdict() | {key: [vars(x) for x in getattr(found, key)]
+                                      for key in ("tests", "bootstraps")})  # fmt: skip
+        return
+    print_pairs([("baseline", found.baseline), ("proposal", found.proposal), ("", "")])
+    print_table(
+        ("metric", "baseline", "proposal", "difference"),
+        [
+            (metric, f"{one:.5f}", f"{other:.5f}", f"{other - one:+.5f}")
+            for metric, (one, other) in found.scores.items()
+        ],
+    )
+    typer.echo("")
+    print_table(
+        ("test", "n", "for the better", "P", "sign", "better"),
+        [
+            (t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign, better_run(t.sign, found))
+            for t in found.tests
+        ],
+        left=(0, 5),
+    )
+    typer.echo("")
+    print_table(
+        ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
+        [
+            (
+                b.metric,
+                *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)),
+                f"{b.p_value:.4g}",
+                b.sign,
+                better_run(b.sign, found),
+            )
+            for b in found.bootstraps
+        ],
+        left=(0, 6),
+    )
+    typer.echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
+
+
+class Compared(NamedTuple):
+    """Two runs side by side.
+
+    Attributes
+    ----------
+    baseline, proposal
+        Their names.
+    scores
+        By metric: of the baseline, of the proposal.
+    tests, bootstraps
+        What is sure of the difference.
+    """
+
+    baseline: str
+    proposal: str
+    scores: dict[str, tuple[float, float]]
+    tests: list[SignTest]
+    bootstraps: list[Bootstrap]
+
+
+def _read_run(folder: Path) -> tuple[Run, CorpusResults]:
+    """Return a stored run and the results of its corpus."""
+    from labelkin.experiment import read_results
+
+    place = folder.resolve()
+    results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
+    for corpus in results.corpora:
+        for run in corpus.runs:
+            if run.folder.resolve() == place:
+                return run, corpus
+    raise ValueError(f"{folder} is no run of the experiment in {results.folder}.")
+
+
+def compare_runs(
+    first: tuple[Run, CorpusResults],
+    second: tuple[Run, CorpusResults],
+    n_draws: int,
+    random_state: int,
+) -> Compared:
+    """Judge two stored runs on the same truth."""
+    from labelkin.metrics import evaluate
+    from labelkin.significance import (
+        SUMMED_METRICS,
+        macro_sign_test,
+        micro_sign_test,
+        paired_bootstrap,
+    )
+
+    truth = _same_truth(first[1], second[1])
+    one, other = first[0], second[0]
+    names = (f"{one.system} (seed {one.seed})", f"{other.system} (seed {other.seed})")
+    if names[0] == names[1]:
+        names = (str(one.folder), str(other.folder))
+    decided = (one.decisions(), other.decisions())
+    log_odds = (one.log_odds(), other.log_odds())
+    scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
+    # Those of whole label sets need all cells of the truth.
+    whole_sets = () if truth.unknown is None else ("subset_loss", "one_error")
+    return Compared(
+        *names,
+        {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
+        [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
+        [
+            paired_bootstrap(
+                truth,
+                judged[0],
+                judged[1],
+                metric,
+                n_draws=n_draws,
+                random_state=random_state,
+                names=names,
+            )
+            for metric in SUMMED_METRICS
+            if metric not in whole_sets
+            for judged in [log_odds if metric == "one_error" else decided]
+        ],
+    )
+
+
+def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
+    same_names = first.Y.names.tolist() == second.Y.names.tolist()
+    if not same_names or first.Y.label_sets() != second.Y.label_sets():
+        raise ValueError(
+            f"Runs must be on the same documents and labels, got {first.name} with "
+            f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
+        )
+    return first.Y
+
+
+def better_run(sign: str, found: Compared) -> str:
+    """Return the name of the run that a sign says is better; of ``~``, that none was shown."""
+    if sign in ("≪", "<"):
+        return found.proposal
+    return found.baseline if sign in ("≫", ">") else "none shown"

@@ -1,0 +1,340 @@
+"""``labelkin demo``, ``corpus``, ``experiment``, ``report``: from corpora to the paper's tables."""
+
+from __future__ import annotations
+
+import html
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelkin.cli.options import (
+    CorpusName,
+    NJobs,
+    Quiet,
+    Reading,
+    check_corpus,
+    check_input,
+    check_new,
+    check_out,
+    reads_corpus,
+)
+from labelkin.cli.printing import listed, print_message, print_table, resumable
+
+if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
+    from labelkin.experiment.plan import Experiment
+    from labelkin.experiment.run import Progress
+
+_ABOUT_EXPERIMENTS = """Experiments: systems compared on a corpus, as a TOML file says.
+
+The paper's tables, each by one command:
+
+\b
+  labelkin experiment list                what comes with labelkin
+  labelkin corpus fetch reuters21578      the corpus, if it is not here
+  labelkin experiment run reuters21578    all systems, then the tables
+
+What the other labels add on a corpus of your own:
+
+\b
+  labelkin experiment new mine.jsonl      writes mine.toml, to be changed
+  labelkin experiment run mine.toml
+
+A run that was stopped goes on when the command is given again."""
+
+corpus = typer.Typer(
+    help="Corpora: list, look at, and fetch them.", no_args_is_help=True, rich_markup_mode=None
+)
+experiment = typer.Typer(help=_ABOUT_EXPERIMENTS, no_args_is_help=True, rich_markup_mode=None)
+
+
+def demo(
+    documents: Annotated[int, typer.Option(min=2, help="How many documents to make.")] = 3000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the corpus and the folds.")] = 0,
+    out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("labelkin-demo"),
+    quiet: Quiet = False,
+) -> None:
+    """Train and compare eighteen systems on the built-in corpus.
+
+    They are the paper's fifteen, and for each of its three content classifiers one that learns how
+    much the other labels count.
+
+    Example:  labelkin demo --documents 1000
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from labelkin.demo import run_demo
+
+    with _bars(quiet, stay=True) as (runs, blocks):
+        text = Text(run_demo(documents, seed, out, progress=runs, run_progress=blocks))
+    text.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
+    text.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
+    Console(soft_wrap=True).print(text)
+
+
+@corpus.command("list")
+def list_corpora() -> None:
+    """List the corpora known by name, and where they are.
+
+    Example:  labelkin corpus list
+    """
+    from labelkin import corpora
+
+    print_table(
+        ("name", "what it is", "where"),
+        [(name, known.title, _place(name)) for name, known in corpora.KNOWN.items()],
+        left=(0, 1, 2),
+    )
+
+
+@corpus.command()
+@reads_corpus
+def info(name: CorpusName, reading: Reading) -> None:
+    """Read a corpus and print its sizes, source and licence.
+
+    Example:  labelkin corpus info newsroom
+    """
+    for title, value in _describe(reading.corpus(name)):
+        typer.echo(f"{title:<12} {value}")
+
+
+@corpus.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="A known corpus.")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where it goes; by default where it is looked for.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Download a corpus from its official home; a download that broke off goes on.
+
+    Example:  labelkin corpus fetch reuters21578
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from labelkin import corpora
+
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=Console(stderr=True),
+        disable=quiet or not sys.stderr.isatty(),
+    )
+    tasks: dict[str, Any] = {}
+
+    def show(file: str, done: int, total: int | None) -> None:
+        task = tasks.setdefault(file, bars.add_task(file, total=total))
+        bars.update(task, completed=done, total=total)
+
+    with resumable(), bars:
+        fetched = corpora.fetch(name, folder, progress=show)
+    typer.echo(fetched.folder)
+    if fetched.by_hand:
+        typer.echo(fetched.by_hand, err=True)
+
+
+@experiment.command("list")
+def list_experiments(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A result folder, whose complete runs are listed.")
+    ] = None,
+) -> None:
+    """List the experiments there are, or the runs in a folder.
+
+    Those that come with labelkin, and whether their corpora are here; or, of a result folder, the
+    runs that are complete.
+
+    Example:  labelkin experiment list
+    """
+    check_input(folder)
+    if folder is not None:
+        from labelkin.experiment import read_results
+
+        for result in read_results(folder, partial=True).runs:
+            typer.echo(f"{result.corpus}\t{result.system}\tseed {result.seed}\t{result.folder}")
+        return
+    from labelkin.experiment import find_experiment, shipped_experiments
+
+    print_table(
+        ("name", "what it is", "corpus", "systems", "the corpus is"),
+        [_experiment_row(find_experiment(name)) for name in shipped_experiments()],
+        left=(0, 1, 2, 4),
+    )
+
+
+@experiment.command()
+def run(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT", help="One that comes with labelkin, or the path of a TOML file."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where runs and tables go; labelkin-results/NAME if not named."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder or file of the corpus, if it has only one.")
+    ] = None,
+    n_jobs: NJobs = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment, then write its tables.
+
+    Runs that are there are not done again: it can be stopped at any moment, and the same command
+    goes on.
+
+    Example:  labelkin experiment run reuters21578 --out results/reuters
+    """
+    check_input(data)
+    if Path(name).suffix or os.sep in name:
+        check_input(Path(name))
+    from labelkin.experiment import find_experiment, run_experiment
+
+    found, paths = find_experiment(name), {}
+    if data is not None:
+        if len(found.corpora) != 1:
+            names = ", ".join(choice.name for choice in found.corpora)
+            raise ValueError(
+                f"--data is for one corpus, and {name} has {names}: set LABELKIN_DATA."
+            )
+        paths[found.corpora[0].name] = data
+    place = Path("labelkin-results") / found.name if out is None else out
+    with resumable(), _bars(quiet) as (runs, blocks):
+        run_experiment(found, place, paths=paths, n_jobs=n_jobs, progress=runs, run_progress=blocks)
+    report([place], None)
+
+
+@experiment.command()
+@reads_corpus
+def new(
+    name: CorpusName,
+    reading: Reading,
+    out: Annotated[
+        Path | None, typer.Option(help="The new file; named as the corpus if not named.")
+    ] = None,
+) -> None:
+    """Write an experiment on a corpus of your own.
+
+    A commented TOML file that runs as it is. It compares the content classifier alone, the paper's
+    method (M2, weight 1) and the learned weight; what else there is stands in it as comments. A
+    corpus without a split gets one.
+
+    Example:  labelkin experiment new mine.jsonl --out mine.toml
+    """
+    check_corpus(name)
+    file = Path(f"{Path(name).stem}.toml") if out is None else out
+    check_out(file, name)
+    check_new(file, "Name another by --out, or delete it.")
+    from labelkin.experiment import new_experiment
+    from labelkin.files import write_whole
+
+    text = new_experiment(name, file, corpus=reading.corpus(name), **reading.named())
+    write_whole(file, text)
+    typer.echo(file)
+    print_message(f"Look at it, then run it:  labelkin experiment run {file}")
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Result folders.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the tables go; by default each into its own folder.")
+    ] = None,
+) -> None:
+    """Write the paper's tables from stored runs: Markdown, CSV, LaTeX and a page with plots.
+
+    Example:  labelkin report results/reuters results/ohsumed --out tables
+    """
+    for folder in folders:
+        check_input(folder)
+    from labelkin.report.documents import report_results
+
+    for folder in folders:
+        place = out / folder.name if out is not None and len(folders) > 1 else out
+        files = report_results(folder, place)
+        tables = (files[0].parent / "tables.md").read_text(encoding="utf-8")
+        typer.echo(html.unescape(tables).replace("\\_", "_"))  # Markdown's escapes are for files
+        for file in files:
+            typer.echo(file, err=True)
+
+
+def _place(name: str) -> str:
+    """Return where a known corpus is."""
+    from labelkin import corpora
+
+    if not corpora.KNOWN[name].folder:
+        return "made"
+    return str(corpora.find(name) or "not here")
+
+
+def _experiment_row(found: Experiment) -> tuple[str, ...]:
+    """Return what a list says of an experiment."""
+    names = [choice.name for choice in found.corpora]
+    missing = [name for name in names if _place(name) == "not here"]
+    systems = {run.system.name for run in (*found.runs(), *found.threshold_runs())}
+    state = "made" if [_place(name) for name in names] == ["made"] else "found"
+    if missing:
+        state = f"not here: {', '.join(missing)}" if missing != names else "not here"
+    return found.name, found.title, ", ".join(names), str(len(systems)), state
+
+
+def _describe(found: Corpus) -> list[tuple[str, str]]:
+    """Return what a person wants to know of a corpus, line by line."""
+    n_documents, n_labels = found.Y.shape
+    sizes = found.Y.positive.sum(axis=1)
+    n_train, n_test = len(found.train), len(found.test)
+    vectors = "" if found.features == "text" else f"{found.documents.shape[1]:,} "
+    return [
+        ("name", found.name),
+        ("documents", f"{n_documents:,}: {n_train:,} to train, {n_test:,} to test"),
+        ("labels", f"{n_labels:,}: {listed(found.Y.names)}"),
+        (
+            "per document",
+            f"{sizes.mean():.3f} on average, {int((sizes == 0).sum()):,} documents have none",
+        ),
+        ("features", f"{vectors}{found.features}"),
+        ("source", found.source),
+        ("licence", found.licence),
+    ]
+
+
+@contextmanager
+def _bars(quiet: bool, stay: bool = False) -> Iterator[tuple[Progress, Progress]]:
+    """Show a bar for all runs and one for the run in progress, on stderr; ``stay``: at the end."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    bars = Progress(
+        TextColumn("{task.description:<24}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=not stay,
+        disable=quiet,
+    )
+    with bars:
+        tasks = [bars.add_task(name, total=None) for name in ("runs", "documents")]
+
+        def show(which: int) -> Any:
+            return lambda done, total, text: bars.update(
+                tasks[which], completed=done, total=total, description=text
+            )
+
+        yield show(0), show(1)

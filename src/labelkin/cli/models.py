@@ -1,0 +1,415 @@
+"""``labelkin inspect``, ``suggest`` and ``evaluate``: one model file, looked at, asked, judged."""
+
+from __future__ import annotations
+
+import sys
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+import typer
+
+from labelkin.cli import options
+from labelkin.cli.printing import (
+    listed,
+    print_json,
+    print_message,
+    print_pairs,
+    print_scores,
+    print_table,
+    size_text,
+)
+
+if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
+    from labelkin.explain.contributions import Explanation
+    from labelkin.explain.label_graph import LabelEdge
+    from labelkin.label_matrix import LabelMatrix
+    from labelkin.metrics import Evaluation
+    from labelkin.prediction import FittedModel
+    from labelkin.storage import ModelFile
+
+
+def inspect(
+    model: options.ModelFile,
+    top: Annotated[
+        int, typer.Option(min=0, help="How many attractions and repulsions to show.")
+    ] = 10,
+    json: options.AsJson = False,
+) -> None:
+    """Show what a model file holds: labels, sizes, versions, weights, most related labels.
+
+    Example:  labelkin inspect news.labelkin
+    """
+    options.check_model(model)
+    header, loaded = load_parts(model)
+    found = {**describe_file(header), **describe_model(loaded)}
+    edges = _edges(loaded, top)
+    if json:
+        print_json({**found, "related": [{"strength": e.strength, **vars(e)} for e in edges]})
+        return
+    print_pairs(_inspected(found))
+    _print_summary(found["summary"] or {})
+    if edges:
+        typer.echo("")
+        header_row = ("most related labels", "weight", "with first", "second", "both", "by chance")
+        print_table(header_row, map(_edge_row, edges))
+
+
+def load_parts(path: Path) -> tuple[ModelFile, Any]:
+    """Return what a file says of itself, and its model."""
+    from labelkin.storage import load, read_header
+
+    return read_header(path), load(path)
+
+
+def describe_file(header: ModelFile) -> dict[str, Any]:
+    """Return what the file says of itself, as plain values."""
+    return {
+        "file": str(header.path),
+        "bytes": header.file_bytes,
+        "created": header.created.isoformat(),
+        "versions": header.versions,
+        "format": header.format_version,
+        "model": header.model,
+        "labels": list(header.labels),
+        "summary": header.summary,
+    }
+
+
+def describe_model(model: Any) -> dict[str, Any]:
+    """Return what a model is made of, as plain values; what it has not is left out."""
+    from sklearn.pipeline import Pipeline
+
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    last = steps[-1]
+    found: dict[str, Any] = {"steps": [*map(_one_line, steps[:-1]), type(last).__name__]}
+    words = [len(step.vocabulary_) for step in steps if hasattr(step, "vocabulary_")]
+    if words:
+        found["terms"] = words[0]
+    if hasattr(last, "rescorer_"):
+        found |= {
+            "content": _one_line(last.content_),
+            "label_classifier": _one_line(last.rescorer_.labels_),
+            "variant": last.variant if isinstance(last.variant, str) else _one_line(last.variant),
+            "evidence_weight": float(last.evidence_weight_),
+            "thresholds": _one_line(last.thresholds_),
+            "rules": 0 if last.rules is None else len(last.rules),
+            "cuts": [cut._asdict() for cut in last.thresholds_.table()],
+        }
+    return found
+
+
+def _one_line(part: Any) -> str:
+    return " ".join(repr(part).split())
+
+
+def _edges(model: Any, top: int) -> list[LabelEdge]:
+    """Return the strongest edges; none for a model whose label evidence has no weights."""
+    from labelkin.explain.label_graph import label_graph
+
+    try:
+        return list(label_graph(model, top, top).edges)
+    except (ValueError, TypeError):
+        return []
+
+
+def _inspected(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what people read of a description, name and value."""
+    names = found["labels"]
+    lines = [
+        ("file", f"{found['file']}, {size_text(found['bytes'])}"),
+        ("created", found["created"]),
+        ("versions", ", ".join(f"{name} {v}" for name, v in found["versions"].items())),
+        ("labels", f"{len(names):,}: {listed(names, 12)}"),
+        ("steps", " → ".join(found["steps"])),
+    ]
+    parts = ("terms", "content", "label_classifier", "variant", "evidence_weight", "thresholds")
+    for name in (*parts, "rules"):
+        if name in found:
+            value = found[name]
+            text = f"{value:.4g}" if isinstance(value, float) else str(value)
+            lines.append((name.replace("_", " "), text))
+    return lines
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    plain = {name: value for name, value in summary.items() if not isinstance(value, dict)}
+    if plain:
+        typer.echo("")
+        print_pairs([(f"trained: {name}", str(value)) for name, value in plain.items()])
+    scores = summary.get("cross_validated")
+    if isinstance(scores, dict) and all(isinstance(row, dict) for row in scores.values()):
+        typer.echo("")
+        print_scores(scores)
+
+
+def _edge_row(edge: LabelEdge) -> list[str]:
+    return [
+        f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}",
+        f"{edge.strength:+.2f}",
+        *(f"{n:.10g}" for n in (edge.n_first, edge.n_second, edge.n_both)),
+        f"{edge.n_expected:.1f}",
+    ]
+
+
+def suggest(
+    model: options.ModelFile,
+    text: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The document; - reads it from stdin.")
+    ],
+    accept: Annotated[
+        list[str] | None, typer.Option(help="A label it has; may be given again.")
+    ] = None,
+    reject: Annotated[
+        list[str] | None, typer.Option(help="A label it has not; may be given again.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show what speaks for and against each label.")
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="How many labels.")] = 10,
+    json: options.AsJson = False,
+) -> None:
+    """Suggest labels for one text, most probable first; the others react to accept and reject.
+
+    Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
+
+    Example:  labelkin suggest news.labelkin - --reject corn --json < article.txt
+    """
+    options.check_model(model)
+    document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
+    fitted = options.load_model(model)
+    fitted.check_texts(str(model))
+    if not hasattr(fitted.classifier, "rescorer_"):
+        raise ValueError(
+            f"{model} must be a LabelDependenceClassifier to react to labels, got a "
+            f"{type(fitted.classifier).__name__}. labelkin train makes such files."
+        )
+    known = _known_labels(fitted, accept or [], reject or [])
+    vectors = fitted.vectors([document])
+    if not (vectors.count_nonzero() if hasattr(vectors, "count_nonzero") else vectors.any()):
+        print_message(
+            "No word of the text is known to the model: the answer is the same for any such text."
+        )
+    posterior = fitted.classifier.posterior(vectors, known)
+    (explained,) = posterior.explain(top=top)
+    decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
+    words = _words(fitted, vectors, explained) if json or explain else []
+    if json:
+        rows = [
+            {**e.to_dict(), "label": str(e.label), "given": decided[e.label], "words": w.terms}
+            for e, w in zip(explained, words, strict=True)
+        ]
+        print_json({"known": known, "suggestions": rows})
+        return
+    print_table(
+        ("label", "probability", "assigned", "prior", "content", "other labels"),
+        [_suggestion_row(e, decided[e.label]) for e in explained],
+    )
+    for state, names in known.items():
+        if names:
+            typer.echo(f"{state}: {', '.join(map(str, names))}")
+    for e, w in zip(explained, words, strict=False):
+        typer.echo("")
+        _print_reasons(e, w)
+
+
+def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> dict[str, list[Any]]:
+    """Return the labels that a person has decided, as the model calls them."""
+    names = {str(name): name for name in model.labels.tolist()}
+    for option, texts in (("--accept", accept), ("--reject", reject)):
+        for text in texts:
+            if text not in names:
+                near = " or ".join(map(repr, get_close_matches(text, names, n=3)))
+                raise ValueError(
+                    f"{option} must be one of the {len(names)} labels of the model, got {text!r}. "
+                    + (f"Did you mean {near}?" if near else f"It has {listed(names)}")
+                )
+    both = [text for text in accept if text in reject]
+    if both:
+        raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
+    return {
+        "accepted": [names[text] for text in dict.fromkeys(accept)],
+        "rejected": [names[text] for text in dict.fromkeys(reject)],
+    }
+
+
+class _Words(NamedTuple):
+    """What the content evidence of one label comes from: words and what they add; or documents."""
+
+    terms: list[tuple[str, float]]
+    neighbours: list[tuple[int, float]]
+
+
+def _words(model: FittedModel, vectors: Any, explained: list[Explanation]) -> list[_Words]:
+    """Return the strongest words of each label; none where the classifier has nothing exact."""
+    from labelkin.content.term_contributions import terms_of
+    from labelkin.explain.terms import explain_terms
+
+    labels = [e.label for e in explained]
+    found = explain_terms(model.classifier, vectors, labels, top=6) if labels else None
+    if found is None:
+        return [_Words([], [])] * len(labels)
+    names = terms_of(model.steps)
+    return [
+        _Words(
+            [(str(t.term if names is None else names[t.term]), t.share) for t in one.terms],
+            [(n.document, n.similarity) for n in one.neighbours[:5]],
+        )
+        for one in found[0]
+    ]
+
+
+def _suggestion_row(e: Explanation, is_given: bool) -> list[str]:
+    """Write a label with its prior, content and all the rest, which add up to the log-odds."""
+    prior, content = e.parts["prior"], e.parts["content"]
+    parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
+    return [str(e.label), f"{e.probability:.4f}", "✓" if is_given else "", *parts]
+
+
+def _print_reasons(e: Explanation, words: _Words) -> None:
+    """Print the parts of one label's log-odds; they add up to it."""
+    typer.echo(str(e))
+    if words.terms:
+        content = e.parts["content"]
+        rest = content - sum(added for _, added in words.terms)
+        strongest = ", ".join(f"{term} {added:+.2f}" for term, added in words.terms)
+        typer.echo(f"  words: {strongest}, all else {rest:+.2f}; content {content:+.2f}")
+    if words.neighbours:
+        near = ", ".join(f"{document} ({cosine:.2f})" for document, cosine in words.neighbours)
+        typer.echo(f"  nearest training documents: {near}")
+
+
+@options.reads_corpus
+def evaluate(
+    model: options.ModelFile,
+    corpus: options.CorpusName,
+    reading: options.Reading,
+    part: Annotated[
+        Literal["test", "train", "all"] | None,
+        typer.Option(
+            help="Which documents; if not named, test ones where there are any, else all."
+        ),
+    ] = None,
+    per_label: Annotated[
+        bool, typer.Option("--per-label", help="Also print the scores of every label.")
+    ] = False,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score a model on a corpus by every metric.
+
+    Example:  labelkin evaluate newsroom.labelkin newsroom --per-label
+
+    Example:  labelkin evaluate news.labelkin held-out.csv --columns text=body --json
+    """
+    options.check_model(model)
+    options.check_corpus(corpus)
+    fitted = options.load_model(model)
+    loaded = reading.corpus(corpus)
+    _check_kinds(fitted, loaded, str(model))
+    chosen = part or ("test" if len(loaded.test) else "all")
+    documents, labels = _part(loaded, chosen)
+    unknown = _report_labels(fitted, labels, quiet)
+    if not quiet and _has_seen(model, loaded, chosen):
+        print_message(
+            f"Note: the model was trained on documents of {loaded.name} that it is judged on here: "
+            "of new documents expect lower scores."
+        )
+    print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
+    found = judge(fitted, documents, labels)
+    rows = _per_label(found) if per_label else []
+    if json:
+        plain = {
+            "documents": found.n_documents,
+            "labels": len(found.labels),
+            "part": chosen,
+            "unknown_labels": unknown,
+            "scores": found.scores(),
+        }
+        print_json({**plain, "per_label": rows} if per_label else plain)
+        return
+    print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
+    if rows:
+        typer.echo("")
+        cells = [[f"{x:.4f}" if isinstance(x, float) else str(x) for x in r.values()] for r in rows]
+        print_table(list(rows[0]), cells)
+
+
+def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+    takes = "texts" if model.takes_texts else "vectors"
+    has = "texts" if corpus.features == "text" else "vectors"
+    if takes != has:
+        raise ValueError(
+            f"{name} takes {takes}, and {corpus.name} has {has}. Evaluate it on a corpus like the "
+            "one it was trained on."
+        )
+
+
+def _part(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+    if part == "all":
+        return corpus.documents, corpus.Y
+    rows = corpus.test if part == "test" else corpus.train
+    if not len(rows):
+        raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
+    return corpus.documents[rows], corpus.Y.rows(rows)
+
+
+def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list[str]:
+    """Report which labels only the corpus or only the model has; return the former."""
+    ours = [str(name) for name in model.labels.tolist()]
+    here = {str(name) for name in labels.names[labels.counts()[0] > 0].tolist()}
+    unknown = [str(name) for name in labels.names.tolist() if str(name) not in set(ours)]
+    absent = [name for name in ours if name not in here]
+    if unknown:
+        left_out = f"unknown to the model and left out: {listed(unknown)}."
+        print_message(f"{len(unknown)} labels are {left_out}", quiet)
+    if absent:
+        nowhere = f"in none of the documents: {listed(absent)}."
+        print_message(f"{len(absent)} labels of the model are {nowhere}", quiet)
+    return unknown
+
+
+def _has_seen(path: Path, corpus: Corpus, part: str) -> bool:
+    """Whether the model was trained on the documents it is to be judged on, as its file says."""
+    from labelkin.storage import read_header
+
+    summary = read_header(path).summary or {}
+    seen = str(dict(summary.get("options") or {}).get("part", "train"))
+    n_seen = corpus.Y.shape[0] if seen == "all" else len(corpus.train)
+    # A file may be named by another path than in training: then its size must do.
+    is_like = summary.get("source") == corpus.source or summary.get("documents") == n_seen
+    return summary.get("corpus") == corpus.name and is_like and (seen == "all" or part != "test")
+
+
+#: Documents × labels judged at a time: 2²² numbers are 32 MB.
+_CELLS = 2**22
+
+
+def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
+    """Evaluate a model block by block; labels it does not know are left out."""
+    from labelkin.cli.score_files import labels_in_order
+    from labelkin.metrics import evaluate as evaluate_block
+
+    truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
+    n_documents, n_labels = truth.shape
+    size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
+    blocks = []
+    for start in range(0, n_documents, size):
+        rows = slice(start, start + size)
+        log_odds = model.log_odds(documents[rows])
+        blocks.append(evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds)))
+    return sum(blocks[1:], blocks[0])
+
+
+def _per_label(found: Evaluation) -> list[dict[str, Any]]:
+    """Return the scores of every label; counts are whole numbers."""
+    counts = ("known", "true", "decided")
+    columns = {
+        name: [int(value) if name in counts else float(value) for value in values]
+        for name, values in found.per_label().items()
+    }
+    return [
+        {"label": str(label), **{name: values[j] for name, values in columns.items()}}
+        for j, label in enumerate(found.labels.tolist())
+    ]

@@ -1,0 +1,145 @@
+"""What the commands print: results on stdout, messages on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+#: Wide enough for any table that goes into a file or a pipe; terminals know their own width.
+_PIPE_WIDTH = 2000
+
+
+def print_message(message: str, quiet: bool = False) -> None:
+    """Print a message on stderr, unless quiet is wanted."""
+    if not quiet:
+        typer.echo(f"labelkin: {message}", err=True)
+
+
+@contextmanager
+def stage(name: str, quiet: bool = False) -> Iterator[None]:
+    """Report, when a stage of work is done, how long it took."""
+    start = time.perf_counter()
+    yield
+    print_message(f"{name} … {time.perf_counter() - start:.1f} s", quiet)
+
+
+@contextmanager
+def resumable(how: str | None = "") -> Iterator[None]:
+    """End with one line and code 1 when interrupted: the work goes on when it is started again.
+
+    Parameters
+    ----------
+    how
+        What the same command needs to go on; ``None``: it cannot, and nothing is printed here.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if how is None:
+            raise
+        kept = f"What was finished is kept; the same command{how} goes on from there."
+        print_message(f"Interrupted. {kept}")
+        raise typer.Exit(1) from None
+
+
+def print_json(value: Any, *, indent: int | None = 1) -> None:
+    """Print plain values as JSON; what is no number becomes null."""
+    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def print_table(
+    header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)
+) -> None:
+    """Print aligned columns; those not in ``left`` are numbers and stand to the right.
+
+    In a file or a pipe there are no colours, and no line ends in blanks.
+    """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for j, name in enumerate(header):
+        table.add_column(Text(name), justify="left" if j in left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    if sys.stdout.isatty():
+        Console(highlight=False).print(table)
+        return
+    console = Console(highlight=False, width=_PIPE_WIDTH, no_color=True, force_terminal=False)
+    with console.capture() as captured:
+        console.print(table)
+    for line in captured.get().splitlines():
+        typer.echo(line.rstrip())
+
+
+#: The paper's five metrics, by which a model is summed up, and what people call them.
+SUMMARY = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset loss",
+    "one_error": "one-error",
+}
+
+
+def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
+    """Print the cross-validated scores of the content alone and of the model."""
+    systems = {"content": "content alone", "model": "with other labels"}
+    rows = [
+        [
+            systems.get(system, system),
+            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in SUMMARY),
+        ]
+        for system, found in scores.items()
+    ]
+    print_table(["cross-validated", *SUMMARY.values()], rows)
+
+
+def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Print a line per pair, name and value."""
+    for name, value in pairs:
+        typer.echo(f"{name:<18} {value}".rstrip())
+
+
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """Write the first names in quotes, so that it is seen where one ends.
+
+    Examples
+    --------
+    >>> listed(["tea", "milk;sugar", "corn"], most=2)
+    "'tea', 'milk;sugar' …"
+    """
+    texts = [repr(str(name)) for name in names]
+    return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
+def size_text(n_bytes: int) -> str:
+    """Write a size for people.
+
+    Examples
+    --------
+    >>> size_text(512), size_text(1_234_567)
+    ('512 bytes', '1.2 MB')
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= size:
+            return f"{n_bytes / size:.1f} {unit}"
+    return f"{n_bytes} bytes"

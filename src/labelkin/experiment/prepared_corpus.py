@@ -1,0 +1,251 @@
+"""A corpus made ready for runs: which documents and labels are used, and what classifiers see."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
+
+from labelkin.corpora import KNOWN, Corpus, load
+from labelkin.experiment.plan import Content, CorpusChoice
+from labelkin.label_matrix import LabelMatrix
+from labelkin.splits import stratified_split
+from labelkin.text import TermSelection, TermWeights, WordCounts
+
+Rows = NDArray[np.int64]
+
+#: The weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the corpus' own
+#: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them.
+WEIGHTS = ("counts", "tfidf", "ltc", "presence", "as_is", "standardised", "standardised_unit")
+#: What must be counts: a term that is there twice as often.
+_OF_COUNTS = ("counts", "tfidf", "ltc")
+#: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
+_BLOCK_CELLS = 2**21
+_BLOCK_DOCUMENTS = 2**14
+
+
+@dataclass(frozen=True)
+class PreparedCorpus:
+    """What all runs on one corpus share.
+
+    Attributes
+    ----------
+    X_train
+        The training documents × features: term counts, or what the corpus holds.
+    kind
+        What they are, as :class:`labelkin.corpora.Corpus` has it.
+    Y_train, Y_test
+        The label sets of training and of test documents.
+    ids
+        The test documents' own names, ``(n_test,)``, where they have any.
+    facts
+        What the corpus is, in plain values: source, licence, numbers, checksums of what went in.
+    X, test, terms
+        Documents × features, which of them are the test documents, ``(n_test,)``, and which
+        features of ``X`` are used; ``None``: all. They are taken out a block at a time: a copy of
+        all would double what a large corpus needs.
+    """
+
+    X_train: Any
+    kind: str
+    Y_train: LabelMatrix
+    Y_test: LabelMatrix
+    ids: NDArray[Any] | None
+    facts: Mapping[str, Any]
+    X: Any
+    test: Rows
+    terms: Rows | None = None
+
+    def test_blocks(self) -> Iterator[Any]:
+        """Yield the test documents, some at a time, in order."""
+        size = max(1, _BLOCK_CELLS // self.Y_test.shape[1])
+        for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)):
+            yield self.X[rows] if self.terms is None else self.X[rows][:, self.terms]
+
+
+def prepare(
+    choice: CorpusChoice, words: Mapping[str, Any], path: str | os.PathLike[str] | None = None
+) -> PreparedCorpus:
+    """Load a corpus, choose its documents and labels, and count words where it is texts.
+
+    Parameters
+    ----------
+    choice
+        Which corpus, and what of it.
+    words
+        Parameters of :class:`labelkin.text.WordCounts`, which learns from training documents only;
+        vectors need none.
+    path
+        Where the corpus is; ``None``: where the experiment says.
+    """
+    corpus = _choose(_load(choice, path), choice)
+    X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
+    kind = str(corpus.features)
+    if kind == "text":
+        counter = WordCounts(**words)
+        X_train, kind = counter.fit_transform(X_train), "counts"
+        X, test = counter.transform(X[test]), np.arange(len(test))
+    terms = _frequent_terms(X_train, choice) if choice.min_documents > 1 else None
+    if terms is not None:
+        X_train = X_train[:, terms]
+    return PreparedCorpus(
+        X_train=X_train,
+        kind=kind,
+        Y_train=corpus.Y.rows(corpus.train),
+        Y_test=corpus.Y.rows(corpus.test),
+        ids=None if corpus.ids is None else corpus.ids[corpus.test],
+        facts={
+            "name": corpus.name,
+            "source": corpus.source,
+            "licence": corpus.licence,
+            "features": corpus.features,
+            "n_train": len(corpus.train),
+            "n_test": len(corpus.test),
+            "n_labels": corpus.Y.shape[1],
+            "sha256": _checksums(corpus),
+            "n_features": X_train.shape[1],
+        },
+        X=X,
+        test=test,
+        terms=terms,
+    )
+
+
+def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:
+    """Learn from the training documents what a content classifier sees: terms, then weights.
+
+    Returns what transforms other documents, and the training documents as it sees them.
+    """
+    where = f"[content.{content.name}]: weights = {content.weights!r}"
+    if content.weights in _OF_COUNTS and corpus.kind in ("weights", "numbers"):
+        raise ValueError(
+            f"{where} must be given counts, and {corpus.facts['name']} holds {corpus.kind}. "
+            "Use 'as_is' or 'presence', or 'standardised' for numbers on different scales."
+        )
+    if content.weights.startswith("standardised") and sparse.issparse(corpus.X_train):
+        raise ValueError(
+            f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
+            "Use 'as_is' or 'tfidf'."
+        )
+    weights: Any = {
+        "counts": TermWeights("counts"),
+        "tfidf": TermWeights("tfidf"),
+        "ltc": TermWeights("ltc"),
+        "presence": Binarizer(),
+        "as_is": "passthrough",
+        "standardised": StandardScaler(),
+        "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
+    }[content.weights]
+    terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
+    features = Pipeline([("terms", terms), ("weights", weights)])
+    return features, features.fit_transform(corpus.X_train, corpus.Y_train)
+
+
+def _load(choice: CorpusChoice, path: str | os.PathLike[str] | None) -> Corpus:
+    """Load a known corpus by name, any other from its path."""
+    place = choice.path if path is None else path
+    try:
+        if choice.name in KNOWN or place is None:
+            return load(choice.name, place, **choice.options)
+        return replace(load(place, **choice.options), name=choice.name)
+    except TypeError as error:
+        if not choice.options:
+            raise
+        given = ", ".join(choice.options)
+        raise ValueError(
+            f"[corpus.options] must suit the reader of {choice.name}, got {given}: {error}."
+        ) from error
+
+
+def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
+    corpus = _split(corpus, choice)
+    if choice.labels == "in_both":
+        seen, tested = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((seen > 0) & (tested > 0))))
+    is_labelled = np.diff(corpus.Y.positive.indptr) > 0
+    train, test = (
+        rows[is_labelled[rows]] if which == "labelled" else rows
+        for rows, which in ((corpus.train, choice.train), (corpus.test, choice.test))
+    )
+    if not len(train) or not len(test) or not corpus.Y.shape[1]:
+        raise ValueError(
+            f"{corpus.name} must have training documents, test documents and labels, got "
+            f"{len(train)}, {len(test)} and {corpus.Y.shape[1]}. "
+            "Look at documents and labels in [corpus]."
+        )
+    return replace(corpus, train=train, test=test)
+
+
+def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
+    if choice.test_share is None:
+        if len(corpus.test):
+            return corpus
+        raise ValueError(
+            f"{corpus.name} must have test documents, and has none. "
+            "test_share = 0.3 in [corpus] draws some of its documents."
+        )
+    if len(corpus.test):
+        raise ValueError(
+            f"{corpus.name} has a split of {len(corpus.train)} and {len(corpus.test)} documents: "
+            "leave test_share out of [corpus]."
+        )
+    labels = corpus.Y.rows(corpus.train)
+    train, test = stratified_split(labels, choice.test_share, choice.split_seed)
+    return replace(corpus, train=corpus.train[train], test=corpus.train[test])
+
+
+def _frequent_terms(X_train: Any, choice: CorpusChoice) -> Rows:
+    """Return the columns that enough training documents have."""
+    n_having = np.asarray((X_train != 0).sum(axis=0)).ravel()
+    terms = np.flatnonzero(n_having >= choice.min_documents)
+    if not len(terms):
+        raise ValueError(
+            f"[corpus]: min_documents = {choice.min_documents} must leave terms, and leaves none: "
+            f"the most common of {choice.name} is in {n_having.max(initial=0)} training documents."
+        )
+    return terms
+
+
+def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
+    yield from (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _checksums(corpus: Corpus) -> dict[str, str]:
+    """Return checksums of documents and label sets: by them a changed corpus is found."""
+    labels = corpus.Y.plain()
+    names = "\0".join(map(str, corpus.Y.names.tolist()))
+    return {
+        "training documents": _sha256(corpus.documents, corpus.train),
+        "test documents": _sha256(corpus.documents, corpus.test),
+        "training labels": _sha256(labels, corpus.train),
+        "test labels": _sha256(labels, corpus.test),
+        "label names": hashlib.sha256(names.encode()).hexdigest(),
+    }
+
+
+def _sha256(documents: Any, rows: Rows) -> str:
+    """Return the checksum of some texts, or of some rows of a dense or sparse matrix."""
+    digest = hashlib.sha256(str((len(rows), *documents.shape[1:])).encode())
+    for block in _blocks(rows, _BLOCK_DOCUMENTS):
+        for part in _bytes_of(documents[block]):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _bytes_of(documents: Any) -> Iterator[bytes]:
+    if sparse.issparse(documents):
+        for part in (documents.data, documents.indices, documents.indptr):
+            yield part.astype(np.float64).tobytes()
+    elif documents.dtype == object:
+        yield from (f"{len(text)} {text}".encode("utf-8", "surrogatepass") for text in documents)
+    else:
+        yield documents.astype(np.float64).tobytes()

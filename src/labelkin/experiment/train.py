@@ -1,0 +1,299 @@
+"""What the runs of an experiment learn, by the public classes alone.
+
+Content evidence is computed once per content classifier and seed: the log-odds of the run of the
+content alone are what all its additions start from, and its out-of-fold log-odds of the training
+documents are what they learn from. So a system with an addition is a content classifier and a
+:class:`labelkin.LabelRescorer` on its log-odds, which is what
+:class:`labelkin.LabelDependenceClassifier` holds inside.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.naive_bayes import GaussianNB
+
+from labelkin import registry
+from labelkin.beyond.calibration import fit_calibration as calibrate
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.content.any_classifier import PerLabel
+from labelkin.experiment.plan import AUTO, Addition, Classifier, Content, Control, Thresholds
+from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
+from labelkin.label_matrix import LabelMatrix
+from labelkin.method.label_evidence import prior_scale
+from labelkin.method.label_sets import count_label_sets
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.metrics import evaluate
+from labelkin.odds import constant_labels
+from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
+
+Matrix = NDArray[np.float64]
+
+#: Parts that only experiments can name, beside those of the registry.
+_MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
+    "content": {"gaussian_naive_bayes": GaussianNB},  # one per label
+    "labels": {},
+    "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
+}
+#: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
+#: scores are always log-odds, and what decides before limits is the rule's own affair.
+_OURS = {"n_jobs", "random_state", "scale", "rule"}
+#: The variants as :class:`labelkin.LabelRescorer` takes them.
+_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
+#: To learn from, log-odds beyond this are this, as for the learned weight.
+_SURE = 500.0
+#: How many true labels are made known, where that is measured.
+_N_KNOWN = (1, 2, 3)
+
+
+class Trained(NamedTuple):
+    """What was learned from training documents.
+
+    Attributes
+    ----------
+    log_odds
+        Returns the log-odds of test documents: from their features for the content alone, from
+        their content log-odds, and known labels if there are any, for an addition.
+    seconds
+        How long learning took, ``"learning_wall"`` and ``"learning_cpu"``.
+    out_of_fold
+        Log-odds of the training documents as if unseen, ``(n_train, n_labels)``, if asked for.
+    learned
+        Numbers to be shown: a learned weight.
+    """
+
+    log_odds: Callable[..., Matrix]
+    seconds: Mapping[str, float]
+    out_of_fold: Matrix | None = None
+    learned: Mapping[str, float] = {}
+
+
+def train_content(
+    content: Content,
+    seed: int,
+    corpus: PreparedCorpus,
+    report: Callable[[str], None],
+    *,
+    out_of_fold: bool,
+) -> Trained:
+    """Train a content classifier; ``report`` is called with what is being done."""
+    report("features")
+    features, X = fit_features(content, corpus)
+    report("learning")
+    classifier = _content_classifier(content, seed)
+    watch = Stopwatch()
+    if out_of_fold:
+        unseen = classifier.fit_out_of_fold(X, corpus.Y_train)
+    else:
+        unseen, _ = None, classifier.fit(X, corpus.Y_train)
+    seconds = watch.seconds("learning_")
+    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen)
+
+
+def train_addition(
+    addition: Addition, labels: LabelMatrix, content: Matrix | None, *, out_of_fold: bool = False
+) -> Trained:
+    """Train what the other labels add to content evidence.
+
+    Parameters
+    ----------
+    addition
+        What is learned.
+    labels
+        The labels of the training documents.
+    content
+        Their out-of-fold content log-odds, ``(n_train, n_labels)``; only additions that learn
+        nothing from them can do without.
+    out_of_fold
+        Whether the out-of-fold posterior of the training documents is wanted.
+    """
+    watch = Stopwatch()
+    rescorer = LabelRescorer(
+        registry.part_class("labels", addition.labels.classifier)(**addition.labels.parameters),
+        _VARIANTS[addition.variant],
+        addition.weight,
+        scale="log_odds",
+    )
+    unseen = None
+    if out_of_fold and content is not None:
+        unseen = rescorer.fit_out_of_fold(labels, scores=content)
+    else:
+        rescorer.fit(labels, scores=content)
+    learned = {}
+    if addition.weight == AUTO:
+        first_place = getattr(rescorer.combination_, "first_place", 1.0)  # too little to learn
+        learned = {"evidence_weight": rescorer.evidence_weight_, "first_place": first_place}
+    return Trained(rescorer.rescore, watch.seconds("learning_"), unseen, learned)
+
+
+def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Trained:
+    """Train a control on out-of-fold content log-odds of the training documents."""
+    watch = Stopwatch()
+    repaired = _CONTROLS[control.name](np.clip(content, -_SURE, _SURE), labels)
+    return Trained(repaired.posterior, watch.seconds("learning_"))
+
+
+def part_names(kind: registry.Kind) -> tuple[str, ...]:
+    """Return the names of content classifiers, label classifiers or rules in an experiment."""
+    return (*registry.names(kind), *_MORE_PARTS[kind])
+
+
+def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") -> dict[str, Any]:
+    """Return the parameters of a part, or of any class, with their types.
+
+    Examples
+    --------
+    >>> parameter_types("content", "nearest_neighbours")
+    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>}
+    """
+    make = kind if callable(kind) else _part(kind, name)
+    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    return {
+        key: hints.get(key, type(parameter.default))
+        for key, parameter in inspect.signature(make).parameters.items()
+        if key not in _OURS
+    }
+
+
+def make_rule(thresholds: Thresholds) -> ThresholdRule:
+    """Return an unfitted rule for log-odds."""
+    return as_rule(_part("thresholds", thresholds.rule)(**thresholds.parameters), "log_odds")
+
+
+def check_rule(thresholds: Thresholds) -> None:
+    """Raise for values that the rule itself does not take: it is fitted on two documents."""
+    make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
+
+
+def score_known_labels(
+    log_odds: Callable[..., Matrix], content: Matrix, labels: LabelMatrix, seed: int = 0
+) -> list[dict[str, Any]]:
+    """Score the labels that remain when one, two or three true ones are known.
+
+    On documents that have so many; which labels are known is drawn at random. *alone* is the
+    content, *predicted* the posterior when nothing is known, *known* the posterior that knows; all
+    are scored on the same open labels. F1 counts documents with no further label, too: no model
+    knows beforehand that there is one. One-error asks those that have one.
+
+    Parameters
+    ----------
+    log_odds
+        Returns the posterior log-odds, given content log-odds and known labels.
+    content
+        Content log-odds of the documents, ``(n_documents, n_labels)``.
+    labels
+        Their true labels.
+    seed
+        Draws the labels that are known.
+    """
+    order = np.random.default_rng(seed).random(labels.shape)  # the first true labels in this order
+    n_labels = np.diff(labels.positive.indptr)
+    found = []
+    for n_known in _N_KNOWN:
+        rows = np.flatnonzero(n_labels >= n_known)
+        if not (n_labels > n_known).any():
+            break
+        truth = labels.rows(rows).dense()
+        place = np.argsort(np.argsort(np.where(truth == 1, order[rows], np.inf), axis=1), axis=1)
+        is_known, alone = place < n_known, content[rows]
+        systems = {
+            "alone": alone,
+            "predicted": log_odds(alone),
+            "known": np.where(is_known, 0.0, log_odds(alone, np.where(is_known, 1.0, np.nan))),
+        }
+        rest = np.where(is_known, np.nan, truth)
+        counts = {"documents": len(rows), "with_more": int((rest == 1).any(axis=1).sum())}
+        scores = {name: _score_open(system, rest) for name, system in systems.items()}
+        found.append({"n_known": n_known, **counts, **scores})
+    return found
+
+
+def _score_open(log_odds: Matrix, rest: Matrix) -> dict[str, float]:
+    first = np.where(np.isnan(rest), -np.inf, log_odds).argmax(axis=1)
+    has_more = (rest == 1).any(axis=1)
+    wrong = (rest[np.arange(len(rest)), first] == 0)[has_more]
+    micro_f1 = evaluate(rest, log_odds)["micro_f1"]
+    return {"micro_f1": float(micro_f1), "one_error": float(wrong.mean()) if len(wrong) else 0.0}
+
+
+def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
+    more = _MORE_PARTS[kind]
+    return more[name] if name in more else registry.part_class(kind, name)
+
+
+def _content_classifier(choice: Classifier, seed: int) -> Any:
+    """Make a content classifier; the seed is for those that draw at random."""
+    make = _part("content", choice.classifier)
+    if make is GaussianNB:
+        return PerLabel(make(**choice.parameters), random_state=seed)
+    draws = "random_state" in inspect.signature(make).parameters
+    return make(**choice.parameters, **({"random_state": seed} if draws else {}))
+
+
+class Repaired(NamedTuple):
+    """A control: the content repaired by itself, ``slope * content + shift``.
+
+    Controls stand beside learned label evidence, so that nobody takes a repaired content classifier
+    for what other labels say. Both are fitted on out-of-fold content evidence of the training
+    documents. ``slope`` and ``shift`` are ``(n_labels,)``.
+    """
+
+    slope: Matrix
+    shift: Matrix
+
+    def posterior(self, content: Matrix) -> Matrix:
+        """Return the repaired log-odds, ``(n_documents, n_labels)``."""
+        return content * self.slope + self.shift
+
+
+def fit_offset(content: Matrix, labels: LabelMatrix) -> Repaired:
+    """Fit what is to be added to each label, under the same prior as the learned correction."""
+    layer = fit_logistic_layer(
+        np.empty((labels.shape[0], 0)),
+        labels.positive,
+        np.ones(labels.shape[0]),
+        LearnedWeight().shrinkage * 2 / prior_scale(count_label_sets(labels)),
+        unknown=labels.unknown,
+        offset=content,
+        own_column_zero=False,
+    )
+    shift = np.where(constant_labels(*labels.counts()), 0.0, layer.bias)
+    return Repaired(np.ones(labels.shape[1]), shift)
+
+
+def fit_calibration(content: Matrix, labels: LabelMatrix) -> Repaired:
+    """Fit slope and shift of each label, as predicted labels are calibrated."""
+    fitted = calibrate(content, labels, monotone=False)
+    return Repaired(fitted.slope, fitted.shift)
+
+
+_CONTROLS: dict[str, Callable[[Matrix, LabelMatrix], Repaired]] = {
+    "offset": fit_offset,
+    "calibration": fit_calibration,
+}
+
+
+class Stopwatch:
+    """Runs from the moment it is made.
+
+    Examples
+    --------
+    >>> sorted(Stopwatch().seconds("learning_"))
+    ['learning_cpu', 'learning_wall']
+    """
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def seconds(self, prefix: str = "") -> dict[str, float]:
+        """Return the seconds since, ``"wall"`` and ``"cpu"``, of all threads together."""
+        return {
+            f"{prefix}wall": time.perf_counter() - self._wall,
+            f"{prefix}cpu": time.process_time() - self._cpu,
+        }

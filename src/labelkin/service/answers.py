@@ -1,0 +1,243 @@
+"""What a model answers: labels for a text, the reasons, and its labels listed and drawn.
+
+A request about a text computes its words, its content evidence and its posterior once; whatever is
+answered is read from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.explain.contributions import Explanation, Posterior
+from labelkin.explain.label_graph import LabelGraph, circle_order, label_graph
+from labelkin.explain.terms import explain_terms
+from labelkin.label_matrix import best_labels as best_columns
+from labelkin.label_matrix import read_known
+from labelkin.label_matrix.record import some_of
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.service import messages
+from labelkin.service.models import Content, ServedModel, Snapshot
+from labelkin.service.problems import ProblemError
+from labelkin.text import WordCounts
+from labelkin.text.words import surface_forms
+
+#: Labels, terms and neighbours that are named; of the others the sum is given.
+_MOST = 30
+#: Graphs that were asked for, as long as what they were made from is in use.
+_graphs: WeakKeyDictionary[LabelRescorer, dict[tuple[int, int], LabelGraph]] = WeakKeyDictionary()
+
+
+def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Suggestions:
+    """Return the open labels of a text, most probable first."""
+    snapshot = model.snapshot
+    known = _known(model, request.accepted, request.rejected)
+    content = model.content(request.text)
+    posterior = _posterior(model, snapshot, content, known)
+    log_odds = posterior.log_odds
+    [columns] = best_columns(log_odds, request.limit, np.isfinite(log_odds))
+    parts = [part.name for part in posterior.parts]
+    figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))
+    suggestions = [
+        {
+            "label": model.names[j],
+            "probability": probability,
+            "log_odds": total,
+            "parts": dict(zip(parts, added, strict=True)),
+        }
+        for j, (probability, total, *added) in zip(
+            columns, np.concatenate(figures)[:, columns].T.tolist(), strict=True
+        )
+    ]
+    given = {*request.accepted, *request.rejected}
+    known_labels = [
+        {
+            "label": model.names[j],
+            "state": "accepted" if log_odds[0, j] > 0 else "rejected",
+            "because": None if model.names[j] in given else "rule",
+        }
+        for j in np.flatnonzero(np.isinf(log_odds[0]))
+    ]
+    return messages.Suggestions.model_validate(
+        {
+            "model": model.id,
+            "suggestions": suggestions,
+            "known": known_labels,
+            "n_words": content.n_words,
+            "learned": snapshot.learned,
+        }
+    )
+
+
+def best_labels(
+    model: ServedModel, texts: Sequence[str], limit: int, threshold: float
+) -> list[list[tuple[str, float]]]:
+    """Return the most probable labels of texts and their probabilities, at or above a threshold."""
+    log_odds = model.snapshot.rescorer.rescore(model.content_log_odds(texts))
+    probability = model.classifier.probabilities(log_odds)
+    found = best_columns(log_odds, limit, probability >= threshold)
+    return [
+        [(model.names[j], float(row[j])) for j in columns]
+        for row, columns in zip(probability, found, strict=True)
+    ]
+
+
+def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
+    """Explain one label, as if nothing were known of it."""
+    _check_names(model, [request.label])
+    others = (
+        [name for name in names if name != request.label]
+        for names in (request.accepted, request.rejected)
+    )
+    known = _known(model, *others)
+    content = model.content(request.text)
+    posterior = _posterior(model, model.snapshot, content, known)
+    label = model.labels[model.column[request.label]]
+    [explanations] = posterior.explain(labels=[label])
+    if not explanations:
+        raise ProblemError(
+            409,
+            "follows-by-rule",
+            f"Whether the text has {request.label!r} follows by a rule from the labels that are "
+            "accepted and rejected. Take those back to see what speaks for it.",
+        )
+    (explanation,) = explanations
+    return messages.Explained.model_validate(
+        {
+            **explanation.to_dict(),
+            "labels": explanation.labels[:_MOST],
+            "labels_rest": sum(one.log_odds for one in explanation.labels[_MOST:]),
+            **_content_reasons(model, request.text, content, explanation),
+        }
+    )
+
+
+def _known(
+    model: ServedModel, accepted: Sequence[str], rejected: Sequence[str]
+) -> NDArray[np.float64] | None:
+    """Return the known labels, 1, 0 and NaN, ``(1, n_labels)``; ``None``: all are open."""
+    if not accepted and not rejected:
+        return None
+    _check_names(model, [*accepted, *rejected])
+    return read_known({"accepted": accepted, "rejected": rejected}, 1, model.name_array)
+
+
+def _posterior(
+    model: ServedModel, snapshot: Snapshot, content: Content, known: NDArray[np.float64] | None
+) -> Posterior:
+    """Return the posterior of a text, given its known labels and what follows from them."""
+    try:
+        posterior = snapshot.rescorer.posterior(content.log_odds, known)
+    except ValueError as error:
+        if known is None or snapshot.rescorer.rules_ is None:
+            raise
+        raise ProblemError(422, "rule-broken", str(error)) from None
+    if (calibration := model.classifier.calibration_) is None:
+        return posterior
+    return replace(posterior, calibrated=calibration.probabilities)
+
+
+def _check_names(model: ServedModel, names: Sequence[str]) -> None:
+    missing = sorted({name for name in names if name not in model.column})
+    if missing:
+        raise ProblemError(
+            422,
+            "unknown-label",
+            f"Labels must be among the {len(model.names)} of the model {model.id}, got "
+            f"{some_of(missing)}. GET /api/models/{model.id}/labels lists them.",
+        )
+
+
+def _content_reasons(
+    model: ServedModel, text: str, content: Content, explanation: Explanation
+) -> dict[str, Any]:
+    """Take what the content adds to the prior apart; a model that cannot gives it in one."""
+    found = explain_terms(model.classifier, content.features, [explanation.label], top=_MOST)
+    if found is None:
+        constant = explanation.parts["content"]
+        return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
+    [[reasons]] = found
+    counts = model.pipeline[0]
+    forms = surface_forms(text, counts) if isinstance(counts, WordCounts) else {}
+    terms = [
+        {
+            "term": str(name),
+            "words": list(dict.fromkeys(form.word for form in forms.get(name, ()))),
+            "log_odds": added,
+        }
+        for term, added, _ in reasons.terms
+        for name in [model.term(term)]
+    ]
+    return {
+        "terms": None if reasons.neighbours else terms,
+        "terms_rest": reasons.rest,
+        "content_constant": reasons.constant + reasons.clipped - explanation.parts["prior"],
+        "neighbours": reasons.neighbours[:_MOST],
+    }
+
+
+def search_labels(model: ServedModel, query: str, limit: int, offset: int) -> messages.LabelList:
+    """Return the labels that contain a text, in any case; those that begin with it come first."""
+    wanted = query.casefold().strip()
+    places = [(name.casefold().find(wanted), name) for name in model.names]
+    found = sorted((place > 0, name.casefold(), name) for place, name in places if place >= 0)
+    documents = _documents(model.snapshot)
+    labels = [
+        messages.LabelCount(label=name, documents=documents[model.column[name]])
+        for _, _, name in found[offset : offset + limit]
+    ]
+    return messages.LabelList(labels=labels, total=len(found))
+
+
+def related_labels(model: ServedModel, label: str, limit: int) -> messages.RelatedLabels:
+    """Return the labels that speak most for a label or against it, strongest first."""
+    _check_names(model, [label])
+    snapshot, column = model.snapshot, model.column[label]
+    edges = _graph(snapshot, 0, 0).related(model.labels[column], limit)
+    strongest = sorted(edges, key=lambda edge: -abs(edge.to_second))[:limit]
+    documents = _documents(snapshot)[column]
+    return messages.RelatedLabels.model_validate(
+        {"label": label, "documents": documents, "related": strongest}
+    )
+
+
+def label_map(model: ServedModel, attractions: int, repulsions: int) -> messages.LabelMap:
+    """Return the strongest edges between labels, and the labels on a circle, kin beside kin."""
+    snapshot = model.snapshot
+    edges = _graph(snapshot, attractions, repulsions).edges
+    names = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
+    documents = _documents(snapshot)
+    angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
+    nodes = [
+        messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
+        for name, x, y in zip(
+            map(str, names), (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True
+        )
+    ]
+    return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges})
+
+
+def _graph(snapshot: Snapshot, attractions: int, repulsions: int) -> LabelGraph:
+    rescorer = snapshot.rescorer
+    if rescorer.label_weights_ is None:
+        raise ProblemError(
+            409,
+            "not-linear",
+            "Related labels need label evidence with a weight per pair of labels, and this model "
+            "has another kind. Train with LogisticLabels or SVMLabels.",
+        )
+    made = _graphs.setdefault(rescorer, {})
+    if (attractions, repulsions) not in made:
+        made[attractions, repulsions] = label_graph(rescorer, attractions, repulsions)
+    return made[attractions, repulsions]
+
+
+def _documents(snapshot: Snapshot) -> list[float]:
+    """Count the documents that have each label."""
+    counts: list[float] = snapshot.rescorer.label_sets_.positives().tolist()
+    return counts

@@ -1,0 +1,375 @@
+"""How a call begins and ends: help, completion, start-up, interrupts, wrong calls."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from in_process import call
+from typer.main import get_command
+
+import labelkin.cli
+from labelkin.cli.app import Commands, app, load_command
+
+SOURCE = Path(labelkin.cli.__file__).parent.parent
+
+
+def commands():
+    """Yield every command as it is typed, with those of groups."""
+    for name, entry in Commands.table.items():
+        command = load_command(name, entry.module)
+        inner = getattr(command, "commands", None)
+        yield from [(name, other) for other in inner] if inner else [(name,)]
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_every_help_has_an_example(words):
+    told = call(*words, "--help").done()
+    assert f"Example:  labelkin {' '.join(words)}" in told
+    assert told.startswith(f"Usage: labelkin {' '.join(words)} ")
+
+
+def test_the_list_of_commands_has_them_all_with_a_sentence_each():
+    told = call("--help").done()
+    for name, entry in Commands.table.items():
+        assert re.search(rf"^  {name} +{re.escape(entry.about)}$", told, re.MULTILINE), name
+
+
+def test_examples_name_options_that_exist():
+    for words in commands():
+        told = call(*words, "--help").done()
+        example = " ".join(told.split("Example:")[1].split("\n\n")[0].split())
+        for option in re.findall(r" (--?[a-z-]+)", example):
+            assert option in told.split("Options:")[1], (words, option)
+
+
+def test_nothing_to_do_shows_the_help_and_ends_with_2():
+    done = call()
+    assert (done.code, done.out) == (2, "")
+    assert "Commands:" in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["trian"], "labelkin: No such command 'trian'. Did you mean 'train'? See labelkin --help"),
+        (["--colour"], "No such option"),
+        (["train"], "labelkin train: Missing argument"),
+        (["train", "newsroom"], "labelkin train: Missing option '--out'"),
+        (["predict", "a", "b", "c"], "unexpected extra argument"),
+        (["corpus", "nothing"], "labelkin corpus: No such command"),
+        (["evaluate", "m", "c", "--part", "half"], "'test', 'train', 'all'"),
+        (["serve"], "labelkin serve: Missing argument"),
+        (["serve", "m", "--port", "70000"], "--port"),
+    ],
+)
+def test_a_wrong_call_is_one_line(arguments, expected):
+    assert expected in call(*arguments).refused()
+
+
+def run_program(program, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_listing_commands_loads_no_scikit_learn():
+    """The package itself is left out: this is about what the command line loads."""
+    program = f"""
+import json, sys, types
+package = types.ModuleType("labelkin")
+package.__path__ = [{str(SOURCE)!r}]
+sys.modules["labelkin"] = package
+from labelkin.cli import main
+helps = [[command, "--help"] for command in {list(Commands.table)!r}]
+for call in (["--version"], ["--help"], ["predict"], *helps):
+    try:
+        main(call)
+    except SystemExit:
+        pass
+print(json.dumps(sorted({{"sklearn", "numpy", "scipy", "rich"}} & set(sys.modules))))
+"""
+    done = run_program(program)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    (tmp_path / "news.jsonl").write_text('{"id": 1, "text": "tea", "labels": ["tea"]}')
+    (tmp_path / "m.labelkin").touch()
+    train = ["train", "news.jsonl", "-o"]
+    calls = [
+        ([*train, "mine.txt"], "exists and is no labelkin model file"),
+        ([*train, "news.jsonl"], "must be another file than the input"),
+        ([*train, "no/m"], "in a folder that exists"),
+        (["train", "no.jsonl", "-o", "m"], "There is no file or folder"),
+        ([*train, "m", "--content", "naive-bayes"], "Did you mean 'naive_bayes'?"),
+        ([*train, "m", "--labels", "forest"], "labels must be one of 'logistic', 'svm'"),
+        ([*train, "m", "--variant", "medium"], "'soft', 'hard'"),
+        ([*train, "m", "--thresholds", "scutfbr"], "thresholds must be"),
+        ([*train, "m", "--evidence-weight", "much"], "evidence_weight must be"),
+        ([*train, "m", "--rules", "no.csv"], "No such file"),
+        ([*train, "m", "--journal", "no.sqlite"], "No such file"),
+        ([*train, "m", "--weight", "1"], "No such option"),
+        (["inspect", "no.labelkin"], "There is no model file"),
+        (["suggest", "no.labelkin", "tea"], "There is no model file"),
+        (["evaluate", "no.labelkin", "news.jsonl"], "There is no model file"),
+        (["evaluate", "m.labelkin", "no.jsonl"], "There is no file or folder"),
+        (["predict", "no.labelkin", "news.jsonl"], "There is no model file"),
+        (["predict", "m.labelkin", "no.txt"], "No such file"),
+        (["predict", "m.labelkin", "mine.txt", "--out", "news.jsonl"], "must be a new file"),
+        (["rescore", "no.csv", "--train", "news.jsonl"], "No such file"),
+        (["rescore", "mine.txt", "--train", "no.csv"], "There is no file or folder"),
+        (["rescore", "mine.txt", "--train", "news.jsonl", "-o", "news.jsonl"], "must be a new"),
+        (["serve", "no.labelkin"], "There is no model file"),
+        (["compare", ".", "no"], "folder with run.json"),
+        (["corpus", "info", "no.jsonl"], "There is no file or folder"),
+        (["corpus", "info", "nwesroom"], "Known corpora: 'newsroom'"),
+        (["experiment", "run", "no.toml"], "No such file"),
+        (["experiment", "list", "no"], "No such file"),
+        (["experiment", "new", "no.jsonl"], "There is no file or folder"),
+        (["experiment", "new", "news.jsonl", "--out", "mine.txt"], "must be a new file"),
+        (["report", "no"], "No such file"),
+    ]
+    program = f"""
+import os, sys
+sys.modules["sklearn"] = None  # who imports it gets an error
+os.chdir({str(tmp_path)!r})
+from labelkin.cli import main
+for call in {[arguments for arguments, _ in calls]!r}:
+    try:
+        main(call)
+    except SystemExit as end:
+        print(end.code)
+"""
+    done = run_program(program)
+    assert done.stdout.split() == ["2"] * len(calls), done.stderr
+    for line, (arguments, expected) in zip(done.stderr.splitlines(), calls, strict=True):
+        assert expected in line, arguments
+
+
+def test_the_help_takes_little_time():
+    program = "from labelkin.cli import main; main(['--help'])"
+    before = os.times()
+    assert run_program(program).returncode == 0
+    after = os.times()
+    used = after.children_user - before.children_user + after.children_system
+    assert used - before.children_system < 0.3
+
+
+def test_a_model_file_begins_as_the_check_of_the_target_says(vector_model):
+    from labelkin.cli.options import MODEL_START
+
+    assert vector_model.read_bytes().startswith(MODEL_START)
+
+
+class TestCompletion:
+    def complete(self, monkeypatch, text):
+        monkeypatch.setenv("_LABELKIN_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", f"labelkin {text}")
+        monkeypatch.setenv("COMP_CWORD", str(len(text.split()) if text.strip() else 1))
+        return call().out.split()
+
+    def test_commands_options_and_choices_are_completed(self, monkeypatch):
+        assert self.complete(monkeypatch, "pre") == ["predict"]
+        assert "--thresholds" in self.complete(monkeypatch, "train --th")
+        found = self.complete(monkeypatch, "corpus f")
+        assert found == ["fetch"]
+
+    def test_there_are_options_to_install_it(self):
+        options = {option for param in get_command(app).params for option in param.opts}
+        assert {"--install-completion", "--show-completion"} <= options
+
+
+class TestInterrupts:
+    def test_ctrl_c_while_modules_load_is_one_line(self, monkeypatch):
+        def interrupted(arguments):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(labelkin.cli, "_run", interrupted)
+        assert call("train").refused(code=1) == "labelkin: Interrupted."
+
+    def test_ctrl_c_in_a_command_is_one_line(self, monkeypatch, tmp_path):
+        from labelkin.cli import models
+
+        def interrupted(header):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(models, "load_parts", interrupted)
+        assert call("inspect", tmp_path).refused(code=1) == "labelkin: Interrupted."
+
+    @pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+    def test_a_stream_that_is_interrupted_keeps_its_answers(self, model, tmp_path):
+        out = tmp_path / "out.jsonl"
+        arguments = ["predict", str(model), "-", "--out", str(out), "--batch", "1"]
+        program = "from labelkin.cli import main; main()"
+        with subprocess.Popen(
+            [sys.executable, "-c", program, *arguments],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            process.stdin.write(b"wheat\ncorn\n")
+            process.stdin.flush()
+            end = time.monotonic() + 60
+            while not out.exists() or out.read_bytes().count(b"\n") < 2:
+                assert time.monotonic() < end, "answers must come before the stream ends"
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            told = process.communicate(timeout=60)[1].decode()
+        assert process.returncode == 1
+        assert told.strip() == (
+            "labelkin: Interrupted. What was finished is kept; the same command with --resume goes "
+            "on from there."
+        )
+
+
+def test_a_warning_is_a_note_of_one_line(model, monkeypatch, tmp_path):
+    import warnings
+
+    from labelkin.cli import models
+
+    kept = models.load_parts
+
+    def warned(path):
+        warnings.warn("an\nold one", UserWarning, stacklevel=1)
+        return kept(path)
+
+    monkeypatch.setattr(models, "load_parts", warned)
+    assert call("inspect", model).err == "labelkin: Note: an old one\n"
+
+
+def test_a_pipe_that_is_closed_early_is_no_traceback(model, news_file):
+    command = f"{sys.executable} -c 'from labelkin.cli import main; main()'"
+    done = subprocess.run(
+        f"{command} predict {model} {news_file} --batch 1 -q | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert json.loads(done.stdout)["id"] == "n0"
+    assert "Traceback" not in done.stderr
+
+
+class TestServe:
+    @pytest.fixture
+    def served(self, monkeypatch):
+        pytest.importorskip("fastapi", reason="the extra serve is not installed")
+        import labelkin.service
+
+        calls = []
+        monkeypatch.setattr(
+            labelkin.service, "serve", lambda models, **options: calls.append((models, options))
+        )
+        return calls
+
+    def test_options_reach_the_service(self, served, monkeypatch, tmp_path):
+        monkeypatch.setenv("LABELKIN_TOKEN", "of-the-environment")
+        monkeypatch.chdir(tmp_path)
+        for name in ("a.labelkin", "b.labelkin"):
+            Path(name).touch()
+        call("serve", "a.labelkin", "b.labelkin", "--port", 0, "--journal", "j.sqlite").done()
+        ((models, options),) = served
+        assert models == [Path("a.labelkin"), Path("b.labelkin")]
+        assert options["token"] == "of-the-environment"
+        assert (options["host"], options["port"]) == ("127.0.0.1", 0)
+        assert options["journal"] == Path("j.sqlite")
+        assert options["insecure"] is False
+
+    def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch, tmp_path):
+        monkeypatch.setenv("LABELKIN_TOKEN", "of-the-environment")
+        (tmp_path / "m").touch()
+        call(
+            "serve", tmp_path / "m", "--token", "mine", "--insecure", "--allow-host", "news.example"
+        ).done()
+        assert served[0][1]["token"] == "mine"
+        assert served[0][1]["insecure"] is True
+        assert served[0][1]["hosts"] == ["news.example"]
+
+    def test_wrong_calls(self, model, tmp_path, monkeypatch):
+        pytest.importorskip("fastapi", reason="the extra serve is not installed")
+        monkeypatch.delenv("LABELKIN_TOKEN", raising=False)
+        assert "needs a token" in call("serve", model, "--host", "0.0.0.0").refused()
+        assert "no.labelkin" in call("serve", tmp_path / "no.labelkin").refused()
+
+
+class TestMissingExtras:
+    """Whatever is not installed: the library loads, and the message has the line that installs."""
+
+    TEA = "".join(
+        json.dumps({"id": i, "text": text, "labels": text.split()[-1:]}) + "\n"
+        for i, text in enumerate(["black tea", "green tea", "hot milk", "cold milk"] * 3)
+    )
+    SMALL = """
+name = "small"
+corpus = {name = "newsroom", options = {n_documents = 60}}
+content.NB = {classifier = "naive_bayes"}
+labels.BLR = {classifier = "logistic"}
+"""
+
+    @pytest.fixture
+    def folder(self, tmp_path):
+        (tmp_path / "tea.jsonl").write_text(self.TEA)
+        (tmp_path / "tea.ttl").write_text("@prefix skos: <http://www.w3.org/2004/02/skos/core#> .")
+        (tmp_path / "small.toml").write_text(self.SMALL)
+        (tmp_path / "m.labelkin").touch()
+        return tmp_path
+
+    TRAIN = ("train", "tea.jsonl", "-o", "out.labelkin", "-q", "--min-documents", "1")
+
+    @pytest.mark.parametrize(
+        ("missing", "arguments", "extra"),
+        [
+            ("typer", ["--version"], "cli"),
+            ("rich", ["corpus", "list"], "cli"),
+            ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
+            ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
+            ("Stemmer", TRAIN, "text"),
+            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "rules"),
+            ("fastapi", ["serve", "m.labelkin"], "serve"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else value[0],
+    )
+    def test_it_is_named_with_the_line_that_installs_it(self, folder, missing, arguments, extra):
+        done = self.run(folder, missing, arguments)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("labelkin: ")
+        assert f'pip install "labelkin[{extra}]"' in line
+
+    @pytest.mark.parametrize(
+        ("missing", "arguments"),
+        [
+            ("numba", TRAIN),
+            ("matplotlib", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"]),
+            ("rich", ["train", "--help"]),
+        ],
+        ids=["numba", "matplotlib", "rich"],
+    )
+    def test_what_can_do_without_does(self, folder, missing, arguments):
+        done = self.run(folder, missing, arguments)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout
+
+    def run(self, folder, missing, arguments):
+        program = f"""
+import os, sys
+sys.modules[{missing!r}] = None
+os.chdir({str(folder)!r})
+import labelkin
+from labelkin.cli import main
+main({list(arguments)!r})
+"""
+        return run_program(program)

@@ -1,0 +1,235 @@
+"""Corpora, experiments and reports as a person types them: what is printed where, and the code."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from in_process import call
+
+SMALL = """
+name = "small"
+seeds = [0]
+variants = ["M2"]
+corpus = { name = "newsroom", options = { n_documents = 150 } }
+
+[words]
+stop_words = "smart"
+stem = false
+min_documents = 2
+
+[content.NB]
+classifier = "naive_bayes"
+weights = "counts"
+
+[labels.BLR]
+classifier = "logistic"
+"""
+
+PROGRAM = "import sys; from labelkin.cli import main; sys.argv[0] = 'labelkin'; main()"
+
+
+def start(*arguments, **environment):
+    """Start the command in a process of its own and go on."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        env={**os.environ, "MPLBACKEND": "agg", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_for(folder, pattern, seconds=60):
+    """Wait until a file is there."""
+    end = time.monotonic() + seconds
+    while not any(folder.glob(pattern)):
+        assert time.monotonic() < end, f"no {pattern} in {folder}"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """No data anywhere."""
+    monkeypatch.setenv("LABELKIN_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+def test_the_version_is_told():
+    assert call("--version").done().startswith("labelkin 0.")
+
+
+def test_corpora_are_listed_and_described(nowhere):
+    listed = call("corpus", "list").done()
+    assert "newsroom" in listed
+    assert "not here" in listed
+    described = call("corpus", "info", "newsroom").done()
+    assert "3,000: 2,000 to train, 1,000 to test" in described
+    assert "labels       38" in described
+
+
+def test_a_corpus_of_ones_own_is_described(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    rows = [
+        '{"id": "1", "text": "corn", "labels": ["farm"]}',
+        '{"id": "2", "text": "ship", "labels": []}',
+    ]
+    path.write_text("\n".join(rows))
+    assert "1 documents have none" in call("corpus", "info", path).done()
+
+
+def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
+    told = call("corpus", "info", "reuters21578").refused()
+    assert "pass its folder as path=" in told
+    assert "pass its folder as path=" in call("train", "reuters21578", "-o", "m").refused()
+    assert "no path, got" in call("corpus", "info", "newsroom", "--path", "x").refused()
+    assert "--documents" in call("demo", "--documents", 1).refused()
+    assert "labelkin corpus fetch reuters21578" in told
+    assert "Known corpora: 'newsroom'" in call("corpus", "info", "reuter").refused()
+    assert "cannot be fetched" in call("corpus", "fetch", "rcv1-sample").refused()
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """A folder with a small experiment that has been run, and what was printed."""
+    folder = tmp_path_factory.mktemp("experiment")
+    (folder / "small.toml").write_text(SMALL)
+    done = call("experiment", "run", folder / "small.toml", "--out", folder / "results")
+    done.done()
+    return folder, done
+
+
+@pytest.mark.xdist_group("command line experiment")
+class TestExperiment:
+    def test_it_runs_prints_the_tables_and_names_the_files(self, ran):
+        folder, done = ran
+        assert "| NB+BLR+M2 |" in done.out
+        assert "scores.csv" in done.err
+        header = (folder / "results" / "scores.csv").read_text().splitlines()[0]
+        assert header == "corpus,system,metric,value,paper,difference"
+
+    def test_running_again_does_nothing_anew(self, ran):
+        folder, done = ran
+        runs = {p: p.stat().st_mtime_ns for p in (folder / "results").rglob("run.json")}
+        assert len(runs) == 2
+        arguments = ["experiment", "run", folder / "small.toml", "--out", folder / "results"]
+        assert call(*arguments, "--quiet").done() == done.out
+        assert {p: p.stat().st_mtime_ns for p in runs} == runs
+
+    def test_its_runs_are_listed_and_reported_elsewhere(self, ran):
+        folder, _ = ran
+        assert "NB+BLR+M2\tseed 0" in call("experiment", "list", folder / "results").done()
+        call("report", folder / "results", "--out", folder / "tables").done()
+        assert (folder / "tables" / "tables.tex").exists()
+
+    def test_an_interrupt_is_told_and_the_rest_is_done_by_the_same_command(self, ran):
+        folder, _ = ran
+        many = SMALL.replace("seeds = [0]", f"seeds = {list(range(40))}")
+        (folder / "many.toml").write_text(many)
+        arguments = ["experiment", "run", folder / "many.toml", "--out", folder / "many"]
+        with start(*arguments) as process:
+            wait_for(folder / "many", "**/*@seed[0-9]/run.json")  # whole, no longer called .part
+            process.send_signal(signal.SIGINT)
+            told = process.communicate(timeout=60)[1]
+        assert process.returncode == 1
+        assert "labelkin: Interrupted. What was finished is kept" in told
+        assert "Traceback" not in told
+        listed = call("experiment", "list", folder / "many").done()
+        assert 0 < len(listed.splitlines()) < 80
+
+    def test_a_wrong_file_is_one_line(self, ran, tmp_path):
+        wrong = tmp_path / "wrong.toml"
+        wrong.write_text(SMALL + "\n[contents.X]\nclassifier = 'svm'\n")
+        told = call("experiment", "run", wrong, "--out", tmp_path / "no", "--quiet").refused()
+        assert "contents" in told
+        assert "content" in told
+        missing = tmp_path / "missing.toml"
+        told = call("experiment", "run", missing, "--out", tmp_path / "no").refused()
+        assert "missing.toml" in told
+        assert "no-such-folder" in call("report", tmp_path / "no-such-folder").refused()
+
+
+class TestExperimentsByName:
+    def test_those_that_come_with_labelkin_are_listed_and_whether_their_corpora_are_here(
+        self, nowhere
+    ):
+        lines = {line.split()[0]: line for line in call("experiment", "list").done().splitlines()}
+        assert re.search(r"Reuters-21578 .* reuters21578 +21  not here$", lines["reuters21578"])
+        assert re.search(r"newsroom +18  made$", lines["demo"])
+        assert lines["proteins"].endswith("not here")
+        assert len(lines) == 16
+
+    def test_a_corpus_that_is_here_is_found(self, nowhere, tmp_path):
+        folder = tmp_path / "mulan" / "yeast"
+        folder.mkdir(parents=True)
+        (folder / "yeast-train.arff").touch()
+        listed = call("experiment", "list").done()
+        assert re.search(r"^proteins .* not here: genbase$", listed, re.MULTILINE)
+
+    def test_one_is_run_by_its_name_without_a_file(self, tmp_path, monkeypatch):
+        from labelkin.experiment import shipped
+
+        monkeypatch.setattr(shipped, "shipped_experiments", lambda: {"small": SMALL})
+        monkeypatch.chdir(tmp_path)
+        assert "| NB+BLR+M2 |" in call("experiment", "run", "small", "--quiet").done()
+        assert (tmp_path / "labelkin-results" / "small" / "tables.html").exists()
+
+    def test_a_name_that_nothing_has_is_one_line_with_those_there_are(self):
+        assert "music" in call("experiment", "run", "musik").refused()
+
+    def test_a_new_one_for_a_table_runs_as_it_is_written(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        rows = [f"{i},{'corn' if i % 2 else 'ship'} news,{'farm' if i % 2 else 'sea|farm'}"
+                for i in range(20)]  # fmt: skip
+        (tmp_path / "mine.csv").write_text("\n".join(["id,body,labels", *rows]))
+        options = ["--columns", "text=body", "--separator", "|"]
+        assert call("experiment", "new", "mine.csv", *options).done() == "mine.toml\n"
+        printed = call("experiment", "run", "mine.toml", "--quiet").done()
+        assert "| SVM+BLR+M2 w=auto |" in printed
+        told = call("experiment", "new", "mine.csv", *options).refused()
+        assert "mine.toml exists. Name another by --out, or delete it." in told
+
+    def test_the_help_shows_the_way(self):
+        told = call("experiment", "--help").done()
+        for line in (
+            "experiment list ",
+            "experiment run reuters21578 ",
+            "experiment new mine.jsonl",
+        ):
+            assert f"  labelkin {line}" in told
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["experiment", "run", "no.toml"],
+            ["experiment", "new", "no.jsonl"],
+            ["experiment", "list", "nowhere"],
+            ["experiment", "--help"],
+            ["report", "nowhere"],
+        ],
+    )
+    def test_what_is_not_there_is_answered_before_scikit_learn_is_loaded(self, arguments, tmp_path):
+        program = (
+            "import sys\nfrom labelkin.cli import main\ntry:\n    main(sys.argv[1:])\n"
+            "except SystemExit:\n    print('sklearn' in sys.modules)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", program, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_without_typer_the_command_names_the_extra(tmp_path):
+    (tmp_path / "typer.py").write_text("raise ModuleNotFoundError('no typer', name='typer')\n")
+    with start("--version", PYTHONPATH=str(tmp_path)) as process:
+        out, told = process.communicate(timeout=120)
+    assert (process.returncode, out) == (2, "")
+    assert told == 'labelkin: The command line needs typer and rich: pip install "labelkin[cli]"\n'

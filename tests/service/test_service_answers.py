@@ -1,0 +1,317 @@
+"""Suggestions and explanations over HTTP are the model's own, and their parts add up."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from labelkin import storage
+from labelkin.label_matrix import names_to_columns
+from labelkin.service import answers
+from labelkin.service.messages import ExplainRequest, SuggestRequest
+from labelkin.service.models import ServedModel
+from labelkin.text import WordCounts
+
+pytestmark = pytest.mark.xdist_group("service")
+NEWS, RULED = "/api/models/news", "/api/models/ruled"
+KNOWN = [
+    {},
+    {"accepted": ["grain"]},
+    {"accepted": ["telecoms", "domestic"], "rejected": ["software"]},
+    {"rejected": ["wheat", "gas"]},
+]
+
+
+def parts_of(answer):
+    return sum(answer["parts"].values())
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("name", ["news", "ruled"])
+def test_suggestions_are_the_models_own(client, newsroom, news_file, ruled_file, name, known):
+    pipeline = storage.load({"news": news_file, "ruled": ruled_file}[name])
+    for text in newsroom.documents[newsroom.test[:5]]:
+        answer = client.post(
+            f"/api/models/{name}/suggest", json={"text": text, **known, "limit": 1000}
+        ).json()
+        expected = pipeline[-1].log_odds(pipeline[:-1].transform([text]), known=known or None)[0]
+        found = {item["label"]: item["log_odds"] for item in answer["suggestions"]}
+        open_labels = np.isfinite(expected)
+        names = pipeline[-1].label_names_
+        assert set(found) == set(names[open_labels].tolist())
+        got = np.array([found[label] for label in names[open_labels]])
+        np.testing.assert_allclose(got, expected[open_labels], atol=1e-12)
+        known_labels = {item["label"] for item in answer["known"]}
+        assert known_labels == set(names[~open_labels].tolist())
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("path", [NEWS, RULED])
+def test_parts_add_up_and_the_most_probable_come_first(client, newsroom, path, known):
+    for text in ["", *newsroom.documents[newsroom.test[:10]]]:
+        answer = client.post(f"{path}/suggest", json={"text": text, **known, "limit": 50}).json()
+        values = [item["log_odds"] for item in answer["suggestions"]]
+        assert values == sorted(values, reverse=True)
+        for item in answer["suggestions"]:
+            assert abs(parts_of(item) - item["log_odds"]) < 1e-9
+            assert item["probability"] == pytest.approx(1 / (1 + np.exp(-item["log_odds"])))
+
+
+def test_the_limit_keeps_the_best(client, newsroom):
+    request = {"text": newsroom.documents[3], "accepted": ["grain"]}
+    many = client.post(f"{NEWS}/suggest", json={**request, "limit": 1000}).json()["suggestions"]
+    few = client.post(f"{NEWS}/suggest", json={**request, "limit": 4}).json()["suggestions"]
+    assert few == many[:4]
+    assert len(many) == 37
+
+
+def test_accepting_a_label_moves_the_others(client):
+    text = "The harvest was good this year."
+    before, after = (
+        client.post(f"{NEWS}/suggest", json={"text": text, "accepted": accepted, "limit": 50})
+        for accepted in ([], ["wheat"])
+    )
+    before, after = (
+        {item["label"]: item["probability"] for item in answer.json()["suggestions"]}
+        for answer in (before, after)
+    )
+    assert after["grain"] > before["grain"] + 0.1
+
+
+def test_what_follows_by_a_rule_is_known_because_of_it(client):
+    request = {"text": "Sport.", "accepted": ["wheat", "tennis"]}
+    answer = client.post(f"{RULED}/suggest", json=request).json()
+    assert {tuple(item.values()) for item in answer["known"]} == {
+        ("wheat", "accepted", None),
+        ("grain", "accepted", "rule"),
+        ("tennis", "accepted", None),
+        ("football", "rejected", "rule"),
+    }
+
+
+def test_words_of_the_text_that_the_model_knows_are_counted(client):
+    text = "Wheat and wheat, zyzzyva."
+    assert client.post(f"{NEWS}/suggest", json={"text": text}).json()["n_words"] == 2
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.parametrize("path", [NEWS, RULED])
+def test_an_explanation_adds_up_in_every_part(client, newsroom, path, known):
+    text = str(newsroom.documents[newsroom.test[7]])
+    request = {"text": text, **known}
+    suggested = client.post(f"{path}/suggest", json={**request, "limit": 8}).json()["suggestions"]
+    for item in suggested:
+        reasons = client.post(f"{path}/explain", json={**request, "label": item["label"]}).json()
+        assert reasons["log_odds"] == pytest.approx(item["log_odds"], abs=1e-9)
+        for part, value in item["parts"].items():
+            assert reasons["parts"][part] == pytest.approx(value, abs=1e-9)
+        labels = sum(one["log_odds"] for one in reasons["labels"])
+        assert labels + reasons["labels_rest"] + reasons["constant"] == pytest.approx(
+            sum(reasons["parts"].get(f"{kind} labels", 0) for kind in ("predicted", "known")),
+            abs=1e-9,
+        )
+        terms = sum(one["log_odds"] for one in reasons["terms"])
+        assert terms + reasons["terms_rest"] + reasons["content_constant"] == pytest.approx(
+            reasons["parts"]["content"], abs=1e-9
+        )
+        assert len(reasons["labels"]) <= 30
+
+
+def test_an_explanation_names_the_words_as_they_are_written(client):
+    request = {"text": "Wheat! The WHEAT harvests.", "label": "wheat"}
+    terms = client.post(f"{NEWS}/explain", json=request).json()["terms"]
+    assert {"Wheat", "WHEAT"} in [set(term["words"]) for term in terms]
+
+
+def test_a_known_label_is_reasons_as_if_it_were_open(client):
+    request = {"text": "Wheat.", "label": "wheat"}
+    answers = [
+        client.post(f"{NEWS}/explain", json={**request, "accepted": accepted}).json()
+        for accepted in ([], ["wheat"])
+    ]
+    assert answers[0] == answers[1]
+
+
+TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rejected": ["gas"]}
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: answers.suggest(model, SuggestRequest(text=TEXT)),
+        lambda model: answers.suggest(model, SuggestRequest(text=TEXT, **KNOWN_LABELS)),
+        lambda model: answers.explain(model, ExplainRequest(text=TEXT, label="wheat")),
+        lambda model: answers.explain(
+            model, ExplainRequest(text=TEXT, label="wheat", **KNOWN_LABELS)
+        ),
+        lambda model: answers.best_labels(model, [TEXT], 10, 0.0),
+        lambda model: answers.best_labels(model, [TEXT, "Rain."], 10, 0.0),
+    ],
+    ids=["suggest", "suggest known", "explain", "explain known", "annif", "annif batch"],
+)
+@pytest.mark.parametrize("file", ["news_file", "ruled_file"])
+def test_words_content_and_posterior_are_computed_once(ask, file, request, monkeypatch):
+    model = ServedModel("m", request.getfixturevalue(file))
+    n_calls = Counter()
+
+    def counted(what, real):
+        def count(*args):
+            n_calls[what] += 1
+            return real(*args)
+
+        return count
+
+    monkeypatch.setattr(WordCounts, "transform", counted("words", WordCounts.transform))
+    content = type(model.classifier.content_)
+    monkeypatch.setattr(content, "log_odds", counted("content", content.log_odds))
+    # However a posterior is computed, it begins by filling in the labels.
+    combination = model.snapshot.rescorer.combination_
+    object.__setattr__(combination, "variant", counted("posterior", combination.variant))
+    ask(model)
+    assert n_calls == {"words": 1, "content": 1, "posterior": 1}
+
+
+def test_a_label_that_follows_by_a_rule_has_no_explanation(client):
+    request = {"text": "Wheat.", "label": "grain", "accepted": ["wheat"]}
+    answer = client.post(f"{RULED}/explain", json=request)
+    assert answer.status_code == 409
+    assert "follows by a rule" in answer.json()["detail"]
+
+
+def test_removing_a_word_changes_the_content_by_its_contribution(client):
+    """The oracle: log-odds of two texts, no contributions involved."""
+    with_word = {"text": "good corn in the rain", "label": "corn"}
+    without = {"text": "good in the rain", "label": "corn"}
+    reasons = client.post(f"{RULED}/explain", json=with_word).json()
+    added = next(term["log_odds"] for term in reasons["terms"] if term["term"] == "corn")
+    less = client.post(f"{RULED}/explain", json=without).json()
+    assert reasons["parts"]["content"] - less["parts"]["content"] == pytest.approx(added, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("known", "detail"),
+    [
+        ({"accepted": ["nonsense", "more"]}, "got 'more', 'nonsense'"),
+        ({"accepted": ["gas"], "rejected": ["gas"]}, "'gas' as both"),
+        ({"accepted": ["x" * 1001]}, "got one of 1001"),
+        ({"rejected": ["gas"] * 1001}, "may be rejected, got 1001"),
+    ],
+)
+def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):
+    answer = client.post(f"{NEWS}/suggest", json={"text": "Gas.", **known})
+    assert answer.status_code == 422
+    assert detail in answer.json()["detail"]
+
+
+def test_refused_is_another_word_for_rejected(client):
+    request = {"text": "Gas.", "accepted": ["crude-oil"]}
+    ours, alias = (
+        client.post(f"{NEWS}/suggest", json={**request, word: ["gas"]}).json()
+        for word in ("rejected", "refused")
+    )
+    assert ours == alias
+    assert {"label": "gas", "state": "rejected", "because": None} in ours["known"]
+    both = client.post(f"{NEWS}/suggest", json={**request, "rejected": [], "refused": ["gas"]})
+    assert both.status_code == 400
+    assert "refused" not in client.get("/openapi.json").text
+
+
+def test_known_labels_that_break_a_rule_are_a_problem(client):
+    request = {"text": "Sport.", "accepted": ["football", "tennis"]}
+    answer = client.post(f"{RULED}/suggest", json=request)
+    assert answer.status_code == 422
+    assert "football" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b'{"text": 3}',
+        b'{"text": NaN}',
+        b'{"text": "\\ud800"}',
+        b'{"text": "a", "accepted": [NaN]}',
+        b'{"text": "a", "limit": 0}',
+        b'{"text": "a", "limit": NaN}',
+        b'{"text": "\xff"}',
+        b"[" * 100_000,
+    ],
+)
+def test_what_does_not_fit_is_a_problem(client, body):
+    answer = client.post(
+        f"{NEWS}/suggest", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(answer.json()) == {"type", "title", "status", "detail"}
+
+
+def test_odd_texts_are_texts(client):
+    for text in ["", "\0", "a\0b", "𝕎heat 🌾", "\u202e", " " * 1000, "<script>alert(1)</script>"]:
+        assert client.post(f"{NEWS}/suggest", json={"text": text}).status_code == 200
+
+
+def test_a_model_that_is_not_there_is_named(client):
+    answer = client.post("/api/models/nothing/suggest", json={"text": "a"})
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "There is no model 'nothing'. There is 'news', 'ruled'."
+
+
+def test_models_are_listed_with_what_their_files_say(client):
+    news, ruled = client.get("/api/models").json()["models"]
+    assert (news["id"], news["name"], news["n_labels"]) == ("news", "Newsroom", 38)
+    assert (news["content"], news["n_documents"]) == ("PlattSVM", 600)
+    assert (ruled["id"], ruled["content"], ruled["evidence_weight"]) == ("ruled", "NaiveBayes", 0.5)
+
+
+def test_labels_are_searched_in_any_case_and_beginnings_come_first(client, newsroom):
+    found = client.get(f"{NEWS}/labels", params={"q": "IN", "limit": 100}).json()
+    names = [item["label"] for item in found["labels"]]
+    expected = [name for name in newsroom.Y.names.tolist() if "in" in name]
+    assert sorted(names) == sorted(expected)
+    assert found["total"] == len(expected)
+    begins = [name.startswith("in") for name in names]
+    assert begins == sorted(begins, reverse=True)
+    pages = [
+        client.get(f"{NEWS}/labels", params={"q": "IN", "limit": 1, "offset": i}).json()["labels"]
+        for i in range(len(names) + 1)
+    ]
+    assert [item["label"] for page in pages for item in page] == names
+
+
+def test_labels_carry_their_counts(client, newsroom):
+    Y = newsroom.Y.rows(newsroom.train)
+    expected = dict(zip(Y.names.tolist(), np.asarray(Y.positive.sum(axis=0)), strict=True))
+    labels = client.get(f"{RULED}/labels", params={"limit": 1000}).json()["labels"]
+    assert {item["label"]: item["documents"] for item in labels} == expected
+
+
+def test_related_labels_are_the_models_weights(client, news_model):
+    answer = client.get(f"{RULED}/related", params={"label": "wheat", "limit": 5}).json()
+    assert len(answer["related"]) == 5
+    said = [abs(item["to_second"]) for item in answer["related"]]
+    assert said == sorted(said, reverse=True)
+    assert answer["related"][0]["first"] == "grain"
+    first = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 1}).json()["related"][0]
+    classifier = news_model[-1]
+    k, j = names_to_columns([first["first"], "gas"], classifier.label_names_)
+    assert first["strength"] == pytest.approx((first["to_first"] + first["to_second"]) / 2)
+    assert np.sign(first["to_second"]) == np.sign(classifier.label_weights_[k, j])
+
+
+def test_the_map_shows_the_strongest_edges_inside_the_frame(client):
+    answer = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
+    signs = [edge["strength"] > 0 for edge in answer["edges"]]
+    assert signs == [True] * 12 + [False] * 6
+    names = [node["label"] for node in answer["nodes"]]
+    assert len(set(names)) == len(names)
+    assert {edge[end] for edge in answer["edges"] for end in ("first", "second")} == set(names)
+    assert all(0 <= node[axis] <= 1 for node in answer["nodes"] for axis in "xy")
+    again = client.get(f"{NEWS}/graph", params={"attractions": 12, "repulsions": 6}).json()
+    assert again == answer
+
+
+def test_a_map_without_edges_is_empty(client):
+    answer = client.get(f"{NEWS}/graph", params={"attractions": 0, "repulsions": 0})
+    assert answer.json() == {"nodes": [], "edges": []}

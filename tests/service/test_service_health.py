@@ -1,0 +1,175 @@
+"""Health, readiness, metrics, the page, and how the service starts and ends."""
+
+import shutil
+import signal
+import socket
+import sqlite3
+from threading import Thread
+
+import httpx
+import pytest
+from live_server import ServerProcess, server_process, serving, wait_until
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    NaiveBayes,
+    NearestNeighbours,
+    storage,
+)
+from labelkin.service import create_app, read_journal, serve
+from labelkin.service import journal as journal_module
+
+pytestmark = pytest.mark.xdist_group("service")
+
+
+def test_it_is_alive_and_ready(client):
+    assert client.get("/health").json() == {"status": "alive"}
+    assert client.get("/ready").json() == {"status": "ready"}
+
+
+def test_it_is_not_ready_and_saves_nothing_when_the_journal_cannot_be_written(
+    news_file, tmp_path, monkeypatch
+):
+    def fail(database, entries):
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(journal_module, "insert", fail)
+    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+        for answer in (
+            client.get("/ready"),
+            client.post("/api/models/news/documents", json={"text": "a"}),
+            client.post("/v1/projects/news/learn", json=[{"text": "a", "subjects": []}]),
+        ):
+            assert answer.status_code == 503
+            assert "readonly database. Nothing was saved" in answer.json()["detail"]
+        assert client.get("/health").status_code == 200
+        assert client.post("/api/models/news/suggest", json={"text": "a"}).status_code == 200
+
+
+def test_metrics_count_by_route_and_status(news_file, tmp_path):
+    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+        client.post("/api/models/news/documents", json={"text": "a", "accepted": ["gas"]})
+        for _ in range(3):
+            client.post("/api/models/news/suggest", json={"text": "a"})
+        client.post("/api/models/none/suggest", json={"text": "a"})
+        client.get("/no/such/path")
+        text = client.get("/metrics").text
+    route = 'method="POST",route="/api/models/{model_id}/suggest"'
+    assert f'labelkin_requests_total{{{route},status="200"}} 3.0' in text
+    assert f'labelkin_requests_total{{{route},status="404"}} 1.0' in text
+    assert 'labelkin_requests_total{method="any",route="none",status="404"} 1.0' in text
+    assert f"labelkin_request_seconds_count{{{route}}} 4.0" in text
+    assert 'labelkin_journal_documents{journal="journal.sqlite"} 1.0' in text
+    (size,) = [line for line in text.splitlines() if line.startswith("labelkin_journal_bytes{")]
+    assert float(size.split()[1]) > 1000
+
+
+def test_the_page_and_its_files_are_served(client):
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    script = client.get("/page/app.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert script.headers["cache-control"] == "no-cache"
+
+
+def test_unknown_paths_and_methods_are_problems(client):
+    assert client.get("/api/nothing").status_code == 404
+    answer = client.put("/health")
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET"
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_termination_finishes_what_was_taken(news_file, tmp_path):
+    journal = tmp_path / "journal.sqlite"
+    server = ServerProcess(news_file, journal)
+    acknowledged = []
+
+    def save(i):
+        with httpx.Client(base_url=server.address) as client:
+            for j in range(50):
+                text = f"{i}-{j}"
+                try:
+                    answer = client.post("/api/models/news/documents", json={"text": text})
+                except httpx.TransportError:
+                    return
+                if answer.status_code == 201:
+                    acknowledged.append(text)
+                else:
+                    assert answer.status_code == 503
+
+    threads = [Thread(target=save, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    wait_until(lambda: len(acknowledged) >= 20)
+    status = server.stop()
+    for thread in threads:
+        thread.join()
+    assert status in (0, -signal.SIGTERM)
+    assert set(acknowledged) <= set(read_journal(journal).documents)
+    assert not journal.with_name("journal.sqlite-wal").exists()  # closed in order
+
+
+def test_a_port_in_use_is_named(news_file, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {port}"):
+            serve([news_file], port=port, journal=tmp_path / "journal.sqlite")
+
+
+def test_the_address_is_announced(news_file, tmp_path):
+    with server_process(news_file, tmp_path / "journal.sqlite") as server:
+        assert httpx.get(f"{server.address}health").json() == {"status": "alive"}
+
+
+def test_no_model_is_nothing_to_serve():
+    with pytest.raises(ValueError, match="There must be a model to serve"):
+        create_app([])
+
+
+def test_a_model_that_takes_no_texts_is_an_error(newsroom, tmp_path):
+    rescorer = LabelRescorer().fit([["a", "b"], ["a"], ["b"]])
+    path = storage.save(rescorer, tmp_path / "rescorer.labelkin")
+    with pytest.raises(ValueError, match=r"pipeline from texts .* got LabelRescorer"):
+        create_app([path])
+
+
+def test_names_that_are_the_same_as_texts_are_an_error(tmp_path):
+    labels = [{1, "1"}, {1}, {"1"}] * 4
+    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(NaiveBayes()))
+    path = storage.save(model.fit(["one", "two", "three"] * 4, labels), tmp_path / "m.labelkin")
+    with pytest.raises(ValueError, match="distinct names to be served, got '1' twice"):
+        create_app([path])
+
+
+def test_file_names_become_names_for_addresses(news_file, tmp_path):
+    path = shutil.copy(news_file, tmp_path / "müller & söhne?.labelkin")
+    with serving(path) as client:
+        (model,) = client.get("/api/models").json()["models"]
+        assert model["id"] == "m-ller-s-hne"
+        assert client.get(f"/v1/projects/{model['id']}").status_code == 200
+
+
+def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
+    """A model of another kind: nearest neighbours, scikit-learn's words, numbers as labels."""
+    train = newsroom.train[:300]
+    labels = [{newsroom.Y.names.tolist().index(name) for name in names}
+              for names in newsroom.Y.rows(train).label_sets()]  # fmt: skip
+    model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(NearestNeighbours()))
+    path = storage.save(model.fit(newsroom.documents[train], labels), tmp_path / "near.labelkin")
+    with serving(path) as client:
+        request = {"text": str(newsroom.documents[train[0]]), "accepted": ["3"]}
+        answer = client.post("/api/models/near/suggest", json=request).json()
+        assert answer["n_words"] is None
+        label = answer["suggestions"][0]["label"]
+        reasons = client.post("/api/models/near/explain", json={**request, "label": label}).json()
+        assert reasons["terms"] is None
+        assert reasons["neighbours"][0]["document"] == 0
+        assert reasons["neighbours"][0]["similarity"] == pytest.approx(1)
+        assert reasons["content_constant"] == pytest.approx(reasons["parts"]["content"], abs=1e-9)
+        related = client.get("/api/models/near/related", params={"label": label})
+        assert related.status_code == 200

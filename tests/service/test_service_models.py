@@ -1,0 +1,181 @@
+"""What is saved is learned from at once, and again after a restart; the model's file stays."""
+
+import threading
+
+import numpy as np
+import pytest
+from live_server import serving, wait_until
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, storage
+from labelkin.service import read_journal
+from labelkin.service.health import Telemetry
+from labelkin.service.journal import Entry
+from labelkin.service.models import Learner, ServedModel
+from labelkin.text import WordCounts
+
+pytestmark = pytest.mark.xdist_group("service")
+NEWS = "/api/models/news"
+SAVED = [
+    {"text": "First.", "accepted": ["tennis", "gas"], "rejected": ["wheat"]},
+    {"text": "Second.", "accepted": ["tennis", "gas", "brand-new"]},
+    {"text": "Third.", "accepted": []},
+]
+
+
+def suggested(client, **request):
+    request = {"text": "Tennis.", "accepted": ["gas"], "limit": 50, **request}
+    return client.post(f"{NEWS}/suggest", json=request).json()
+
+
+def learned(client, n_documents):
+    return lambda: suggested(client)["learned"] == n_documents
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return tmp_path / "journal.sqlite"
+
+
+def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, journal):
+    file = news_file.read_bytes()
+    with serving(news_file, journal=journal) as client:
+        before = suggested(client)
+        answers = [client.post(f"{NEWS}/documents", json=document) for document in SAVED]
+        assert [answer.status_code for answer in answers] == [201] * 3
+        assert [answer.json()["id"] for answer in answers] == [1, 2, 3]
+        assert [answer.json()["unknown"] for answer in answers] == [[], ["brand-new"], []]
+        wait_until(learned(client, 3))
+        after = suggested(client)
+        assert after["suggestions"] != before["suggestions"]
+        state = client.get(f"{NEWS}/journal").json()
+    assert state == {
+        "documents": 3,
+        "learned": 3,
+        "unknown": [{"label": "brand-new", "documents": 1}],
+    }
+    assert read_journal(journal).documents == ["First.", "Second.", "Third."]
+    with serving(news_file, journal=journal) as client:
+        again = suggested(client)
+        assert client.get(f"{NEWS}/journal").json() == state
+    assert again["learned"] == 3
+    for one, other in zip(again["suggestions"], after["suggestions"], strict=True):
+        assert one["label"] == other["label"]
+        assert one["log_odds"] == pytest.approx(other["log_odds"], abs=1e-9)
+    assert news_file.read_bytes() == file
+
+
+def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journal):
+    """The oracle: label evidence fitted on training and journal documents together."""
+    with serving(news_file, journal=journal) as client:
+        for document in SAVED:
+            client.post(f"{NEWS}/documents", json=document)
+        wait_until(learned(client, 3))
+        counts = client.get(f"{NEWS}/labels", params={"limit": 100}).json()["labels"]
+        related = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 100}).json()
+    names = newsroom.Y.names.tolist()
+    sets = newsroom.Y.rows(newsroom.train).label_sets()
+    sets += [[name for name in document["accepted"] if name in names] for document in SAVED]
+    together = np.array([[name in labels for name in names] for labels in sets], dtype=float)
+    expected = dict(zip(names, together.sum(axis=0), strict=True))
+    assert {item["label"]: item["documents"] for item in counts} == expected
+    fitted = type(news_model[-1].rescorer_.labels_)().fit(together)
+    said = {item["first"]: item["to_second"] for item in related["related"]}
+    gas = names.index("gas")
+    for name, value in said.items():
+        assert value == pytest.approx(fitted.weights_[names.index(name), gas], abs=1e-5)
+
+
+def test_a_model_trained_on_the_journal_does_not_learn_it_twice(news_model, tmp_path, journal):
+    path = tmp_path / "news.labelkin"
+    storage.save(news_model, path)
+    with serving(path, journal=journal) as client:
+        client.post(f"{NEWS}/documents", json=SAVED[0])
+    mark = read_journal(journal).mark
+    storage.save(news_model, path, summary={"journal": mark})
+    with serving(path, journal=journal) as client:
+        assert suggested(client)["learned"] == 0
+        client.post(f"{NEWS}/documents", json=SAVED[1])
+        wait_until(learned(client, 1))
+    with serving(path, journal=journal) as client:
+        assert suggested(client)["learned"] == 1
+
+
+def test_each_model_has_its_journal_beside_it(news_model, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        storage.save(news_model, tmp_path / folder / "news.labelkin")
+    with serving(tmp_path / "a" / "news.labelkin", tmp_path / "b" / "news.labelkin") as client:
+        ids = [model["id"] for model in client.get("/api/models").json()["models"]]
+        assert ids == ["news", "news-2"]
+        client.post("/api/models/news-2/documents", json=SAVED[0])
+        wait_until(lambda: client.get("/api/models/news-2/journal").json()["learned"] == 1)
+        assert client.get("/api/models/news/journal").json()["learned"] == 0
+    assert read_journal(tmp_path / "a" / "news.journal.sqlite").documents == []
+    assert read_journal(tmp_path / "b" / "news.journal.sqlite").documents == ["First."]
+
+
+def test_documents_that_come_together_are_learned_together(news_file, monkeypatch):
+    model, batches = ServedModel("news", news_file), []
+    monkeypatch.setattr(model, "learn", batches.append)
+    learner = Learner(model, Telemetry())
+    for i in range(500):
+        learner.hear([Entry("news", str(i), ("gas",))])
+    wait_until(lambda: sum(map(len, batches)) == 500)
+    learner.close()
+    assert [entry.text for batch in batches for entry in batch] == [str(i) for i in range(500)]
+    assert len(batches) < 50
+
+
+def test_labels_that_follow_by_a_rule_are_learned_too(ruled_file):
+    model = ServedModel("ruled", ruled_file)
+    before = model.snapshot.rescorer.label_sets_.positives()
+    model.learn([Entry("ruled", "", ("wheat",)), Entry("ruled", "", ("football", "tennis"))])
+    more = model.snapshot.rescorer.label_sets_.positives() - before
+    gained = {model.names[j] for j in np.flatnonzero(more)}
+    assert gained == {"wheat", "grain", "football", "tennis"}  # what a person accepts stands
+
+
+def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkeypatch, caplog):
+    model, telemetry = ServedModel("news", news_file), Telemetry()
+    known = model.snapshot
+
+    def fail(entries):
+        raise RuntimeError("no such luck")
+
+    monkeypatch.setattr(model, "learn", fail)
+    learner = Learner(model, telemetry)
+    learner.hear([Entry("news", "", ("gas",))])
+    wait_until(lambda: "no such luck" in caplog.text)
+    monkeypatch.undo()
+    learner.hear([Entry("news", "", ("gas",)), Entry("another", "", ("gas",))])
+    wait_until(lambda: model.snapshot.learned == 1)
+    learner.close()
+    assert known.learned == 0
+    assert b'outcome="failed"} 1.0' in telemetry.text()
+
+
+def test_closing_ends_the_thread(news_file):
+    learner = Learner(ServedModel("news", news_file), Telemetry())
+    learner.close()
+    assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
+
+
+def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_path):
+    labels = LogisticRegression(C=0.1)
+    classifier = LabelDependenceClassifier(NaiveBayes(), labels=labels, evidence_weight=1.0)
+    pipeline = make_pipeline(WordCounts(), classifier)
+    train = newsroom.train[:200]
+    pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    path = storage.save(pipeline, tmp_path / "news.labelkin")
+    with serving(path) as client:
+        answer = suggested(client)
+        for item in answer["suggestions"]:
+            assert sum(item["parts"].values()) == pytest.approx(item["log_odds"], abs=1e-9)
+        reasons = client.post(f"{NEWS}/explain", json={"text": "Tennis.", "label": "tennis"}).json()
+        assert reasons["labels"] == []
+        assert client.post(f"{NEWS}/documents", json=SAVED[0]).status_code == 201
+        assert client.get(f"{NEWS}/related", params={"label": "gas"}).status_code == 409
+        assert client.get(f"{NEWS}/graph").status_code == 409
+        assert suggested(client)["learned"] == 0
