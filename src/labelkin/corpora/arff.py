@@ -108,7 +108,8 @@ def _only(folder: Path, pattern: str) -> Path:
 class _Table:
     """A file: what its columns are, which of them are labels, and all its values."""
 
-    header: _Header
+    path: Path
+    attributes: Sequence[_Attribute]
     columns: Sequence[_Column]
     labels: Sequence[int]
     values: sparse.csr_array
@@ -123,12 +124,12 @@ def _corpus(
     tables: Sequence[_Table], *, name: str, n_train: int, ids: str | None, source: str
 ) -> Corpus:
     _check_same_attributes(tables)
-    header, columns, labels = tables[0].header, tables[0].columns, tables[0].labels
+    columns, labels = tables[0].columns, tables[0].labels
     values = sparse.csr_array(sparse.vstack([table.values for table in tables]))
-    names = [attribute.name for attribute in header.attributes]
+    names = [column.name for column in columns]
     if ids is not None and ids not in names:
         raise ValueError(
-            f"ids must be one of the {len(names)} attributes of {header.path.name}, got {ids!r}."
+            f"ids must be one of the {len(names)} attributes of {tables[0].path.name}, got {ids!r}."
         )
     name_column = None if ids is None else names.index(ids)
     X, terms = _features(values, columns, sorted({*range(len(columns))} - {*labels, name_column}))
@@ -148,20 +149,20 @@ def _corpus(
 
 
 def _check_same_attributes(tables: Sequence[_Table]) -> None:
-    first, *others = (
-        [(attribute.name, attribute.values) for attribute in table.header.attributes]
-        for table in tables
-    )
+    first, *others = ([(a.name, a.values) for a in table.attributes] for table in tables)
     for got, table in zip(others, tables[1:], strict=True):
         if got != first:
             wrong = next(
-                (a for a, b in zip(got, first, strict=False) if a != b),
-                (f"{len(got)} instead of {len(first)}", None),
+                (
+                    name
+                    for (name, values), b in zip(got, first, strict=False)
+                    if (name, values) != b
+                ),
+                f"{len(got)} instead of {len(first)}",
             )
             raise ValueError(
-                f"{table.header.path.name}: the attributes must be those of "
-                f"{tables[0].header.path.name}, with the same values in the same order, got "
-                f"{wrong[0]!r}."
+                f"{table.path.name}: the attributes must be those of {tables[0].path.name}, with "
+                f"the same values in the same order, got {wrong!r}."
             )
 
 
@@ -227,34 +228,36 @@ def _read_xml_labels(path: Path) -> dict[str, int]:
     return labels
 
 
-def _labels_by_xml(xml: Path, labels: dict[str, int], header: _Header) -> list[int]:
+def _labels_by_xml(
+    xml: Path, labels: dict[str, int], path: Path, _relation: str, names: Sequence[str]
+) -> list[int]:
     """Return the positions of the attributes that the XML file names, in its order."""
-    place = {attribute.name: j for j, attribute in enumerate(header.attributes)}
+    place = {name: j for j, name in enumerate(names)}
     for name, line in labels.items():
         if name not in place:
             raise ValueError(
-                f"{line_of(xml, line)}: a label must be an attribute of {header.path.name}, and "
-                f"{name!r} is none of its {len(place)}. Do the two files belong together?"
+                f"{line_of(xml, line)}: a label must be an attribute of {path.name}, and {name!r} "
+                f"is none of its {len(place)}. Do the two files belong together?"
             )
     return [place[name] for name in labels]
 
 
-def _labels_by_option(header: _Header) -> list[int]:
+def _labels_by_option(path: Path, relation: str, names: Sequence[str]) -> list[int]:
     """Return the first n attributes for ``-C n`` in the relation, the last n for ``-C -n``."""
-    option = re.search(r"(?:^|[\s:])-[Cc]\s+(-?[0-9]+)\b", header.relation)
-    everything = list(range(len(header.attributes)))
+    option = re.search(r"(?:^|[\s:])-[Cc]\s+(-?[0-9]+)\b", relation)
     if not option:
         raise ValueError(
-            f"{header.path.name}: the relation must say how many labels there are, as in "
-            f"@relation 'name: -C 6', got {header.relation!r}. Where an XML file names the labels, "
-            "use read_mulan."
+            f"{path.name}: the relation must say how many labels there are, as in "
+            f"@relation 'name: -C 6', got {relation!r}. Where an XML file names the labels, use "
+            "read_mulan."
         )
     n_labels = int(option[1])
-    if not 0 < abs(n_labels) < len(everything):
+    if not 0 < abs(n_labels) < len(names):
         raise ValueError(
-            f"{header.path.name}: -C must leave both labels and features of the {len(everything)} "
-            f"attributes, got -C {n_labels}."
+            f"{path.name}: -C must leave both labels and features of the {len(names)} attributes, "
+            f"got -C {n_labels}."
         )
+    everything = list(range(len(names)))
     return everything[:n_labels] if n_labels > 0 else everything[n_labels:]
 
 
@@ -268,15 +271,6 @@ class _Attribute:
     name: str
     values: tuple[str, ...] | None
     line: int
-
-
-@dataclass(frozen=True)
-class _Header:
-    """All that stands before the rows."""
-
-    path: Path
-    relation: str
-    attributes: tuple[_Attribute, ...]
 
 
 @dataclass(frozen=True)
@@ -313,18 +307,21 @@ _YES = {"yes", "true", "y", "t"}
 _NO = {"no", "false", "n", "f"}
 
 
-def _read_table(path: Path, labels_of: Callable[[_Header], list[int]], encoding: str) -> _Table:
+def _read_table(
+    path: Path, labels_of: Callable[[Path, str, Sequence[str]], list[int]], encoding: str
+) -> _Table:
+    """Read a file; ``labels_of`` finds its labels by its relation and its attributes' names."""
     stripped = enumerate(map(str.strip, decoded_lines(path, encoding)), start=1)
     lines = ((number, line) for number, line in stripped if line and line[0] != "%")
-    header = _read_header(path, lines)
-    labels = labels_of(header)
-    columns = [_feature_column(attribute) for attribute in header.attributes]
+    relation, attributes = _read_header(path, lines)
+    labels = labels_of(path, relation, [attribute.name for attribute in attributes])
+    columns = [_feature_column(attribute) for attribute in attributes]
     for j in labels:
-        columns[j] = _label_column(path, header.attributes[j])
-    return _Table(header, columns, labels, *_read_rows(path, lines, columns))
+        columns[j] = _label_column(path, attributes[j])
+    return _Table(path, attributes, columns, labels, *_read_rows(path, lines, columns))
 
 
-def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> _Header:
+def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[str, list[_Attribute]]:
     """Read the numbered lines up to ``@data``; what is left of them are the rows."""
     relation, number = "", 0
     attributes: dict[str, _Attribute] = {}
@@ -342,7 +339,7 @@ def _read_header(path: Path, lines: Iterator[tuple[int, str]]) -> _Header:
                         f"{attribute.name!r} again; the first is in line {before.line}."
                     )
             case "@data":
-                return _Header(path, relation, tuple(attributes.values()))
+                return relation, list(attributes.values())
             case _:
                 raise ValueError(
                     f"{line_of(path, number)}: the header must have @relation, @attribute and "
