@@ -23,6 +23,12 @@ def world(seed, ties, n=50, p=6):
     return Y, noise - 1.0 + Y, rng.random(n) * 3
 
 
+def labelled(Y, log_odds, weight):
+    """The documents that have a label: the others have no ranking that could be right."""
+    rows = Y.any(axis=1)
+    return Y[rows], log_odds[rows], None if weight is None else weight[rows]
+
+
 @pytest.mark.parametrize("ties", WITH_TIES)
 @pytest.mark.parametrize("seed", range(4))
 def test_whole_rankings_score_as_in_scikit_learn(seed, ties):
@@ -34,14 +40,16 @@ def test_whole_rankings_score_as_in_scikit_learn(seed, ties):
     ]
     for ours, theirs in pairs:
         for w in (None, weight):
-            expected = theirs(Y, log_odds, sample_weight=w)
+            ranked = labelled(Y, log_odds, w)
+            expected = theirs(*ranked[:2], sample_weight=ranked[2])
             assert ours(Y, log_odds, sample_weight=w) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 6, 9])
 def test_ndcg_without_ties_equals_scikit_learn(k):
     Y, log_odds, weight = world(7, ties=False)
-    expected = sk.ndcg_score(Y, log_odds, k=k, sample_weight=weight)
+    Y_ranked, ranked, w = labelled(Y, log_odds, weight)
+    expected = sk.ndcg_score(Y_ranked, ranked, k=k, sample_weight=w)
     assert metrics.ndcg_at_k(Y, log_odds, k, sample_weight=weight) == pytest.approx(expected)
 
 
@@ -66,26 +74,34 @@ def test_metrics_at_k_equal_a_loop_over_documents(ties, k):
     by_hand = np.array([at_k_by_hand(y, z, k) for y, z in zip(Y.tolist(), log_odds, strict=True)])
     functions = (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k)
     for w in (None, weight):
-        expected = np.average(by_hand, axis=0, weights=w)
+        rows = Y.any(axis=1)
+        expected = np.average(by_hand[rows], axis=0, weights=None if w is None else w[rows])
         ours = [function(Y, log_odds, k, sample_weight=w) for function in functions]
         np.testing.assert_allclose(ours, expected)
 
 
-def test_one_error_ties_go_to_the_lowest_column_and_empty_documents_are_errors():
+def test_one_error_ties_go_to_the_lowest_column_and_empty_documents_are_left_out():
     Y = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
     log_odds = [[2, 2, 1], [2, 2, 1], [2, 0, 0], [-9, -9, -8]]
     assert metrics.one_error(Y[:1], log_odds[:1]) == 0
     assert metrics.one_error(Y[1:2], log_odds[1:2]) == 1
-    assert metrics.one_error(Y[2:3], log_odds[2:3]) == 1
-    assert metrics.one_error(Y, log_odds) == 0.5
+    assert np.isnan(metrics.one_error(Y[2:3], log_odds[2:3]))
+    assert metrics.one_error(Y, log_odds) == pytest.approx(1 / 3)
+    evaluation = metrics.evaluate(Y, log_odds)
+    assert (evaluation.n_documents, evaluation.n_ranked) == (4, 3)
+    assert "4 documents (3 with labels: ranked), 3 labels" in str(evaluation)
+    assert metrics.evaluate(Y[:2], log_odds[:2]).n_ranked == 2
+    assert "ranked" not in str(metrics.evaluate(Y[:2], log_odds[:2]))
+    assert metrics.evaluate(Y, decisions=Y).n_ranked is None
 
 
 @pytest.mark.parametrize("ties", WITH_TIES)
 def test_one_error_equals_a_loop_and_the_complement_of_precision_at_1(ties):
     Y, log_odds, weight = world(9, ties)
-    wrong = [1 - y[first_labels(z, 1)[0]] for y, z in zip(Y, log_odds, strict=True)]
+    Y_ranked, ranked, w = labelled(Y, log_odds, weight)
+    wrong = [1 - y[first_labels(z, 1)[0]] for y, z in zip(Y_ranked, ranked, strict=True)]
     ours = metrics.one_error(Y, log_odds, sample_weight=weight)
-    assert ours == pytest.approx(np.average(wrong, weights=weight))
+    assert ours == pytest.approx(np.average(wrong, weights=w))
     assert ours == pytest.approx(1 - metrics.precision_at_k(Y, log_odds, 1, sample_weight=weight))
 
 
@@ -128,8 +144,8 @@ def test_propensity_scored_precision_in_a_world_counted_by_hand():
     assert score(Y, log_odds, 1, propensity) == pytest.approx((1 + 0 + 0) / (2 + 4 + 0))
     assert score(Y, log_odds, 2, propensity) == pytest.approx((3 + 2 + 0) / (3 + 6 + 0))
     assert score(Y, log_odds, 3, propensity) == 1
-    assert score(Y, log_odds, 2, propensity, normalised=False) == pytest.approx((3 + 2) / 2 / 3)
-    assert score(np.zeros((2, 3)), log_odds[:2], 2, propensity) == 0
+    assert score(Y, log_odds, 2, propensity, normalised=False) == pytest.approx((3 + 2) / 2 / 2)
+    assert np.isnan(score(np.zeros((2, 3)), log_odds[:2], 2, propensity))
     weighted = score(Y, log_odds, 2, propensity, sample_weight=[1, 2, 5])
     assert weighted == pytest.approx((3 + 2 * 2) / (3 + 2 * 6))
 

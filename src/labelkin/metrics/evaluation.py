@@ -151,8 +151,15 @@ subset_loss 0.500>
         )
         return f"<table><caption>{self._size()}</caption>{rows}</table>"
 
+    @property
+    def n_ranked(self) -> float | None:
+        """Documents that have a label: those that ranking metrics count; ``None``: no log-odds."""
+        return None if self.ranking is None else self.ranking.n_documents
+
     def _size(self) -> str:
-        return f"{self.n_documents:g} documents, {len(self.labels)} labels"
+        ranked = self.n_ranked
+        some = "" if ranked in (None, self.n_documents) else f" ({ranked:g} with labels: ranked)"
+        return f"{self.n_documents:g} documents{some}, {len(self.labels)} labels"
 
 
 def evaluate(

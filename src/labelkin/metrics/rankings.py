@@ -33,7 +33,8 @@ from labelkin.metrics.judged import (
 def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of documents whose top label is not relevant; lower is better.
 
-    Ties at the top go to the lowest column. A document without relevant labels is an error.
+    Ties at the top go to the lowest column. Documents without relevant labels are left out, as in
+    all ranking metrics; ``evaluate(...).n_ranked`` says how many are not.
 
     Parameters
     ----------
@@ -50,8 +51,8 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
 
     Examples
     --------
-    >>> one_error([[1, 0], [0, 1], [0, 0]], [[2.0, 2.0], [-3.0, -1.0], [0.0, 1.0]])
-    0.3333333333333333
+    >>> one_error([[1, 0], [1, 0], [0, 0]], [[2.0, 2.0], [-3.0, -1.0], [0.0, 1.0]])
+    0.5
     """
     return _score("one_error", Y, log_odds, sample_weight)
 
@@ -60,8 +61,8 @@ def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     """Return how many labels must be read from the top to meet all relevant ones, on average.
 
     Lower is better. As scikit-learn's ``coverage_error``: the best value is the mean size of a
-    label set (others subtract 1), a tie is read to its end, and a document without relevant labels
-    counts 0.
+    label set (others subtract 1), and a tie is read to its end. Documents without relevant labels
+    are left out.
 
     Parameters
     ----------
@@ -87,8 +88,8 @@ def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
 def ranking_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
     """Return the share of (relevant, irrelevant) pairs in the wrong order, averaged over documents.
 
-    Lower is better. As scikit-learn's ``label_ranking_loss``: a tie is wrong, and 0/0 (no or all
-    labels relevant: there are no pairs) is 0.
+    Lower is better. As scikit-learn's ``label_ranking_loss``: a tie is wrong, and 0/0 (all labels
+    relevant: there are no pairs) is 0. Documents without relevant labels are left out.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def label_ranking_average_precision(
 
     Averaged over a document's relevant labels, then over documents; higher is better. As
     scikit-learn's ``label_ranking_average_precision_score``: within a tie every label has the last
-    rank, and 0/0 (no label relevant; likewise all) is 1.
+    rank. Documents without relevant labels are left out.
 
     Parameters
     ----------
@@ -173,7 +174,7 @@ def precision_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weight
 def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
     """Return the share of the relevant labels that are among the first k, averaged over documents.
 
-    Higher is better. 0/0 (a document without relevant labels) is 0. Ties go to the lowest column.
+    Higher is better. Ties go to the lowest column. Documents without relevant labels are left out.
 
     Parameters
     ----------
@@ -196,9 +197,9 @@ def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights =
 def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
     """Return the discounted gain of the first k labels over the best possible, averaged.
 
-    A relevant label at rank r gains 1/log₂(r + 1); higher is better. 0/0 (a document without
-    relevant labels) is 0. Ties go to the lowest column, while scikit-learn's ``ndcg_score``
-    averages over them; without ties the two agree.
+    A relevant label at rank r gains 1/log₂(r + 1); higher is better. Documents without relevant
+    labels are left out. Ties go to the lowest column, while scikit-learn's ``ndcg_score`` averages
+    over them; without ties the two agree.
 
     Parameters
     ----------
@@ -243,8 +244,8 @@ def propensity_scored_precision_at_k(
         Of the labels, in (0, 1], from training counts: see :func:`propensities`.
     normalised : bool, default True
         Divide the sum over documents by that of the best possible rankings, as the paper's tables
-        and the extreme classification repository do; 0/0 (no document has a label) is 0. Otherwise
-        divide by k and the number of documents.
+        and the extreme classification repository do. Otherwise divide by k and the number of
+        documents that have a label.
     sample_weight : array of shape (n_documents,), or None, default None
         How often each document counts.
 
@@ -304,6 +305,16 @@ def propensities(
     return 1 / (1 + c * (counts + b) ** -a)
 
 
+def only_labelled(truth: Truth, log_odds: Floats) -> tuple[Truth, Floats]:
+    """Return the documents that have a relevant label, and their log-odds."""
+    is_labelled = np.diff(truth.positive.indptr) > 0
+    if is_labelled.all():
+        return truth, log_odds
+    unknown = None if truth.unknown is None else truth.unknown[is_labelled]
+    labelled = Truth(truth.positive[is_labelled], unknown, truth.weight[is_labelled])
+    return labelled, log_odds[is_labelled]
+
+
 def first_errors(truth: Truth, log_odds: Floats) -> NDArray[np.bool_]:
     """Return where the label of the first place is not relevant, ``(n_documents,)``.
 
@@ -319,7 +330,11 @@ def first_errors(truth: Truth, log_odds: Floats) -> NDArray[np.bool_]:
 def sum_rankings(
     truth: Truth, log_odds: Floats, ks: tuple[int, ...] = (), propensity: Floats | None = None
 ) -> DocumentSums:
-    """Rank the labels of every document, sorting once for all metrics."""
+    """Rank the labels of every labelled document, sorting once for all metrics.
+
+    A document without relevant labels cannot be ranked right or wrong, and is left out.
+    """
+    truth, log_odds = only_labelled(truth, log_odds)
     ranking = _rank(truth, log_odds)
     values = {"one_error": first_errors(truth, log_odds)}
     values |= _whole_rankings(ranking) | _first_labels(ranking, ks)

@@ -330,7 +330,8 @@ def _label_set_sums(Y: Any, decisions: Any) -> Floats:
 
 def _first_place_sums(Y: Any, log_odds: Any) -> Floats:
     truth, scores, _ = judge(Y, log_odds=log_odds).need_whole_sets("one_error").block()
-    return np.column_stack([first_errors(truth, scores), truth.weight])
+    is_labelled = np.diff(truth.positive.indptr) > 0  # others have no first place to be right
+    return np.column_stack([first_errors(truth, scores) & is_labelled, is_labelled])
 
 
 def _share(sums: Floats) -> Floats:
