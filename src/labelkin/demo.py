@@ -19,8 +19,7 @@ from labelkin.experiment.run import Progress
 from labelkin.explain.label_graph import label_graph
 from labelkin.files import write_whole
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.report.documents import scores_csv
-from labelkin.report.page import html_page
+from labelkin.report.documents import html_page, scores_csv
 from labelkin.report.paper import LEGEND, comparison_table
 from labelkin.report.results import Outcome, read_outcomes
 from labelkin.report.tables import text_table

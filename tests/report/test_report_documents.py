@@ -11,9 +11,8 @@ from reader import Reader
 from stored_results import experiment_text, store_results
 
 from labelkin.files import write_whole
-from labelkin.report import page as page_module
-from labelkin.report.documents import latex_document, report_results, scores_csv
-from labelkin.report.page import html_page
+from labelkin.report import documents as page_module
+from labelkin.report.documents import html_page, latex_document, report_results, scores_csv
 from labelkin.report.paper import paper_tables
 from labelkin.report.results import read_outcomes
 from labelkin.report.tables import Cell, Table, csv_table, latex_table, latex_text

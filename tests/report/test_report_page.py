@@ -7,8 +7,8 @@ import pytest
 from judged import system_of
 from reader import Reader
 
-from labelkin.report import page as page_module
-from labelkin.report.page import html_page
+from labelkin.report import documents as page_module
+from labelkin.report.documents import html_page
 from labelkin.report.plots import edge_picture, gain_pictures, inline, reliability_pictures
 
 

@@ -12,7 +12,7 @@ from judged import system_of
 from reader import Reader
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.report import page
+from labelkin.report import documents as page
 from labelkin.report.documents import scores_csv
 from labelkin.report.paper import comparison_table
 from labelkin.report.tables import (

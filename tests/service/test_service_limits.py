@@ -7,7 +7,7 @@ import pytest
 from live_server import serving, wait_until
 
 from labelkin.service import Limits
-from labelkin.service.problems import ProblemError
+from labelkin.service.messages import ProblemError
 from labelkin.service.running_service import WorkerPool
 
 pytestmark = pytest.mark.xdist_group("service")

@@ -215,7 +215,7 @@ class Interrupted(BaseException):
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), Interrupted()], ids=repr)
-@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.arrays.array_bytes"])
+@pytest.mark.parametrize("step", ["os.replace", "os.fsync", "labelkin.storage.file.array_bytes"])
 def test_an_interrupted_save_leaves_the_old_file_and_nothing_else(path, monkeypatch, step, error):
     before = path.read_bytes()
 

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
     from labelkin.corpora.documents import Document, Documents
     from labelkin.corpora.download import Fetched, FetchError, fetch
-    from labelkin.corpora.known import KNOWN, KnownCorpus
-    from labelkin.corpora.loading import CorpusNotFound, find, load
+    from labelkin.corpora.known import KNOWN, CorpusNotFound, KnownCorpus, find, load
     from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
 
 #: Where the names are. The module of the newsroom is not called ``newsroom``: importing it would
@@ -27,8 +26,7 @@ _HOMES = {
     "corpus": ("Corpus",),
     "documents": ("Document", "Documents"),
     "download": ("FetchError", "Fetched", "fetch"),
-    "known": ("KNOWN", "KnownCorpus"),
-    "loading": ("CorpusNotFound", "find", "load"),
+    "known": ("CorpusNotFound", "find", "load", "KNOWN", "KnownCorpus"),
     "made_newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
 }
 

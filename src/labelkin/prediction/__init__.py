@@ -9,7 +9,7 @@
 Documents come from :class:`labelkin.corpora.Documents`.
 """
 
-from labelkin.prediction.fitted_model import FittedModel, fitted_model
+from labelkin.prediction.fitted_model import Answer, FittedModel, answer_batches, fitted_model
 from labelkin.prediction.output import (
     LAYOUTS,
     Layout,
@@ -18,7 +18,6 @@ from labelkin.prediction.output import (
     make_layout,
     skip_answered,
 )
-from labelkin.prediction.predict import Answer, answer_batches
 
 __all__ = [
     "LAYOUTS",

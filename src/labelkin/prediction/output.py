@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
 from labelkin.files import to_disk, write_whole
-from labelkin.prediction.predict import Answer
+from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
 SEPARATOR = ";"

@@ -17,9 +17,15 @@ from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.service.answers import best_labels
 from labelkin.service.journal import Entry
-from labelkin.service.messages import Text, check_batch, check_labels, check_text
+from labelkin.service.messages import (
+    ProblemError,
+    Text,
+    check_batch,
+    check_labels,
+    check_text,
+    declared,
+)
 from labelkin.service.models import ServedModel
-from labelkin.service.problems import ProblemError, declared
 from labelkin.service.running_service import RunningService, Service
 
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))

@@ -22,8 +22,8 @@ from labelkin.label_matrix import read_known
 from labelkin.label_matrix.record import some_of
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
+from labelkin.service.messages import ProblemError
 from labelkin.service.models import Content, ServedModel, Snapshot
-from labelkin.service.problems import ProblemError
 from labelkin.text import WordCounts
 from labelkin.text.words import surface_forms
 

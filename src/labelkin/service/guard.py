@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.problems import ProblemError
+from labelkin.service.messages import ProblemError
 from labelkin.service.serving import LOCAL_HOSTS, Limits
 
 #: Addresses that mean all of a machine's, under whatever name it is called.

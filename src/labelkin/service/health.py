@@ -17,7 +17,7 @@ from prometheus_client import (
 from pydantic import BaseModel
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.problems import declared
+from labelkin.service.messages import declared
 
 if TYPE_CHECKING:
     from labelkin.service.running_service import RunningService

@@ -15,8 +15,8 @@ from fastapi import Depends, Request
 from labelkin.label_matrix.record import some_of
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Entry, Journal, default_journal
+from labelkin.service.messages import ProblemError
 from labelkin.service.models import Learner, ServedModel, read_models
-from labelkin.service.problems import ProblemError
 from labelkin.service.serving import Limits
 
 P = ParamSpec("P")

@@ -27,7 +27,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from labelkin.storage import trusted
-from labelkin.storage.arrays import (
+from labelkin.storage.file import (
     Bytes,
     describe,
     is_storable,
