@@ -192,32 +192,3 @@ def test_tokens_of_rcv1_give_naive_bayes_counts_of_terms_in_five_documents(tmp_p
     assert prepared.X_train.max() == 3
     results = run_experiment(experiment, tmp_path / "out", paths={"rcv1": tmp_path})
     assert results.corpora[0].Y.shape == (20, 4)
-
-
-def test_terms_of_vectors_in_too_few_training_documents_are_left_out(tmp_path, monkeypatch):
-    X = np.array([[1, 0, 1, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=float)
-    corpus = corpora.Corpus(
-        name="vectors",
-        documents=sparse.csr_array(X),
-        features="weights",
-        Y=read_labels([["a"], ["b"], ["a"], ["b"]]),
-        train=np.arange(3),
-        test=np.array([3, 0]),
-        source="here",
-        licence="none",
-    )
-    monkeypatch.setattr(prepared_corpus, "load", lambda *place: corpus)
-    text = """
-    name = "few"
-    corpus = { name = "vectors", path = "x", min_documents = 2 }
-    content.NB = { classifier = "naive_bayes", weights = "presence" }
-    """
-    experiment = parse_experiment(text)
-    prepared = prepared_corpus.prepare(experiment.corpora[0], {})
-    np.testing.assert_array_equal(prepared.X_train.toarray(), X[:3, :2])
-    np.testing.assert_array_equal(next(prepared.test_blocks()).toarray(), X[[3, 0], :2])
-    assert prepared.facts["n_features"] == 2
-    run_experiment(experiment, tmp_path)
-    many = parse_experiment(text.replace("= 2 }", "= 9 }"))
-    with pytest.raises(ValueError, match=r"min_documents = 9 must leave terms.* in 3 training"):
-        prepared_corpus.prepare(many.corpora[0], {})

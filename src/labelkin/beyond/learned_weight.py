@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first
 from labelkin.beyond.predicted_evidence import PredictedEvidence
+from labelkin.label_matrix import read_weight
 from labelkin.method.combination import (
     Combination,
     LabelClassifier,
@@ -39,7 +40,7 @@ from labelkin.method.combination import (
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
-from labelkin.solvers.linear_term import LinearTerm
+from labelkin.solvers.logistic import LinearTerm
 
 Criterion = Literal[
     "brier", "log_loss", "hamming_loss", "subset_loss", "one_error", "micro_f1", "macro_f1"
@@ -281,9 +282,16 @@ def _correction(evidence: PredictedEvidence, offset: Matrix, shrinkage: float) -
 def _cross_fitted_correction(
     evidence: PredictedEvidence, offset: Matrix, shrinkage: float
 ) -> Matrix:
-    """Return what a correction adds to documents that it was not fitted on: halves, crosswise."""
+    """Return what a correction adds to documents that it was not fitted on: halves, crosswise.
+
+    The prior of the whole, in proportion to the documents: with all of it, a half's correction
+    would be weaker than the one that is deployed, and what is tuned on it tuned for another
+    posterior.
+    """
     added = np.zeros_like(offset)
+    times = read_weight(evidence.weight, len(offset))
     for half in evidence.halves():
-        term = _correction(evidence.rows(~half), offset[~half], shrinkage)
+        share = float(times[~half].sum() / times.sum())
+        term = _correction(evidence.rows(~half), offset[~half], share * shrinkage)
         added[half] = term.at(evidence.filled[half])
     return added

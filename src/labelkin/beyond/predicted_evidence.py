@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.method.combination import FillIn, Matrix, fit_combination
-from labelkin.solvers.linear_term import LinearTerm
-from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
 N_FOLDS = 4
@@ -62,12 +61,21 @@ class PredictedEvidence(NamedTuple):
         labels: LabelMatrix,
         weight: Matrix | None,
     ) -> PredictedEvidence:
-        """Fill in the labels, and fit clones of the label classifier on all folds but one."""
+        """Fill in the labels, and fit clones of the label classifier on all folds but one.
+
+        The documents of a part count as many times as makes them the whole: the prior of the
+        label classifier is meant for as many documents as there are, and would hold a classifier
+        of fewer nearer to itself than the one that is deployed. (Of classifiers that learn from
+        counted label sets; others have no prior that is known.)
+        """
         filled, fold = variant(content), dealt_folds(labels)
         paper = np.zeros(filled.shape)
         for k in np.unique(fold):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             times = None if weight is None else weight[train]
+            if hasattr(classifier, "fit_counted"):
+                part = read_weight(times, len(train))
+                times = part * read_weight(weight, len(content)).sum() / part.sum()
             layer = fit_combination(classifier, labels.rows(train), sample_weight=times)
             paper[test] = layer.beyond_prior(filled[test])
         return cls(content, filled, paper, labels, weight, fold)
@@ -106,7 +114,7 @@ class PredictedEvidence(NamedTuple):
             tol=_TOL,
         )
         varies = ~self.labels.constant(self.weight)
-        return LinearTerm(layer.weights, layer.bias).scaled(varies)
+        return layer.term.scaled(varies)
 
     def halves(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return two halves of the documents, whole folds each, as masks."""

@@ -151,7 +151,6 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
         train=documents.take("train", which, "all"),
         test=documents.take("test", which, "all"),
         labels=table.take("labels", _one_of(["all", "in_both"]), "all"),
-        min_documents=table.take("min_documents", _WHOLE, 1),
         test_share=table.take("test_share", _SHARE, None),
         split_seed=table.take("split_seed", _WHOLE, 0),
         content={**content, **_named(table, "content", _read_content)},

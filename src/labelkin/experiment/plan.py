@@ -143,8 +143,6 @@ class CorpusChoice:
         Which documents of each part: all, or those with at least one label.
     labels
         Which labels: all, or those that both parts have.
-    min_documents
-        Terms that fewer training documents have are left out.
     test_share, split_seed
         Where the corpus has no test documents: the share to draw, stratified, and by which seed.
     content
@@ -157,7 +155,6 @@ class CorpusChoice:
     train: Literal["all", "labelled"]
     test: Literal["all", "labelled"]
     labels: Literal["all", "in_both"]
-    min_documents: int
     test_share: float | None
     split_seed: int
     content: Mapping[str, Content]
@@ -201,11 +198,6 @@ class PlannedRun:
         """
         rule = f"@{self.system.thresholds.name}" if self.system.thresholds else ""
         return f"{self.system.scored.replace(' ', '_')}{rule}@seed{self.seed}"
-
-    @property
-    def content_run(self) -> str:
-        """The name of the run whose log-odds are this run's content evidence."""
-        return f"{self.system.content}@seed{self.seed}"
 
     def record(self) -> dict[str, Any]:
         """Return what the run is, as plain values."""
@@ -316,7 +308,7 @@ class Experiment:
         return bool(self.thresholds) and name in self.threshold_systems
 
     def _keeps_out_of_fold(self, system: System) -> bool:
-        """Tell whether a rule, or what is added to a content classifier alone, learns from it."""
+        """Return whether a rule, or what is added to a content classifier alone, learns from it."""
         if system.addition or self._is_thresholded(system):
             return self._is_thresholded(system)
         learns = any(addition.learns_from_content for addition in self.additions)

@@ -48,10 +48,9 @@ class PreparedCorpus:
         The test documents' own names, ``(n_test,)``, where they have any.
     facts
         What the corpus is, in plain values: source, licence, numbers, checksums of what went in.
-    X, test, terms
-        Documents × features, which of them are the test documents, ``(n_test,)``, and which
-        features of ``X`` are used; ``None``: all. They are taken out a block at a time: a copy of
-        all would double what a large corpus needs.
+    X, test
+        Documents × features, and which of them are the test documents, ``(n_test,)``. They are
+        taken out a block at a time: a copy of all would double what a large corpus needs.
     """
 
     X_train: Any
@@ -62,13 +61,11 @@ class PreparedCorpus:
     facts: Mapping[str, Any]
     X: Any
     test: Rows
-    terms: Rows | None = None
 
     def test_blocks(self) -> Iterator[Any]:
         """Yield the test documents, some at a time, in order."""
         size = max(1, _BLOCK_CELLS // self.Y_test.shape[1])
-        for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)):
-            yield self.X[rows] if self.terms is None else self.X[rows][:, self.terms]
+        yield from (self.X[rows] for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)))
 
 
 def prepare(
@@ -93,9 +90,6 @@ def prepare(
         counter = WordCounts(**words)
         X_train, kind = counter.fit_transform(X_train), "counts"
         X, test = counter.transform(X[test]), np.arange(len(test))
-    terms = _frequent_terms(X_train, choice) if choice.min_documents > 1 else None
-    if terms is not None:
-        X_train = X_train[:, terms]
     return PreparedCorpus(
         X_train=X_train,
         kind=kind,
@@ -115,7 +109,6 @@ def prepare(
         },
         X=X,
         test=test,
-        terms=terms,
     )
 
 
@@ -201,18 +194,6 @@ def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     labels = corpus.Y.rows(corpus.train)
     train, test = stratified_split(labels, choice.test_share, choice.split_seed)
     return replace(corpus, train=corpus.train[train], test=corpus.train[test])
-
-
-def _frequent_terms(X_train: Any, choice: CorpusChoice) -> Rows:
-    """Return the columns that enough training documents have."""
-    n_having = np.asarray((X_train != 0).sum(axis=0)).ravel()
-    terms = np.flatnonzero(n_having >= choice.min_documents)
-    if not len(terms):
-        raise ValueError(
-            f"[corpus]: min_documents = {choice.min_documents} must leave terms, and leaves none: "
-            f"the most common of {choice.name} is in {n_having.max(initial=0)} training documents."
-        )
-    return terms
 
 
 def _blocks(rows: Rows, size: int) -> Iterator[Rows]:

@@ -233,7 +233,7 @@ def folder_of(folder: Path, run: PlannedRun) -> Path:
 
 
 def _is_there(folder: Path, run: PlannedRun) -> bool:
-    """Tell whether a run can be read: where a rule decided, also the run it decided on."""
+    """Return whether a run can be read: where a rule decided, also the run it decided on."""
     needed = run.start if run.system.thresholds else None
     return all(folder_of(folder, one).is_dir() for one in (run, needed) if one)
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 
 from labelkin import registry
-from labelkin.beyond.calibration import fit_calibration as calibrate
+from labelkin.beyond.calibration import Calibration, fit_calibration
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
 from labelkin.experiment.plan import AUTO, Addition, Classifier, Content, Control, Thresholds
@@ -133,10 +133,18 @@ def train_addition(
 
 
 def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Trained:
-    """Train a control on out-of-fold content log-odds of the training documents."""
-    watch = Stopwatch()
-    repaired = _CONTROLS[control.name](np.clip(content, -_SURE, _SURE), labels)
-    return Trained(repaired.posterior, watch.seconds("learning_"))
+    """Repair content by itself, ``slope * content + shift``, without asking any other label.
+
+    Controls stand beside learned label evidence, so that nobody takes a repaired content classifier
+    for what other labels say. They are fitted on out-of-fold content log-odds of the training
+    documents: a number per label is added, or each label is calibrated as predicted labels are.
+    """
+    watch, content = Stopwatch(), np.clip(content, -_SURE, _SURE)
+    if control.name == "offset":
+        fitted = fit_offset(content, labels)
+    else:
+        fitted = fit_calibration(content, labels, monotone=False)
+    return Trained(lambda test: test * fitted.slope + fitted.shift, watch.seconds("learning_"))
 
 
 def part_names(kind: registry.Kind) -> tuple[str, ...]:
@@ -236,23 +244,7 @@ def _content_classifier(choice: Classifier, seed: int) -> Any:
     return make(**choice.parameters, **({"random_state": seed} if draws else {}))
 
 
-class Repaired(NamedTuple):
-    """A control: the content repaired by itself, ``slope * content + shift``.
-
-    Controls stand beside learned label evidence, so that nobody takes a repaired content classifier
-    for what other labels say. Both are fitted on out-of-fold content evidence of the training
-    documents. ``slope`` and ``shift`` are ``(n_labels,)``.
-    """
-
-    slope: Matrix
-    shift: Matrix
-
-    def posterior(self, content: Matrix) -> Matrix:
-        """Return the repaired log-odds, ``(n_documents, n_labels)``."""
-        return content * self.slope + self.shift
-
-
-def fit_offset(content: Matrix, labels: LabelMatrix) -> Repaired:
+def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:
     """Fit what is to be added to each label, under the same prior as the learned correction."""
     layer = fit_logistic_layer(
         np.empty((labels.shape[0], 0)),
@@ -264,19 +256,7 @@ def fit_offset(content: Matrix, labels: LabelMatrix) -> Repaired:
         own_column_zero=False,
     )
     shift = np.where(constant_labels(*labels.counts()), 0.0, layer.bias)
-    return Repaired(np.ones(labels.shape[1]), shift)
-
-
-def fit_calibration(content: Matrix, labels: LabelMatrix) -> Repaired:
-    """Fit slope and shift of each label, as predicted labels are calibrated."""
-    fitted = calibrate(content, labels, monotone=False)
-    return Repaired(fitted.slope, fitted.shift)
-
-
-_CONTROLS: dict[str, Callable[[Matrix, LabelMatrix], Repaired]] = {
-    "offset": fit_offset,
-    "calibration": fit_calibration,
-}
+    return Calibration(np.ones(labels.shape[1]), shift)
 
 
 class Stopwatch:

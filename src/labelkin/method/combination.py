@@ -17,7 +17,7 @@ from sklearn.base import clone
 
 from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
-from labelkin.solvers.linear_term import LinearTerm
+from labelkin.solvers.logistic import LinearTerm
 
 Matrix = NDArray[np.float64]
 #: Content log-odds → labels filled in, numbers in [0, 1], ``(n_documents, n_labels)``.

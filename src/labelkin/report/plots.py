@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.label_graph import LabelEdge, short_name
-from labelkin.explain.layout import edge_labels, lay_out
+from labelkin.explain.label_graph import LabelEdge, draw_on_circle, short_name
 from labelkin.report.results import Outcome, System
 from labelkin.report.scores import F1_METRICS, Score
 from labelkin.report.sentences import gains_per_label
@@ -51,7 +50,7 @@ _STYLE = {
     "ytick.labelcolor": COLOURS["ink"],
     "legend.frameon": False,
 }
-_PANEL, _GRAPH = (3.5, 2.8), (7.6, 6.0)
+_PANEL, _GRAPH = (3.5, 2.8), (7.0, 7.0)
 
 
 class Picture(NamedTuple):
@@ -225,43 +224,17 @@ def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: 
 # The label graph
 
 
-def edge_picture(edges: Sequence[LabelEdge], seed: int = 0) -> Picture:
-    """Draw the labels and the edges between them, each with the documents that carry both."""
+def edge_picture(edges: Sequence[LabelEdge]) -> Picture:
+    """Draw the labels on a circle, and the edges between them."""
     alt = (
-        f"Graph of {len(edge_labels(edges))} labels with {sum(e.strength > 0 for e in edges)} "
-        f"attractions (solid lines) and {sum(e.strength < 0 for e in edges)} repulsions (dashed "
-        "lines), the same as in the table below it."
+        f"Graph of {len({name for e in edges for name in (e.first, e.second)})} labels with "
+        f"{sum(e.strength > 0 for e in edges)} attractions (solid lines) and "
+        f"{sum(e.strength < 0 for e in edges)} repulsions (dashed lines), the same as in the table "
+        "below it."
     )
-    width, height = _GRAPH
-    names = edge_labels(edges)
-    lengths = [len(short_name(str(name))) for name in names]
-    points = np.array([[5.0 * length + 30, 42.0] for length in lengths]).reshape(-1, 2)
-    places = lay_out(edges, points / 2 / 72 / height, width / height, seed)
-    at = dict(zip(names, places, strict=True))
     with _drawing(_GRAPH) as (figure, axes):
-        axes.set_axis_off()
-        axes.set_position((0.0, 0.0, 1.0, 1.0))
-        axes.set(xlim=(0, width / height), ylim=(0, 1))
-        for edge in edges:
-            _draw_edge(axes, edge, at[edge.first], at[edge.second])
-        box = {"boxstyle": "round,pad=0.3", "fc": COLOURS["paper"], "ec": COLOURS["muted"]}
-        for name, (x, y) in at.items():
-            text = short_name(str(name))
-            axes.text(x, y, text, ha="center", va="center", bbox={**box, "lw": 0.8}, zorder=3)
+        draw_on_circle(axes, [(e.first, e.second, e.strength) for e in edges])
         return _finish(figure, "edges", "The label graph", alt)
-
-
-def _draw_edge(axes: Axes, edge: LabelEdge, start: Floats, end: Floats) -> None:
-    """Attractions and repulsions differ by colour and by line; the number is of documents."""
-    attracts = edge.strength > 0
-    colour = COLOURS["better" if attracts else "worse"]
-    width = 0.6 + 0.3 * min(abs(edge.strength), 6)
-    style: Any = "-" if attracts else (0, (4, 2.5))
-    axes.plot(*np.array([start, end]).T, color=colour, linewidth=width, linestyle=style, zorder=1)
-    box = {"boxstyle": "round,pad=0.1", "fc": COLOURS["paper"], "ec": "none"}
-    x, y = start + (end - start) * (0.5 if attracts else 0.42)  # two that cross would meet at ½
-    count = f"{edge.n_both:.10g}"
-    axes.text(x, y, count, color=colour, ha="center", va="center", size=7, bbox=box, zorder=2)
 
 
 # matplotlib figures → SVG elements

@@ -40,6 +40,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
     log_odds = posterior.log_odds
+    # By columns and in one piece: this is asked at every keystroke.
     [columns] = best_columns(log_odds, request.limit, np.isfinite(log_odds))
     parts = [part.name for part in posterior.parts]
     figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,18 +29,47 @@ ROUNDING = 1e-13  # a promised gain below this share of the objective is roundin
 TINY = float(np.finfo(np.float32).tiny)
 
 
-@dataclass(frozen=True, eq=False)
-class LogisticWeights:
-    """Log-odds of all labels, linear in the inputs: ``inputs @ weights + bias``.
+class LinearTerm(NamedTuple):
+    """A part of the log-odds that is linear in some inputs: ``inputs @ weights + bias``.
 
-    ``weights[k, j]`` is what input k adds to the log-odds of label j, ``(n_inputs, n_labels)``;
-    where the inputs are the labels, the diagonal is 0. ``bias`` and ``sweeps`` are ``(n_labels,)``:
-    the log-odds when all inputs are 0, and how many sweeps or Newton steps the label took.
+    ``weights[k, j]`` is what input k adds to label j, ``(n_inputs, n_labels)``; ``bias`` is what
+    there is when all inputs are 0, ``(n_labels,)``.
+    """
+
+    weights: Array
+    bias: Array
+
+    def at(self, inputs: Any) -> Array:
+        """Return the term for some inputs, ``(n_documents, n_labels)``."""
+        values: Array = inputs @ self.weights
+        values += self.bias
+        return values
+
+    def scaled(self, factor: Any) -> LinearTerm:
+        """Return the term times a number, or times one for each label."""
+        return LinearTerm(self.weights * factor, self.bias * factor)
+
+    def plus(self, other: LinearTerm | None) -> LinearTerm:
+        """Return the sum of two terms."""
+        if other is None:
+            return self
+        return LinearTerm(self.weights + other.weights, self.bias + other.bias)
+
+
+class Solved(NamedTuple):
+    """A linear term, and how many sweeps or Newton steps each label took, ``(n_labels,)``.
+
+    Where the inputs are the labels, the diagonal of the weights is 0.
     """
 
     weights: Array
     bias: Array
     sweeps: NDArray[np.int64]
+
+    @property
+    def term(self) -> LinearTerm:
+        """The term alone."""
+        return LinearTerm(self.weights, self.bias)
 
 
 def fit_logistic_layer(
@@ -56,7 +84,7 @@ def fit_logistic_layer(
     own_column_zero: bool = True,
     tol: float = 1e-9,
     n_jobs: int | None = None,
-) -> LogisticWeights:
+) -> Solved:
     """Find the weights that minimise every label's objective.
 
     Parameters
@@ -100,7 +128,7 @@ def fit_logistic_layer(
     weights, sweeps = np.zeros_like(middle), np.zeros(n_labels, dtype=np.int64)
     for labels, (found, steps) in zip(parts, solved, strict=True):
         weights[:, labels], sweeps[labels] = found, steps
-    return LogisticWeights(weights[:-1], weights[-1], sweeps)
+    return Solved(weights[:-1], weights[-1], sweeps)
 
 
 def _check_layer(n_inputs: int, n_labels: int, penalty: Array, own_column_zero: bool) -> None:

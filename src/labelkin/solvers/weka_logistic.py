@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.solvers.logistic import LogisticWeights
+from labelkin.solvers.logistic import Solved
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def fit_weka_logistic(
     tau: Array,
     *,
     unknown: sparse.csr_array | None = None,
-) -> LogisticWeights:
+) -> Solved:
     """Learn every label's log-odds given the other labels as Weka 3.6 does by default.
 
     A label's inputs are the intercept and then the other labels in column order.
@@ -53,7 +53,7 @@ def fit_weka_logistic(
         weight = np.broadcast_to(counts[:, None] * known, sign.shape)
         start = _start(labels, sign, weight, tau[labels], n_labels)
         weights[:, labels], sweeps[labels] = _descend(columns, start)
-    return LogisticWeights(weights[1:], weights[0], sweeps)
+    return Solved(weights[1:], weights[0], sweeps)
 
 
 class _Descent(NamedTuple):

@@ -389,10 +389,9 @@ def _read_object(decoder: _Decoder, written: Any) -> Any:
     if _is_named_tuple(kind):
         return kind(**state)
     made: Any = object.__new__(kind)
+    state |= trusted.NOT_STORED.get(name, {})
     if hasattr(made, "__dict__"):
-        vars(made).update(
-            state, **trusted.NOT_STORED.get(name, {})
-        )  # past properties, which are code
+        vars(made).update(state)  # past properties, which are code
     else:
         for key, value in state.items():
             object.__setattr__(made, key, value)

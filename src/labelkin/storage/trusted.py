@@ -69,7 +69,7 @@ PLACES: dict[str, str] = {
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
     "LearnedLabels": "labelkin.beyond.learned_weight.LearnedLabels",
-    "LinearTerm": "labelkin.solvers.linear_term.LinearTerm",
+    "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OutOfFold": "labelkin.method.classifier.OutOfFold",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",
     "TermCounts": "labelkin.content.naive_bayes.TermCounts",

@@ -168,7 +168,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
 
     - ``"counts"``: f, as it came;
     - ``"tfidf"``: f · (1 + ln((1 + N) / (1 + n(t)))), rows of length 1; the same numbers as
-      scikit-learn's ``TfidfTransformer``;
+      ``sklearn.feature_extraction.text.TfidfTransformer``;
     - ``"ltc"``: (1 + ln f) · ln(N / n(t)), rows of length 1; the vectors of LYRL2004 (Lewis, Yang,
       Rose & Li, "RCV1: a new benchmark collection", 2004). A term that every training document has
       weighs 0, and so does one that none has.
