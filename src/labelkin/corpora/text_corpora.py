@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.corpora.documents import ENDINGS, Document, Documents, Field, Split
 from labelkin.corpora.lines import stem_of
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import read_labels
 
 
 def read_jsonl(
@@ -191,7 +189,7 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
     return Corpus(
         name=name or stem_of(path),
         documents=object_array([document.text for document in kept]),
-        Y=_label_matrix([set(document.labels or ()) for document in kept]),
+        Y=read_labels([set(document.labels or ()) for document in kept]),
         train=train,
         test=test,
         ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
@@ -223,15 +221,3 @@ def _parts(documents: Sequence[Document]) -> tuple[NDArray[np.int64], NDArray[np
         )
     is_test = np.array([document.split == "test" for document in documents])
     return np.flatnonzero(~is_test), np.flatnonzero(is_test)
-
-
-def _label_matrix(label_sets: Sequence[set[str]]) -> LabelMatrix:
-    """Return what ``read_labels`` makes of the label sets, in one pass however many labels."""
-    names = sorted(set().union(*label_sets))
-    place = {name: j for j, name in enumerate(names)}
-    columns = [place[name] for labels in label_sets for name in labels]
-    rows = np.repeat(np.arange(len(label_sets)), [len(labels) for labels in label_sets])
-    matrix = sparse.csr_array(
-        (np.ones(len(columns)), (rows, columns)), shape=(len(label_sets), len(names))
-    )
-    return replace(read_labels(matrix, names=names), container="dense")
