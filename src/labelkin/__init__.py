@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.platt_svm import PlattSVM
-    from labelkin.explain.contributions import Explanation, Suggestion
+    from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.method.classifier import LabelDependenceClassifier
@@ -44,7 +44,7 @@ _HOMES = {
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.platt_svm": "PlattSVM",
-        "explain.contributions": "Explanation Suggestion",
+        "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
         "explain.terms": "TermExplanation explain_terms",
         "method.classifier": "LabelDependenceClassifier",
@@ -77,6 +77,7 @@ __all__ = [
     "PCut",
     "PerLabel",
     "PlattSVM",
+    "Posterior",
     "RCut",
     "Rules",
     "SCut",

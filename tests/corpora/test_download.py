@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 
-from labelkin.corpora import FetchError, fetch, find, known, loading
+from labelkin.corpora import FetchError, fetch, find, known
 from labelkin.corpora import download as downloading
 from labelkin.corpora.download import DownloadError, RemoteFile, download
 
@@ -280,8 +280,7 @@ def tiny_reuters(server, monkeypatch):
     corpora = {**known.KNOWN, "reuters21578": replace(
         known.KNOWN["reuters21578"], files=(file,)
     )}  # fmt: skip
-    for module in (known, loading):
-        monkeypatch.setattr(module, "KNOWN", MappingProxyType(corpora))
+    monkeypatch.setattr(known, "KNOWN", MappingProxyType(corpora))
     return f"{server.url}/copy/"
 
 

@@ -3,8 +3,8 @@
 The algorithm, line by line, and the function that is it:
 
 ===============================================================  ==================================
-given a document x, obtain p(label | x) for every label          ``labelkin.content``, any
-(step 1)                                                         classifier's ``log_odds``
+given a document x, obtain p(label | x) for every label          any classifier of
+(step 1)                                                         ``labelkin.content``
 learn p(label | other labels) from the training labels           ``label_evidence``, from the
                                                                  counted sets of ``label_sets``
 fill in the other labels: decided (eq. 3, M1) or probable        ``combination.decided_labels``,

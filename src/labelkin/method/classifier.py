@@ -270,7 +270,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         """Return the posterior of some documents, from which everything about it is read.
 
         Suggestions, explanations and decisions of one computation: see
-        :class:`labelkin.explain.Posterior`. For many documents :meth:`log_odds` takes less memory.
+        :class:`labelkin.Posterior`. For many documents :meth:`log_odds` takes less memory.
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)

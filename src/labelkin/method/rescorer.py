@@ -135,7 +135,7 @@ class LabelRescorer(BaseEstimator):
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.
 
-        Suggestions, explanations and decisions: see :class:`labelkin.explain.Posterior`. For many
+        Suggestions, explanations and decisions: see :class:`labelkin.Posterior`. For many
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
         """
         check_is_fitted(self)

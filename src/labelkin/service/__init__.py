@@ -2,17 +2,16 @@
 
 ===================  ===============================================================================
 ``serving``          ``create_app``, ``serve``: models → an application, an address; the bounds
-``app``              the application put together, and the page
+``app``              the application put together, the page, and /api: suggestions that respond to
+                     accepted and rejected labels, and why
 ``guard``            hosts, origins, the token, the body's size
-``routes``           /api: suggestions that respond to accepted and rejected labels, and why
-``messages``         what these routes take and answer
+``messages``         what /api takes and answers; problem+json
 ``annif``            /v1: Annif's REST API
 ``health``           /health, /ready, /metrics: what is counted
 ``answers``          a request → labels with the parts of their log-odds, reasons, the label map
 ``models``           a model that is served, and how it learns from the journal
 ``journal``          labelled documents, durable before the answer; ``read_journal`` to train on it
 ``running_service``  models, journals and worker threads together
-``problems``         problem+json
 ===================  ===============================================================================
 
 Only ``labelkin[serve]`` brings what the application needs; ``read_journal`` works without.
