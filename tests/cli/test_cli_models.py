@@ -91,7 +91,7 @@ class TestSuggest:
         evidence = top["parts"]["predicted labels"] + top["parts"].get("known labels", 0)
         np.testing.assert_allclose(labels, evidence, atol=1e-9)
         [[words]] = explain_terms(pipeline, [TEXT], [top["label"]], top=6)
-        assert top["words"] == [[t.term, t.share] for t in words.terms]
+        assert top["words"] == [[t.term, t.log_odds] for t in words.terms]
 
     def test_others_react_to_what_is_accepted_and_refused(self, model, pipeline):
         options = ["--accept", "corn", "--reject", "parliament", "--json", "--top", 38]

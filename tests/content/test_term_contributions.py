@@ -28,7 +28,7 @@ from labelkin import (
     PerLabel,
     PlattSVM,
 )
-from labelkin.content.term_contributions import content_shares, terms_of
+from labelkin.content.term_contributions import contributions_of, terms_of
 from labelkin.explain.terms import explain_terms
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
@@ -65,18 +65,18 @@ def queries(X):
 
 
 def total(cell):
-    return cell.constant + sum(term.share for term in cell.terms) + cell.clipped
+    return cell.constant + sum(term.log_odds for term in cell.terms) + cell.clipped
 
 
 def assert_adds_up(model, X, columns, clipped=False):
-    shares = model.content_shares(X, columns)
+    shares = model.term_contributions(X, columns)
     np.testing.assert_allclose(
         [[total(cell) for cell in row] for row in shares], model.log_odds(X)[:, columns], atol=1e-9
     )
     cells = [cell for row in shares for cell in row]
     assert clipped or not any(cell.clipped for cell in cells)
     for cell in cells:
-        sizes = [abs(term.share) for term in cell.terms]
+        sizes = [abs(term.log_odds) for term in cell.terms]
         assert sizes == sorted(sizes, reverse=True)
         assert 0 not in sizes
     return shares
@@ -129,8 +129,8 @@ def test_without_a_term_the_log_odds_change_by_its_share(name):
     X, Y = world(1)
     model = LINEAR[name]().fit(X, Y)
     told = np.zeros((20, 5))
-    for j, cell in enumerate(model.content_shares(X[:1], range(5))[0]):
-        told[[term.term for term in cell.terms], j] = [term.share for term in cell.terms]
+    for j, cell in enumerate(model.term_contributions(X[:1], range(5))[0]):
+        told[[term.term for term in cell.terms], j] = [term.log_odds for term in cell.terms]
         for term in cell.terms:
             assert term.value == (1 if name == "bernoulli" else X[0, term.term]) != 0
         np.testing.assert_allclose(cell.constant, model.log_odds(0 * X[:1])[0, j], atol=1e-9)
@@ -202,9 +202,9 @@ def test_documents_of_single_precision_add_up_with_their_rounding():
 )
 def test_what_is_not_linear_has_no_shares(content):
     X, Y = world(6)
-    assert content.fit(X, Y).content_shares(X[:3], [0, 1]) is None
-    assert content_shares(content, X[:3], [0]) is None
-    assert content.content_shares(X[:3], [3]) is not None or isinstance(content, AllLabels)
+    assert content.fit(X, Y).term_contributions(X[:3], [0, 1]) is None
+    assert contributions_of(content, X[:3], [0]) is None
+    assert content.term_contributions(X[:3], [3]) is not None or isinstance(content, AllLabels)
 
 
 class Misleading(LogisticRegression):
@@ -218,12 +218,12 @@ class Misleading(LogisticRegression):
 @pytest.mark.parametrize("estimator", [Misleading(), SVC(kernel="linear", probability=True)])
 def test_weights_that_are_not_those_of_the_log_odds_are_not_believed(estimator):
     X, Y = world(7)
-    assert PerLabel(estimator).fit(X, Y).content_shares(X[:3], [0]) is None
+    assert PerLabel(estimator).fit(X, Y).term_contributions(X[:3], [0]) is None
 
 
 def test_a_classifier_without_the_method_has_no_shares():
     X, Y = world(8)
-    assert content_shares(LogisticRegression().fit(X, Y[:, 0]), X, [0]) is None
+    assert contributions_of(LogisticRegression().fit(X, Y[:, 0]), X, [0]) is None
 
 
 def brute_force(X, query, k):
@@ -260,7 +260,7 @@ def test_neighbours_are_those_of_brute_force(kind):
 def test_shares_of_the_neighbours_with_the_label_are_its_probability():
     X, Y = world(10)
     model = NearestNeighbours(9).fit(X, Y)
-    for i, [cell] in enumerate(model.content_shares(X[4:12], [1])):
+    for i, [cell] in enumerate(model.term_contributions(X[4:12], [1])):
         share = sum(n.share for n in cell.neighbours if n.has_label)
         np.testing.assert_allclose(
             np.clip(share, 1e-6, 1 - 1e-6), model.predict_proba(X[4 + i : 5 + i])[0, 1], atol=1e-9
@@ -270,8 +270,8 @@ def test_shares_of_the_neighbours_with_the_label_are_its_probability():
 def test_nobody_votes_on_a_document_without_words_or_a_label_nobody_has():
     X, Y = world(11)
     model = NearestNeighbours(5).fit(X, Y)
-    assert model.content_shares(0 * X[:1], [0])[0][0].neighbours == ()
-    assert [cell.neighbours for cell in model.content_shares(X[:1], [3, 4])[0]] == [(), ()]
+    assert model.term_contributions(0 * X[:1], [0])[0][0].neighbours == ()
+    assert [cell.neighbours for cell in model.term_contributions(X[:1], [3, 4])[0]] == [(), ()]
 
 
 @pytest.mark.parametrize("name", ["svm", "naive Bayes", "logistic", "one vs rest"])
@@ -279,20 +279,20 @@ def test_columns_outside_the_labels_are_refused(name):
     X, Y = world(12)
     model = LINEAR[name]().fit(X, Y)
     with pytest.raises(ValueError, match=r"from 0 to 4, got 5 \(1 such of 2\)"):
-        model.content_shares(X[:1], [0, 5])
+        model.term_contributions(X[:1], [0, 5])
     with pytest.raises(TypeError, match="whole numbers"):
-        model.content_shares(X[:1], [0.5])
-    assert model.content_shares(X[:2], []) == [[], []]
+        model.term_contributions(X[:1], [0.5])
+    assert model.term_contributions(X[:2], []) == [[], []]
 
 
 def test_an_unfitted_classifier_is_refused():
     for content in (PlattSVM(), NaiveBayes(), NearestNeighbours(), PerLabel(LogisticRegression())):
         with pytest.raises(NotFittedError):
-            content.content_shares([[1.0]], [0])
+            content.term_contributions([[1.0]], [0])
 
 
 def explained_total(cell):
-    return cell.constant + sum(term.share for term in cell.terms) + cell.rest + cell.clipped
+    return cell.constant + sum(term.log_odds for term in cell.terms) + cell.rest + cell.clipped
 
 
 def text_pipeline(content=None):
@@ -311,10 +311,10 @@ def test_a_text_pipeline_names_the_terms_of_a_text(content):
             assert cell.label == model.classes_[j]
             np.testing.assert_allclose([explained_total(cell), cell.log_odds], told[j], atol=1e-9)
     [sea, money] = explain_terms(model, asked[:1], ["sea", "money"])[0]
-    assert sea.terms[0].term == "ship" and sea.terms[0].share > 0
+    assert sea.terms[0].term == "ship" and sea.terms[0].log_odds > 0
     assert {term.term for term in sea.terms} <= {"ship", "corn", "trade", "gold", "golden"}
     assert sea.rest == 0
-    assert {t.term: t.share for t in money.terms}["ship"] < 0
+    assert {t.term: t.log_odds for t in money.terms}["ship"] < 0
 
 
 @pytest.mark.parametrize("vectoriser", [CountVectorizer(), TfidfVectorizer()], ids=str)
@@ -400,7 +400,7 @@ def test_neighbours_pass_through_and_all_becomes_plain_values():
     plain = cell.to_dict()
     assert plain["neighbours"][0]["document"] == cell.neighbours[0].document
     [[cell]] = explain_terms(text_pipeline(), ["gold mines"], ["money"])
-    assert set(cell.to_dict()["terms"][0]) == {"term", "share", "value"}
+    assert set(cell.to_dict()["terms"][0]) == {"term", "log_odds", "value"}
 
 
 def test_unknown_labels_and_other_mistakes_say_what_to_do():
@@ -420,5 +420,5 @@ def test_explaining_changes_neither_documents_nor_model():
     for name in ("svm", "naive Bayes", "bernoulli"):
         model, asked = LINEAR[name]().fit(X, Y), sparse.csr_array(X[:5])
         before, told = asked.copy(), model.log_odds(X)
-        model.content_shares(asked, [0, 1])
+        model.term_contributions(asked, [0, 1])
         assert (before != asked).nnz == 0 and np.array_equal(told, model.log_odds(X))

@@ -253,7 +253,7 @@ def _words(model: FittedModel, vectors: Any, explained: list[Explanation]) -> li
     names = terms_of(model.steps)
     return [
         _Words(
-            [(str(t.term if names is None else names[t.term]), t.share) for t in one.terms],
+            [(str(t.term if names is None else names[t.term]), t.log_odds) for t in one.terms],
             [(n.document, n.similarity) for n in one.neighbours[:5]],
         )
         for one in found[0]

@@ -21,11 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.content.term_contributions import (
-    ContentShares,
-    SharesOfDocuments,
-    content_shares,
+    ContentContributions,
+    ContributionsOfDocuments,
+    contributions_of,
+    estimator_contributions,
     estimator_of_label,
-    estimator_shares,
     named,
     names_behind,
     read_columns,
@@ -48,7 +48,7 @@ class PerLabel(LogOddsClassifier):
     cv : int, default 5
         Folds for out-of-fold evidence, stratified over all labels.
     clip : float, default 1e-6
-        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that tells
+        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that gives
         log-odds itself (a logistic decision function, naive Bayes) is not clipped.
     n_jobs : int, optional
         Labels fitted at a time, as joblib has it.
@@ -111,7 +111,7 @@ class PerLabel(LogOddsClassifier):
         self._learn(X, labels, params)
         return out_of_fold_log_odds(self, X, labels, fit_params)
 
-    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
 
         ``[i][k]`` is document i and label ``columns[k]``. ``None`` where the estimator is not one
@@ -121,22 +121,22 @@ class PerLabel(LogOddsClassifier):
         check_is_fitted(self)
         X = self._read_documents(X, reset=False)
         asked = read_columns(columns, len(self.prior_log_odds_))
-        by_label = [self._label_shares(X, int(j)) for j in asked]
-        told = [shares for shares in by_label if shares is not None]
-        if len(told) < len(by_label):
+        by_label = [self._label_contributions(X, int(j)) for j in asked]
+        given = [shares for shares in by_label if shares is not None]
+        if len(given) < len(by_label):
             return None
-        return [[shares[i] for shares in told] for i in range(n_rows(X))]
+        return [[shares[i] for shares in given] for i in range(n_rows(X))]
 
-    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
-        """Return the shares of one label in every document."""
+    def _label_contributions(self, X: Any, j: int) -> list[ContentContributions] | None:
+        """Return the contributions to one label in every document."""
         estimator = self.estimators_[j]
         if estimator is None:
             return self._prior_alone(X, j)
-        told = _positive_log_odds(estimator, self.is_exact_[j], X, self.clip)
-        return estimator_shares(estimator, X, told, self.clip)
+        given = _positive_log_odds(estimator, self.is_exact_[j], X, self.clip)
+        return estimator_contributions(estimator, X, given, self.clip)
 
-    def _prior_alone(self, X: Any, j: int) -> list[ContentShares]:
-        return [ContentShares((), float(self.prior_log_odds_[j]))] * n_rows(X)
+    def _prior_alone(self, X: Any, j: int) -> list[ContentContributions]:
+        return [ContentContributions((), float(self.prior_log_odds_[j]))] * n_rows(X)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_parameters()
@@ -191,12 +191,12 @@ def _is_exact(estimator: Any, X: Any) -> bool:
     if estimator is None or not hasattr(estimator, "decision_function"):
         return False
     some = rows_of(X, np.arange(min(n_rows(X), 100)))
-    told, value = estimator.predict_proba(some)[:, 1], estimator.decision_function(some)
-    return bool(np.shape(value) == told.shape and np.allclose(expit(value), told, atol=1e-9))
+    given, value = estimator.predict_proba(some)[:, 1], estimator.decision_function(some)
+    return bool(np.shape(value) == given.shape and np.allclose(expit(value), given, atol=1e-9))
 
 
 def _positive_log_odds(estimator: Any, is_exact: bool, X: Any, clip: float) -> NDArray[np.float64]:
-    """Log-odds of "yes" from one binary classifier, as exact as it tells them."""
+    """Log-odds of "yes" from one binary classifier, as exact as it gives them."""
     with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
         if is_exact:
             return np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -235,32 +235,34 @@ class AllLabels(PerLabel):
     [('high',)]
     """
 
-    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
+    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
 
-        As :meth:`PerLabel.content_shares` does, for one-vs-rest classifiers; a pipeline that ends
-        in a content classifier of the library answers as that one does.
+        As :meth:`PerLabel.term_contributions` does, for one-vs-rest classifiers; a pipeline that
+        ends in a content classifier of the library answers as that one does.
         """
         check_is_fitted(self)
         if _ends_in_ours(self.estimator_):
-            return _shares_behind(self.estimator_, self._read_documents(X, reset=False), columns)
-        return super().content_shares(X, columns)
+            return _contributions_behind(
+                self.estimator_, self._read_documents(X, reset=False), columns
+            )
+        return super().term_contributions(X, columns)
 
-    def _label_shares(self, X: Any, j: int) -> list[ContentShares] | None:
+    def _label_contributions(self, X: Any, j: int) -> list[ContentContributions] | None:
         if j not in self.fitted_labels_:
             return self._prior_alone(X, j)
         place = int(np.searchsorted(self.fitted_labels_, j))
         estimator = estimator_of_label(self.estimator_, place)
         if estimator is None:
             return None
-        told = log_odds_of(estimator.predict_proba(X)[:, 1], clip=self.clip)
-        return estimator_shares(estimator, X, told, self.clip)
+        given = log_odds_of(estimator.predict_proba(X)[:, 1], clip=self.clip)
+        return estimator_contributions(estimator, X, given, self.clip)
 
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_parameters()
         positive, known = labels.counts()
         self.prior_log_odds_ = count_log_odds(positive, known)
-        self.fitted_labels_ = np.flatnonzero((positive > 0) & (positive < known))
+        self.fitted_labels_ = np.flatnonzero(~labels.constant())
         self.estimator_ = clone(self.estimator)
         if _ends_in_ours(self.estimator_):
             self.fitted_labels_ = np.arange(labels.shape[1])
@@ -332,10 +334,12 @@ def _ends_in_ours(estimator: Any) -> bool:
     return isinstance(estimator, Pipeline) and hasattr(estimator[-1], "log_odds")
 
 
-def _shares_behind(pipeline: Pipeline, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
-    """Return the shares of a pipeline's last step; ``None`` if the steps before name no terms."""
+def _contributions_behind(
+    pipeline: Pipeline, X: Any, columns: ArrayLike
+) -> ContributionsOfDocuments | None:
+    """Return what a pipeline's last step says; ``None`` if the steps before name no terms."""
     front, last = split_front(pipeline)
-    shares = content_shares(last, X if front is None else front.transform(X), columns)
+    shares = contributions_of(last, X if front is None else front.transform(X), columns)
     if shares is None or front is None:
         return shares
     names = names_behind(front, X)

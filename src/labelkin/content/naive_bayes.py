@@ -1,6 +1,6 @@
 """Content evidence by multinomial naive Bayes, label against rest, all labels in one product.
 
-McCallum & Nigam (1998), binary version: term counts, Laplace smoothing. All that is learnt are
+McCallum & Nigam (1998), binary version: term counts, Laplace smoothing. All that is learned are
 counts, so blocks of documents can be counted apart and added.
 """
 
@@ -16,10 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.term_contributions import SharesOfDocuments, linear_shares, read_columns
+from labelkin.content.term_contributions import (
+    ContributionsOfDocuments,
+    linear_contributions,
+    read_columns,
+)
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import count_log_odds
+from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import read_sample_weight
 
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
@@ -122,7 +126,7 @@ class NaiveBayes(LogOddsClassifier):
     Attributes
     ----------
     counts_ : TermCounts
-        All that was learnt.
+        All that was learned.
 
     Examples
     --------
@@ -135,7 +139,7 @@ class NaiveBayes(LogOddsClassifier):
         self.alpha = alpha
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative, and that blobs are not text."""
+        """Say that counts are not negative, and that blobs are not text."""
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         tags.classifier_tags.poor_score = True
@@ -174,10 +178,10 @@ class NaiveBayes(LogOddsClassifier):
         self._learn(X, labels, weight)
         return leave_one_out(self.counts_, X, labels, self.alpha, weight)
 
-    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its count ×
+        ``[i][k]`` is document i and label ``columns[k]``; a term's contribution is its count ×
         log(p(term | label) / p(term | rest)), the constant is the prior's log-odds.
         """
         check_is_fitted(self)
@@ -189,7 +193,7 @@ class NaiveBayes(LogOddsClassifier):
             words = _one_word_each(terms, len(counts.total))
             return term_log_odds(counts, words, self.alpha) - prior
 
-        return linear_shares(documents, weigh, prior)
+        return linear_contributions(documents, weigh, prior)
 
     def _learn(
         self, X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
@@ -354,8 +358,7 @@ def _add_prior(
     """Words plus prior; the prior alone where no document, or every one, has the label."""
     positive = np.where(positive < _NOBODY, 0.0, positive)
     known = np.where(known - positive < _NOBODY, positive, known)
-    one_sided = (positive <= 0) | (positive >= known)
-    return np.where(one_sided, 0.0, words) + count_log_odds(positive, known)
+    return np.where(constant_labels(positive, known), 0.0, words) + count_log_odds(positive, known)
 
 
 def _one_word_each(terms: NDArray[np.int64], n_terms: int) -> sparse.csr_array:

@@ -11,14 +11,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
-    ContentShares,
+    ContentContributions,
+    ContributionsOfDocuments,
     Neighbour,
-    SharesOfDocuments,
     read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import count_log_odds, log_odds_of
+from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 
 
@@ -52,7 +52,7 @@ class NearestNeighbours(LogOddsClassifier):
         self.clip = clip
         self.n_jobs = n_jobs
 
-    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
         """Name the neighbours that vote on some label columns, for a few documents.
 
         ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is all
@@ -65,7 +65,7 @@ class NearestNeighbours(LogOddsClassifier):
         log_odds = self._shares(similar, labels, *labels.counts())
         return [
             [
-                ContentShares((), float(log_odds[i, k]), neighbours)
+                ContentContributions((), float(log_odds[i, k]), neighbours)
                 for k, neighbours in enumerate(_neighbours(similar[[i]], labels))
             ]
             for i in range(len(log_odds))
@@ -111,7 +111,7 @@ class NearestNeighbours(LogOddsClassifier):
         voters = np.broadcast_to(np.asarray(similar.sum(axis=1)).reshape(-1, 1), votes.shape)
         if labels.unknown is not None:
             voters = voters - (similar @ labels.unknown).toarray()
-        counted = (voters > 0) & (positive > 0) & (positive < known)
+        counted = (voters > 0) & ~constant_labels(positive, known)
         share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
         log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
         return np.where(counted, log_odds, count_log_odds(positive, known))

@@ -12,10 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.term_contributions import SharesOfDocuments, linear_shares, read_columns
+from labelkin.content.term_contributions import (
+    ContributionsOfDocuments,
+    linear_contributions,
+    read_columns,
+)
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix
-from labelkin.odds import count_log_odds
+from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
@@ -115,16 +119,16 @@ class PlattSVM(LogOddsClassifier):
         self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")), out_of_fold)
         return out_of_fold
 
-    def content_shares(self, X: Any, columns: ArrayLike) -> SharesOfDocuments:
+    def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``; a term's share is its value × ``coef_``,
-        the constant is ``intercept_``.
+        ``[i][k]`` is document i and label ``columns[k]``; a term's contribution is its value ×
+        ``coef_``, the constant is ``intercept_``.
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         asked = read_columns(columns, len(self.intercept_))
-        return linear_shares(
+        return linear_contributions(
             documents, lambda terms: self.coef_[np.ix_(asked, terms)].T, self.intercept_[asked]
         )
 
@@ -143,11 +147,11 @@ class PlattSVM(LogOddsClassifier):
         self.coef_ = np.zeros((X.shape[1], labels.shape[1])).T
         if out_of_fold is not None:
             out_of_fold[:] = self.intercept_
-        two_sided = np.flatnonzero((positive > 0) & (positive < known))
+        varying = np.flatnonzero(~constant_labels(positive, known))
         folds, seed = self._draw_folds(labels.shape[0])
         settled = []
-        for start in range(0, len(two_sided), _LABELS_AT_A_TIME):
-            block = two_sided[start : start + _LABELS_AT_A_TIME]
+        for start in range(0, len(varying), _LABELS_AT_A_TIME):
+            block = varying[start : start + _LABELS_AT_A_TIME]
             svms = self._solve(X, labels.columns(block), folds, seed, weight)
             sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)
             self.coef_[block] = -sigmoid.slope[:, None] * svms.weights

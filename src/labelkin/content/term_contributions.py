@@ -1,7 +1,7 @@
 """Which words, or which documents, the content evidence of a label comes from.
 
 Where content log-odds are linear in the document's vector they are a constant, the log-odds of a
-document without words, plus a share for every term. A classifier of another kind names its
+document without words, plus a contribution of every term. A classifier of another kind names its
 neighbours, or has nothing exact to say; then the answer is ``None``, never a guess.
 """
 
@@ -23,21 +23,21 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import binarize
 
 
-class TermShare(NamedTuple):
+class TermContribution(NamedTuple):
     """What one term of a document adds to a label.
 
     Attributes
     ----------
     term
         The column of ``X``; or a name, where it is known.
-    share
+    log_odds
         Weight × value, in log-odds.
     value
         What the document's vector holds for the term; not 0.
     """
 
     term: Any
-    share: float
+    log_odds: float
     value: float
 
 
@@ -64,25 +64,25 @@ class Neighbour(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ContentShares:
+class ContentContributions:
     """The content log-odds of one label for one document, taken apart.
 
-    constant + the shares of the terms + clipped = log_odds.
+    constant + the contributions of the terms + clipped = log_odds.
 
     Attributes
     ----------
     terms
         What each term adds, strongest first; terms that add nothing are left out.
     constant
-        The log-odds of a document without words; all of them where no terms are told.
+        The log-odds of a document without words; all of them where no terms are named.
     neighbours
         The most similar documents first; empty where nobody votes and the label has its prior.
     clipped
-        What it takes to stay within the probabilities that the classifier tells, which end before
-        0 and 1. Mostly 0; always, for classifiers that tell log-odds.
+        What it takes to stay within the probabilities that the classifier gives, which end before
+        0 and 1. Mostly 0; always, for classifiers that give log-odds.
     """
 
-    terms: tuple[TermShare, ...]
+    terms: tuple[TermContribution, ...]
     constant: float
     neighbours: tuple[Neighbour, ...] = ()
     clipped: float = 0.0
@@ -90,26 +90,26 @@ class ContentShares:
     @property
     def log_odds(self) -> float:
         """The content log-odds: all parts together."""
-        return self.constant + sum(term.share for term in self.terms) + self.clipped
+        return self.constant + sum(term.log_odds for term in self.terms) + self.clipped
 
 
-SharesOfDocuments = list[list[ContentShares]]
+ContributionsOfDocuments = list[list[ContentContributions]]
 
 
-def content_shares(content: Any, X: Any, columns: ArrayLike) -> SharesOfDocuments | None:
-    """Return the shares of any fitted content classifier; ``None`` if it has no exact ones.
+def contributions_of(content: Any, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
+    """Return the contributions of any fitted content classifier; ``None`` if it has no exact ones.
 
     ``[i][k]`` is document i of ``X`` and label column ``columns[k]``.
     """
-    tell = getattr(content, "content_shares", None)
-    return None if tell is None else tell(X, columns)
+    ask = getattr(content, "term_contributions", None)
+    return None if ask is None else ask(X, columns)
 
 
-def linear_shares(
+def linear_contributions(
     X: Any,
     weigh: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     constant: NDArray[np.float64],
-) -> SharesOfDocuments:
+) -> ContributionsOfDocuments:
     """Take linear log-odds apart, for a few documents and labels.
 
     Parameters
@@ -127,7 +127,9 @@ def linear_shares(
     weights = weigh(used)
     return [
         [
-            ContentShares(_strongest_first(terms, values, weights[place, k]), float(constant[k]))
+            ContentContributions(
+                _strongest_first(terms, values, weights[place, k]), float(constant[k])
+            )
             for k in range(len(constant))
         ]
         for terms, values in _rows(documents)
@@ -135,7 +137,7 @@ def linear_shares(
     ]
 
 
-def named(shares: ContentShares, names: Any) -> ContentShares:
+def named(shares: ContentContributions, names: Any) -> ContentContributions:
     """Call terms that are columns by their names; ``None``: they have none."""
     if names is None:
         return shares
@@ -192,11 +194,13 @@ def _rows(X: sparse.csr_array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.f
 
 def _strongest_first(
     terms: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[TermShare, ...]:
+) -> tuple[TermContribution, ...]:
     shares = values * weights
     order = np.argsort(-np.abs(shares), kind="stable")
     return tuple(
-        TermShare(int(terms[f]), float(shares[f]), float(values[f])) for f in order if shares[f]
+        TermContribution(int(terms[f]), float(shares[f]), float(values[f]))
+        for f in order
+        if shares[f]
     )
 
 
@@ -222,10 +226,10 @@ class LinearForm(NamedTuple):
     above: float | None = None
 
 
-def estimator_shares(
-    estimator: Any, X: Any, told: NDArray[np.float64], clip: float
-) -> list[ContentShares] | None:
-    """Take apart what one binary classifier tells of some documents; ``None`` if it is not linear.
+def estimator_contributions(
+    estimator: Any, X: Any, given: NDArray[np.float64], clip: float
+) -> list[ContentContributions] | None:
+    """Take apart what one binary classifier says of some documents; ``None`` if it is not linear.
 
     Parameters
     ----------
@@ -234,7 +238,7 @@ def estimator_shares(
         features it sees; columns that only pass through the steps before it keep their places.
     X
         Documents as it takes them.
-    told
+    given
         The log-odds it gives them, ``(n_documents,)``.
     clip
         Where its probabilities are clipped.
@@ -245,14 +249,14 @@ def estimator_shares(
     if form is None or (front is not None and names is None):
         return None
     features = X if front is None else front.transform(X)
-    shares = [named(row, names) for row in _form_shares(form, features)]
+    shares = [named(row, names) for row in _form_contributions(form, features)]
     linear = np.array([row.log_odds for row in shares])
-    size = np.array([sum(abs(term.share) for term in row.terms) for row in shares])
-    if not _agree(told, linear, 1 + size + abs(form.constant), clip):
+    size = np.array([sum(abs(term.log_odds) for term in row.terms) for row in shares])
+    if not _agree(given, linear, 1 + size + abs(form.constant), clip):
         return None
     return [
         replace(row, clipped=_beyond_rounding(value - row.log_odds))
-        for row, value in zip(shares, told, strict=True)
+        for row, value in zip(shares, given, strict=True)
     ]
 
 
@@ -316,23 +320,23 @@ def _difference(log_prior: NDArray[np.float64]) -> float:
     return float(yes - no)
 
 
-def _form_shares(form: LinearForm, features: Any) -> list[ContentShares]:
+def _form_contributions(form: LinearForm, features: Any) -> list[ContentContributions]:
     values = features if sparse.issparse(features) else np.asarray(features, dtype=np.float64)
     if form.above is not None:
         values = binarize(values, threshold=form.above)
-    rows = linear_shares(
+    rows = linear_contributions(
         values, lambda terms: form.weigh(terms)[:, None], np.array([form.constant])
     )
     return [row for (row,) in rows]
 
 
 def _agree(
-    told: NDArray[np.float64], linear: NDArray[np.float64], size: NDArray[np.float64], clip: float
+    given: NDArray[np.float64], linear: NDArray[np.float64], size: NDArray[np.float64], clip: float
 ) -> bool:
     """Tell whether log-odds are the linear ones, or stand at the clip that those are beyond."""
     end = -logit(clip)
-    is_clipped = (np.abs(told) > end - _ROUNDING) & (told * linear > end * (end - _ROUNDING))
-    return bool(np.all(is_clipped | (np.abs(told - linear) <= _ROUNDING * size)))
+    is_clipped = (np.abs(given) > end - _ROUNDING) & (given * linear > end * (end - _ROUNDING))
+    return bool(np.all(is_clipped | (np.abs(given - linear) <= _ROUNDING * size)))
 
 
 def _beyond_rounding(value: float) -> float:

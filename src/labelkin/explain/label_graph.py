@@ -209,7 +209,7 @@ def strongest_edges(
     weights
         ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
     labels
-        The training label sets the weights were learnt from.
+        The training label sets the weights were learned from.
     n_attractions, n_repulsions
         How many of each to return, where there are as many.
 

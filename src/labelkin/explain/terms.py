@@ -10,10 +10,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
-    ContentShares,
+    ContentContributions,
     Neighbour,
-    TermShare,
-    content_shares,
+    TermContribution,
+    contributions_of,
     named,
     terms_of,
 )
@@ -24,7 +24,7 @@ from labelkin.label_matrix import names_to_columns
 class TermExplanation:
     """The strongest terms of one label for one document; all parts in log-odds.
 
-    constant + the shares of the terms + rest + clipped = log_odds.
+    constant + the contributions of the terms + rest + clipped = log_odds.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class TermExplanation:
     rest
         What all other terms add together.
     constant, clipped, neighbours
-        As in :class:`ContentShares`.
+        As in :class:`ContentContributions`.
     """
 
     label: Any
     log_odds: float
-    terms: tuple[TermShare, ...]
+    terms: tuple[TermContribution, ...]
     rest: float
     constant: float
     clipped: float = 0.0
@@ -98,7 +98,7 @@ def explain_terms(
     content = _content_of(classifier)
     columns = names_to_columns(labels, classifier.label_names_)
     documents = steps.transform(X) if steps else X
-    shares = content_shares(content, documents, columns)
+    shares = contributions_of(content, documents, columns)
     if shares is None:
         return None
     names = terms_of(steps) if steps else getattr(classifier, "feature_names_in_", None)
@@ -122,12 +122,12 @@ def _content_of(classifier: Any) -> Any:
     return getattr(classifier, "content_", classifier)
 
 
-def _explanation(label: Any, shares: ContentShares, top: int) -> TermExplanation:
+def _explanation(label: Any, shares: ContentContributions, top: int) -> TermExplanation:
     return TermExplanation(
         label,
         shares.log_odds,
         shares.terms[:top],
-        float(sum(term.share for term in shares.terms[top:])),
+        float(sum(term.log_odds for term in shares.terms[top:])),
         shares.constant,
         shares.clipped,
         shares.neighbours,

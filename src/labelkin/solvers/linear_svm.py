@@ -283,7 +283,7 @@ def _solve_one(
     X_train: sparse.csr_array,
     rows: NDArray[np.intp],
 ) -> tuple[NDArray[np.float64], float]:
-    """Return weights and bias of label ``j`` learnt without ``fold`` (−1: from all documents)."""
+    """Return weights and bias of label ``j`` learned without ``fold`` (−1: from all documents)."""
     signs = task.signs(j)
     answer = task.constant_answers(signs)[fold + 1]
     if not np.isnan(answer):

@@ -50,7 +50,7 @@ class Problem(NamedTuple):
     left_out
         The lane that does not learn from this document; −1: all lanes do.
     learns
-        Whether anything is learnt in a lane, ``(LANES,)``.
+        Whether anything is learned in a lane, ``(LANES,)``.
     """
 
     indptr: NDArray[np.int64]
@@ -81,7 +81,7 @@ def descend(
     max_sweeps: int,
     state: np.uint64,
 ) -> bool:
-    """Solve every lane to a violation of at most ``tol``; tell whether that was reached.
+    """Solve every lane to a violation of at most ``tol``; return whether that was reached.
 
     ``order`` holds the documents whose sign is not 0, and is shuffled. ``W``, flat (n_features ·
     LANES,), and ``bias``, (LANES,), come as zeros and leave as the solution. ``recentre`` times the
@@ -176,7 +176,7 @@ def _step_lanes(
     violation: Floats,
     step: Floats,
 ) -> tuple[bool, bool]:
-    """Move one document's dual variables; tell whether any moved, and whether it may rest.
+    """Move one document's dual variables; return whether any moved, and whether it may rest.
 
     ``document`` is its sign, curvature, upper bound and the lane it is left out of. ``violation``
     collects the smallest and the largest projected gradient of every lane, ``(2, LANES)``.
