@@ -1,4 +1,4 @@
-"""The table of known corpora: what they are, where their official homes are, who reads them.
+"""Known corpora: what they are, where their homes are; and who reads a name or a path.
 
 Its entries stand in ``known.toml``.
 """
@@ -17,10 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from labelkin.corpora.corpus import Corpus
 from labelkin.corpora.documents import format_of
 from labelkin.corpora.lines import decoded_lines
-from labelkin.corpora.sparse_text import is_extreme
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
@@ -300,7 +298,7 @@ def _file_reader(path: Path) -> Reader | None:
         case ".arff":
             return _arff_reader(path)
         case ".txt":
-            return lazy_reader("sparse_text.read_extreme") if is_extreme(path) else None
+            return lazy_reader("sparse_text.read_extreme") if _is_extreme(path) else None
     return lazy_reader(_FILE_READERS[ending]) if ending in _FILE_READERS else None
 
 
@@ -317,7 +315,13 @@ def _folder_reader(folder: Path) -> Reader | None:
     for sign, reader in _FOLDER_READERS.items():
         if any(folder.glob(sign)):
             return lazy_reader(reader)
-    if any(is_extreme(path) for path in folder.glob("*.txt*")):
+    if any(_is_extreme(path) for path in folder.glob("*.txt*")):
         return lazy_reader("sparse_text.read_extreme_folder")
     has_texts = any(folder.glob("*.txt")) or any(folder.glob("train/*.txt"))
     return lazy_reader("text_corpora.read_annif_folder") if has_texts else None
+
+
+def _is_extreme(path: Path) -> bool:
+    from labelkin.corpora.sparse_text import is_extreme  # loads NumPy: the table is read without
+
+    return is_extreme(path)
