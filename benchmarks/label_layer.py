@@ -14,9 +14,8 @@ from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.label_evidence import LogisticLabels
+from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.logistic import prior_scale
 
 Array = NDArray[np.float64]
 
