@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.combination import probable_labels
 from labelkin.odds import count_log_odds, probability_of
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
@@ -58,7 +58,7 @@ class CalibratedLabels:
         """Return the calibrated probabilities."""
         values = content * self.calibration.slope
         values += self.calibration.shift
-        return probable_labels(values)
+        return np.asarray(expit(values, out=values))
 
 
 def fit_calibration(

@@ -38,19 +38,24 @@ def keep_first(
     Labels that tie stay tied. Where ``takes_part`` is given (``(n_documents, n_labels)``, or one
     row for all), only its labels compete: those that are known have their place.
     """
-    rivals = posterior
+    if not posterior.size:
+        return
     if takes_part is not None:
+        takes_part = np.broadcast_to(takes_part, posterior.shape)
         contest = np.where(takes_part, contest, -np.inf)
-        rivals = np.where(takes_part, posterior, -np.inf)
-    highest = rivals.max(axis=1, initial=-np.inf, keepdims=True)
-    best = contest.max(axis=1, initial=-np.inf, keepdims=True)
+    rivals = posterior if takes_part is None else np.where(takes_part, posterior, -np.inf)
+    # Where the same label wins both, which is nearly everywhere, nobody has been overtaken.
+    rows = np.flatnonzero(contest.argmax(axis=1) != rivals.argmax(axis=1))
+    contest, rivals = contest[rows], rivals[rows]
+    highest = rivals.max(axis=1, keepdims=True)
+    best = contest.max(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):  # -inf − -inf where nobody takes part
         winner = contest >= best - _MARGIN * np.maximum(1, np.abs(best))
         target = highest + _MARGIN * np.maximum(1, np.abs(highest))
     beaten = (rivals < highest) & np.isfinite(highest)
     overtaken = (winner & beaten).any(axis=1) & ~(winner & ~beaten).any(axis=1)
     winner &= overtaken[:, None]
-    np.copyto(posterior, target, where=winner)
+    posterior[rows] = np.where(winner, target, posterior[rows])
 
 
 def choose_first_place(

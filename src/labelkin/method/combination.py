@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import clone
 
 from labelkin.label_matrix import LabelMatrix, labels_for
@@ -50,11 +51,7 @@ def decided_labels(content: Matrix) -> Matrix:
 
 def probable_labels(content: Matrix) -> Matrix:
     """Fill in the other labels with their probabilities (M2, equation 4)."""
-    # The logistic function, written so that NumPy computes it several values at a time.
-    halves = np.tanh(0.5 * content)
-    halves += 1.0
-    halves *= 0.5
-    return np.asarray(halves)
+    return np.asarray(expit(content))
 
 
 #: The paper's variants.
