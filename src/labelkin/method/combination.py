@@ -169,14 +169,10 @@ class Combination:
                 posterior[rows], _ = self.taken_apart(content[rows], known[rows])
         return posterior
 
-    def parts(self, content: Matrix, known: Matrix | None = None) -> list[Part]:
-        """Return the parts of the posterior, in the order in which they are added."""
-        return self.taken_apart(content, known)[1]
-
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
     ) -> tuple[Matrix, list[Part]]:
-        """Return the posterior and its parts, computed together."""
+        """Return the posterior and its parts, in the order they are added, computed once."""
         known = np.full(content.shape, np.nan) if known is None else known
         added = self._label_parts(content, known)
         # The posterior is not summed from prior and content less prior: that would round twice.
