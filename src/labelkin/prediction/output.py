@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
@@ -77,6 +76,7 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
     return LAYOUTS[kind]([str(label) for label in labels], all_scores)
 
 
+@dataclass(frozen=True)
 class Output:
     """Lines that are on the disk before the next ones are computed.
 
@@ -88,9 +88,8 @@ class Output:
         Whether every piece is to reach the disk; not for streams.
     """
 
-    def __init__(self, file: BinaryIO, *, durable: bool) -> None:
-        self.file = file
-        self.durable = durable
+    file: BinaryIO
+    durable: bool
 
     @classmethod
     def to_file(cls, path: Path, *, resume: bool = False) -> Self:
@@ -111,12 +110,7 @@ class Output:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.durable:
             self.file.close()
 
@@ -124,16 +118,13 @@ class Output:
 def cut_torn_line(path: Path) -> int:
     """Cut off what follows the last line end; return how many bytes that were."""
     with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = size
-        while end > 0:
+        size = end = file.seek(0, os.SEEK_END)
+        found = -1
+        while end > 0 and found < 0:
             start = max(0, end - _BLOCK)
             file.seek(start)
             found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                end = start + found + 1
-                break
-            end = start
+            end = start + found + 1 if found >= 0 else start
         file.truncate(end)
         return size - end
 
