@@ -100,7 +100,7 @@ def info(name: CorpusName, reading: Reading) -> None:
 
     Example:  labelkin corpus info newsroom
     """
-    for title, value in _describe(reading.corpus(name)):
+    for title, value in _describe(reading.corpus(name)).items():
         typer.echo(f"{title:<12} {value}")
 
 
@@ -288,24 +288,19 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
     return found.name, found.title, ", ".join(names), str(len(systems)), state
 
 
-def _describe(found: Corpus) -> list[tuple[str, str]]:
+def _describe(found: Corpus) -> dict[str, str]:
     """Return what a person wants to know of a corpus, line by line."""
-    n_documents, n_labels = found.Y.shape
-    sizes = found.Y.positive.sum(axis=1)
-    n_train, n_test = len(found.train), len(found.test)
-    vectors = "" if found.features == "text" else f"{found.documents.shape[1]:,} "
-    return [
-        ("name", found.name),
-        ("documents", f"{n_documents:,}: {n_train:,} to train, {n_test:,} to test"),
-        ("labels", f"{n_labels:,}: {listed(found.Y.names)}"),
-        (
-            "per document",
-            f"{sizes.mean():.3f} on average, {int((sizes == 0).sum()):,} documents have none",
-        ),
-        ("features", f"{vectors}{found.features}"),
-        ("source", found.source),
-        ("licence", found.licence),
-    ]
+    summary, per_document = found.summary(), found.Y.positive.sum(axis=1)
+    n_empty = int((per_document == 0).sum())
+    return {
+        "name": found.name,
+        "documents": summary["documents"],
+        "labels": f"{found.Y.shape[1]:,}: {listed(found.Y.names)}",
+        "per document": f"{per_document.mean():.3f} on average, {n_empty:,} documents have none",
+        "features": summary["features"],
+        "source": found.source,
+        "licence": found.licence,
+    }
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -149,19 +149,14 @@ def _corpus(
 
 
 def _check_same_attributes(tables: Sequence[_Table]) -> None:
-    first, *others = ([(a.name, a.values) for a in table.attributes] for table in tables)
-    for got, table in zip(others, tables[1:], strict=True):
-        if got != first:
-            wrong = next(
-                (
-                    name
-                    for (name, values), b in zip(got, first, strict=False)
-                    if (name, values) != b
-                ),
-                f"{len(got)} instead of {len(first)}",
-            )
+    first = tables[0]
+    for table in tables[1:]:
+        if table.attributes != first.attributes:
+            pairs = zip(table.attributes, first.attributes, strict=False)
+            counts = f"{len(table.attributes)} instead of {len(first.attributes)}"
+            wrong = next((here.name for here, there in pairs if here != there), counts)
             raise ValueError(
-                f"{table.path.name}: the attributes must be those of {tables[0].path.name}, with "
+                f"{table.path.name}: the attributes must be those of {first.path.name}, with "
                 f"the same values in the same order, got {wrong!r}."
             )
 
@@ -270,7 +265,7 @@ class _Attribute:
 
     name: str
     values: tuple[str, ...] | None
-    line: int
+    line: int = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -462,13 +457,11 @@ def _read_rows(
     any_sparse = False
     for number, line in lines:
         try:
-            if line[0] == "{":
-                any_sparse = True
-                row = omitted | _sparse_row(line, columns, readers)
-            else:
-                row = _dense_row(line, columns, readers)
+            row = _read_row(line, columns, readers)
         except _RowError as bad:
             raise ValueError(f"{line_of(path, number)}: {bad}") from None
+        if line[0] == "{":
+            any_sparse, row = True, omitted | row
         indices.extend(row)
         values.extend(row.values())
         indptr.append(len(indices))
@@ -484,29 +477,24 @@ class _RowError(Exception):
     """A row that does not fit the header."""
 
 
-def _dense_row(
+def _read_row(
     line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
 ) -> dict[int, float]:
-    values = _split_values(line)
-    if len(values) != len(columns):
-        raise _RowError(
-            f"a row must have {len(columns)} values, one per attribute, got {len(values)}. "
-            "Is the file cut off?"
-        )
-    try:
-        numbers = [read(value) for read, value in zip(readers, values, strict=True)]
-    except (KeyError, ValueError):
-        raise _wrong_value(columns, enumerate(values)) from None
-    return dict(enumerate(numbers))
-
-
-def _sparse_row(
-    line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
-) -> dict[int, float]:
-    """Return the numbers that the row mentions, by column."""
-    if not line.endswith("}"):
-        raise _RowError(f"a sparse row must end with }}, got {line[-20:]!r}. Is the file cut off?")
-    places, values = _split_pairs(line[1:-1])
+    """Return the numbers that a row mentions, by column; a dense one mentions them all."""
+    places: Sequence[int]
+    if line[0] == "{":
+        if not line.endswith("}"):
+            raise _RowError(
+                f"a sparse row must end with }}, got {line[-20:]!r}. Is the file cut off?"
+            )
+        places, values = _split_pairs(line[1:-1])
+    else:
+        places, values = range(len(columns)), _split_values(line)
+        if len(values) != len(columns):
+            raise _RowError(
+                f"a row must have {len(columns)} values, one per attribute, got {len(values)}. "
+                "Is the file cut off?"
+            )
     try:
         row = {j: readers[j](value) for j, value in zip(places, values, strict=True)}
     except IndexError:

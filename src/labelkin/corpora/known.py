@@ -232,14 +232,10 @@ def _load_known(
             raise ValueError(f"{corpus.name} is made, not read: it takes no path, got {path!r}.")
         return corpus.read(**options)
     places = corpus.places() if path is None else [Path(path)]
-    found = find(corpus.name) if path is None else _existing(corpus, Path(path))
-    if found is None:
+    found = find(corpus.name) if path is None else places[0]
+    if found is None or not (found.is_file() or corpus.is_in(found)):
         raise _not_found(corpus, places)
     return replace(corpus.read(found, **options), name=corpus.name)
-
-
-def _existing(corpus: KnownCorpus, path: Path) -> Path | None:
-    return path if path.is_file() or corpus.is_in(path) else None
 
 
 def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:

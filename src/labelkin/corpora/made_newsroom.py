@@ -359,18 +359,8 @@ class NewsroomWords:
             self.topics[topic] = Topic(*map(_items, (said["actors"], said["things"], moves)))
         self.headlines, self.sentences = content["headlines"], content["sentences"]
         self.templates = {"filler": content["fillers"], "aside": content["asides"]}
-        self.lists = {
-            name: _items(content[name])
-            for name in (
-                "deeds",
-                "times",
-                "futures",
-                "amounts",
-                "places",
-                "home_places",
-                "foreign_places",
-            )
-        }
+        # Deeds, times, places …: whatever stands in the file as one text.
+        self.lists = {n: _items(said) for n, said in content.items() if isinstance(said, str)}
 
 
 @cache

@@ -14,6 +14,9 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
+import numpy as np
+
+from labelkin import registry
 from labelkin.experiment.plan import (
     ALONE,
     AUTO,
@@ -29,23 +32,14 @@ from labelkin.experiment.plan import (
 )
 from labelkin.experiment.prepared_corpus import WEIGHTS
 from labelkin.experiment.train import check_rule, parameter_types, part_names
+from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
 
 #: What the paper reports, and how it tests differences.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
 #: Every score of :meth:`labelkin.metrics.Evaluation.scores`.
-_ALL_METRICS = (
-    "hamming_loss",
-    *(
-        f"{average}_{metric}"
-        for average in ("micro", "macro", "weighted", "document")
-        for metric in ("precision", "recall", "f1", "jaccard")
-    ),
-    *("subset_loss", "one_error", "coverage", "ranking_loss", "label_ranking_average_precision"),
-    *(f"{metric}@{k}" for metric in ("precision", "recall", "ndcg") for k in (1, 3, 5)),
-    *("brier_score", "log_loss", "expected_calibration_error"),
-)
+_ALL_METRICS = tuple(evaluate(np.eye(2), np.eye(2) - 0.5).scores())
 #: Names become parts of file names and of the systems' names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 C = TypeVar("C", bound=Classifier | Thresholds)
@@ -163,35 +157,33 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
 
 
 def _read_content(name: str, table: Table) -> Content:
-    classifier = table.take("classifier", _one_of(part_names("content")))
     terms = table.table("terms")
-    content = Content(
-        name=name,
-        classifier=classifier,
-        parameters=table.parameters(parameter_types("content", classifier)),
-        weights=table.take("weights", _one_of(WEIGHTS), "counts"),
-        terms=_parameters(terms, TermSelection) if terms else None,
-    )
-    table.finish()
-    return content
+    weights = table.take("weights", _one_of(WEIGHTS), "counts")
+    chosen = _parameters(terms, TermSelection) if terms else None
+    return Content(name, *_read_part(table, "content"), weights, chosen)
 
 
 def _read_labels(name: str, table: Table) -> Classifier:
-    classifier = table.take("classifier", _one_of(part_names("labels")))
-    parameters = table.parameters(parameter_types("labels", classifier))
-    table.finish()
-    return Classifier(name, classifier, parameters)
+    return Classifier(name, *_read_part(table, "labels"))
 
 
 def _read_thresholds(name: str, table: Table) -> Thresholds:
-    rule = table.take("rule", _one_of(part_names("thresholds")))
-    thresholds = Thresholds(name, rule, table.parameters(parameter_types("thresholds", rule)))
-    table.finish()
+    thresholds = Thresholds(name, *_read_part(table, "thresholds", "rule"))
     try:
         check_rule(thresholds)
     except ValueError as error:
         raise table.error(str(error)) from None
     return thresholds
+
+
+def _read_part(
+    table: Table, kind: registry.Kind, key: str = "classifier"
+) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of a part; nothing else may be left in the table."""
+    name = table.take(key, _one_of(part_names(kind)))
+    parameters = table.parameters(parameter_types(kind, name))
+    table.finish()
+    return name, parameters
 
 
 def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:

@@ -247,8 +247,7 @@ class _CorpusWork:
 
         trained = self._train(run, run.keeps_out_of_fold, report)
         if run.keeps_out_of_fold:
-            with self._out_of_fold_lock(run):
-                self._keep_out_of_fold(run, trained)
+            self._keep_out_of_fold(run, lambda: trained)
         report("documents")
         documents = (
             self.corpus.test_blocks() if start is None else store.blocks_of(start.log_odds())
@@ -316,24 +315,22 @@ class _CorpusWork:
         """
         place = self.folder / store.UNSEEN / run.name
         if run.name not in self.checked:
-            with self._out_of_fold_lock(run):
-                if not place.exists():
-                    self._keep_out_of_fold(run, self._train(run, True, lambda text: None))
+            self._keep_out_of_fold(run, lambda: self._train(run, True, lambda text: None))
             store.read_record(place, run, {store.OUT_OF_FOLD: np.float64})
             self.checked.add(run.name)
         return store.read_array(place / store.OUT_OF_FOLD)
 
-    def _out_of_fold_lock(self, run: PlannedRun) -> AbstractContextManager[bool]:
-        return store.locked(
-            self.folder / store.LOCKS / f"{run.name}.{store.UNSEEN}.lock", wait=True
-        )
-
-    def _keep_out_of_fold(self, run: PlannedRun, trained: Trained) -> None:
-        """Write out-of-fold log-odds, unless they are there; the caller holds the lock."""
-        place, unseen = self.folder / store.UNSEEN / run.name, trained.out_of_fold
-        if unseen is None:
-            raise TypeError(f"{run.name} was trained without its out-of-fold log-odds.")
-        if not place.exists():
+    def _keep_out_of_fold(self, run: PlannedRun, train: Callable[[], Trained]) -> None:
+        """Write out-of-fold log-odds, unless they are there."""
+        place = self.folder / store.UNSEEN / run.name
+        lock = self.folder / store.LOCKS / f"{run.name}.{store.UNSEEN}.lock"
+        with store.locked(lock, wait=True):
+            if place.exists():
+                return
+            trained = train()
+            unseen = trained.out_of_fold
+            if unseen is None:
+                raise TypeError(f"{run.name} was trained without its out-of-fold log-odds.")
             record = {**run.record(), "seconds": trained.seconds, "shape": unseen.shape}
             with store.new_run(place, record) as part:
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)

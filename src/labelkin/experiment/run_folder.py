@@ -57,7 +57,6 @@ RUNS, UNSEEN, LOCKS = "runs", "out_of_fold", ".locks"
 
 #: Documents × labels in memory at a time: 2²⁰ numbers are 8 MB.
 _BLOCK_CELLS = 2**20
-_CHUNK = 2**20
 _PACKAGES = ("labelkin", "numpy", "scipy", "scikit-learn", "joblib", "numba", "PyStemmer")
 
 
@@ -485,8 +484,5 @@ def _checked(blocks: Iterable[NDArray[np.float64]], part: Path) -> Iterator[NDAr
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
