@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,21 +41,22 @@ def compare(
             )
     found = compare_runs(_read_run(baseline), _read_run(proposal), n_draws, random_state)
     if json:
-        print_json(found._asdict() | {key: [vars(x) for x in getattr(found, key)]
-                                      for key in ("tests", "bootstraps")})  # fmt: skip
+        plain = {key: [vars(one) for one in found[key]] for key in ("tests", "bootstraps")}
+        print_json(found | plain)
         return
-    print_pairs([("baseline", found.baseline), ("proposal", found.proposal), ("", "")])
+    print_pairs([(name, found[name]) for name in ("baseline", "proposal")])
+    typer.echo("")
     print_table(
         ("metric", "baseline", "proposal", "difference"),
         [
             (metric, f"{one:.5f}", f"{other:.5f}", f"{other - one:+.5f}")
-            for metric, (one, other) in found.scores.items()
+            for metric, (one, other) in found["scores"].items()
         ],
     )
     typer.echo("")
     print_table(
         ("test", "n", "for the better", "P", "sign", "better"),
-        [(t.test, str(t.n), str(t.k), *verdict(t)) for t in found.tests],
+        [(t.test, str(t.n), str(t.k), *verdict(t)) for t in found["tests"]],
         left=(0, 5),
     )
     typer.echo("")
@@ -63,7 +64,7 @@ def compare(
         ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
         [
             (b.metric, *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)), *verdict(b))
-            for b in found.bootstraps
+            for b in found["bootstraps"]
         ],
         left=(0, 6),
     )
@@ -74,26 +75,6 @@ def verdict(found: SignTest | Bootstrap) -> tuple[str, str, str]:
     """Write P, the sign, and the name of the run that the sign says is better."""
     better = "none shown" if found.sign == "~" else str(found.better)
     return f"{found.p_value:.4g}", found.sign, better
-
-
-class Compared(NamedTuple):
-    """Two runs side by side.
-
-    Attributes
-    ----------
-    baseline, proposal
-        Their names.
-    scores
-        By metric: of the baseline, of the proposal.
-    tests, bootstraps
-        What is sure of the difference.
-    """
-
-    baseline: str
-    proposal: str
-    scores: dict[str, tuple[float, float]]
-    tests: list[SignTest]
-    bootstraps: list[Bootstrap]
 
 
 def _read_run(folder: Path) -> tuple[Run, CorpusResults]:
@@ -114,8 +95,8 @@ def compare_runs(
     second: tuple[Run, CorpusResults],
     n_draws: int,
     random_state: int,
-) -> Compared:
-    """Judge two stored runs on the same truth."""
+) -> dict[str, Any]:
+    """Return the names of two stored runs, their scores on the same truth, tests, bootstraps."""
     from labelkin.metrics import evaluate
     from labelkin.report.results import bootstraps
     from labelkin.significance import macro_sign_test, micro_sign_test
@@ -129,12 +110,13 @@ def compare_runs(
     log_odds = (one.log_odds(), other.log_odds())
     scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
     drawn = {"n_draws": n_draws, "random_state": random_state}
-    return Compared(
-        *names,
-        {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
-        [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
-        list(bootstraps(truth, log_odds, decided, names, **drawn)),
-    )
+    return {
+        "baseline": names[0],
+        "proposal": names[1],
+        "scores": {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
+        "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
+        "bootstraps": list(bootstraps(truth, log_odds, decided, names, **drawn)),
+    }
 
 
 def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:

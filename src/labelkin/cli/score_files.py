@@ -184,11 +184,6 @@ def write_scores(scores: Scores, kind: str) -> bytes:
     return WRITERS[kind](scores)
 
 
-def is_text(kind: str) -> bool:
-    """Return whether files of a kind are for a terminal, not of arrays."""
-    return kind not in (".npy", ".npz")
-
-
 def _write_table(scores: Scores, delimiter: str) -> bytes:
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")

@@ -369,9 +369,8 @@ def _feature_column(attribute: _Attribute) -> _Column:
     if values is None:
         return _Column(attribute.name, _number, "a number")
     numbers = _numbers_of(values)
-    if numbers:
-        return _coded(attribute.name, values, numbers, ())
-    return _coded(attribute.name, values, {v: float(k) for k, v in enumerate(values)}, values)
+    levels = {} if numbers else {word: float(k) for k, word in enumerate(values)}
+    return _coded(attribute.name, values, numbers or levels, tuple(levels))
 
 
 def _label_column(path: Path, attribute: _Attribute) -> _Column:

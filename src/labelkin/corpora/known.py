@@ -211,11 +211,22 @@ def load(
     """
     if isinstance(name, str) and name in KNOWN:
         return _load_known(KNOWN[name], path, options)
-    if path is None and Path(name).exists():
-        return _reader_of(Path(name))(Path(name), **options)
-    if path is None and _is_path(name):
+    if path is not None:
+        known_corpus(os.fspath(name))  # raises: only a known corpus can be elsewhere
+    check_there(name)
+    return _reader_of(Path(name))(Path(name), **options)
+
+
+def check_there(name: str | os.PathLike[str]) -> None:
+    """Raise for what is neither a known corpus nor a path that is there.
+
+    A path, which is no misspelt name, has folders or an ending.
+    """
+    if Path(name).exists():
+        return
+    if not isinstance(name, str) or os.sep in name or Path(name).suffix:
         raise CorpusNotFound(f"There is no file or folder {os.fspath(name)!r}.")
-    return _load_known(known_corpus(os.fspath(name)), path, options)
+    known_corpus(name)
 
 
 def find(name: str) -> Path | None:
@@ -247,11 +258,6 @@ def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
         f"{fetch_it if corpus.files else corpus.by_hand} If it is elsewhere, pass its folder as "
         "path=."
     )
-
-
-def _is_path(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name is a path, no misspelt name: paths have folders or an ending."""
-    return not isinstance(name, str) or os.sep in name or bool(Path(name).suffix)
 
 
 _FORMATS = (

@@ -255,11 +255,7 @@ def _labels_of(stories: Mapping[str, float]) -> list[str]:
 
 
 def _table(
-    stories: Mapping[str, float],
-    labels: list[str],
-    odd: NDArray[np.float64],
-    desk: Desk,
-    beat: str,
+    stories: Mapping[str, float], labels: list[str], odd: NDArray[np.float64], desk: Desk, beat: str
 ) -> NDArray[np.float64]:
     """p(labels of the beat | desk); a closed beat has none of its labels."""
     weights = np.zeros(2 ** len(labels))

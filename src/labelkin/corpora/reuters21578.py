@@ -220,8 +220,7 @@ def _read_story(file: _File, start: int, tag: str, content: str) -> Story:
     for name, allowed in ATTRIBUTES.items():
         if not re.fullmatch(allowed, attributes.get(name, "")):
             raise file.error(
-                start,
-                f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}.",
+                start, f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}."
             )
     _, topics = _only(file, start, "TOPICS", content)
     kind, text = _only(file, start, "TEXT", content)

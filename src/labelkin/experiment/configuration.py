@@ -77,13 +77,12 @@ def parse_experiment(
     top = parse_toml(text, source)
     name = _read_name(top, "name")
     content = _named(top, "content", _read_content)
-    words = top.table("words")
     experiment = Experiment(
         name=name,
         title=top.text("title", name),
         corpora=_read_corpora(top, content, Path(folder)),
         seeds=tuple(top.take("seeds", _SEEDS, [0])),
-        words=_parameters(words, WordCounts) if words else {},
+        words=_parameters(top.table("words"), WordCounts),
         threshold=top.take("threshold", _SHARE, 0.5),
         metrics=top.some("metrics", _ALL_METRICS, METRICS),
         tests=top.some("tests", [*TESTS, "paired_bootstrap"], TESTS),
@@ -134,14 +133,13 @@ def _read_corpora(
 
 def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> CorpusChoice:
     path = table.text("path", None)
-    options = table.table("options")
-    documents = table.table("documents") or Table({}, table.source, "corpus.documents")
+    documents = table.table("documents")
     which = _one_of(["all", "labelled"])
     named = path is None or "name" in table.values
     choice = CorpusChoice(
         name=_read_name(table, "name") if named else Path(path).stem,
         path=None if path is None else str(folder / Path(path).expanduser()),
-        options=dict(options.values) if options else {},
+        options=dict(table.table("options").values),
         train=documents.take("train", which, "all"),
         test=documents.take("test", which, "all"),
         labels=table.take("labels", _one_of(["all", "in_both"]), "all"),
@@ -157,9 +155,9 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
 
 
 def _read_content(name: str, table: Table) -> Content:
-    terms = table.table("terms")
     weights = table.take("weights", _one_of(WEIGHTS), "counts")
-    chosen = _parameters(terms, TermSelection) if terms else None
+    terms = _parameters(table.table("terms"), TermSelection)
+    chosen = terms if "terms" in table.values else None
     return Content(name, *_read_part(table, "content"), weights, chosen)
 
 
@@ -189,13 +187,11 @@ def _read_part(
 def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:
     """Read the tables ``[key.NAME]``, whose names become parts of file names."""
     outer = table.table(key)
-    if outer is None:
-        return {}
     names = list(outer.values)
     for name in names:
         _check_name(table, f"{key}.{name}", name)
     _check_distinct(table, names, key)
-    return {name: read(name, inner) for name in names if (inner := outer.table(name)) is not None}
+    return {name: read(name, outer.table(name)) for name in names}
 
 
 def _parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
@@ -344,10 +340,9 @@ class Table:
             self.take(key, Kind(rule, lambda v: _is_list(v, lambda one: one in choices)), default)
         )
 
-    def table(self, key: str) -> Table | None:
-        """Return a table; ``None`` where there is none."""
-        found = self.take(key, Kind("a table", lambda v: isinstance(v, dict)), None)
-        return None if found is None else self._inside(key, found)
+    def table(self, key: str) -> Table:
+        """Return a table; an empty one where there is none."""
+        return self._inside(key, self.take(key, Kind("a table", lambda v: isinstance(v, dict)), {}))
 
     def tables(self, key: str) -> list[Table]:
         """Return a list of tables, ``[[key]]``, or a single one, ``[key]``."""

@@ -206,8 +206,8 @@ class _CorpusWork:
 
     def make(self, run: PlannedRun, start: Run | None) -> None:
         """Train a system and write its run; ``start`` is the run that it starts from."""
-        if start is not None and run.system.thresholds is not None:
-            self._make_decisions(run, start)
+        if run.start and start and run.system.thresholds:
+            self._make_decisions(run, run.start, start, make_rule(run.system.thresholds))
         else:
             self._make_log_odds(run, start)
 
@@ -267,22 +267,21 @@ class _CorpusWork:
         truth = store.read_truth(self.folder)[1]
         return score_known_labels(trained.log_odds, np.array(start.log_odds()), truth)
 
-    def _make_decisions(self, run: PlannedRun, start: Run) -> None:
+    def _make_decisions(
+        self, run: PlannedRun, scored: PlannedRun, start: Run, rule: ThresholdRule
+    ) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        if run.start is None or run.system.thresholds is None:
-            raise TypeError(f"{run.name} has no threshold rule.")
         watch = Stopwatch()
         scores = start.log_odds()
         self.progress(0, len(scores), f"{run.name}: learning")
-        unseen = self._out_of_fold(run.start)
+        unseen = self._out_of_fold(scored)
         learning = Stopwatch()
-        rule = make_rule(run.system.thresholds)
         rule.fit(unseen if rule.needs_scores else None, self._labels)
         learned = learning.seconds("learning_")
         # A rule that looks at all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "shape": scores.shape, "log_odds_of": run.start.name}
+        record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
             write_whole(part / store.CUTS, _cuts_csv(rule))

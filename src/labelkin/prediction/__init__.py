@@ -10,7 +10,6 @@ Documents come from :class:`labelkin.corpora.Documents`.
 
 from labelkin.prediction.fitted_model import Answer, FittedModel, answer_batches, fitted_model
 from labelkin.prediction.output import (
-    LAYOUTS,
     Layout,
     Output,
     ResumeNote,
@@ -19,7 +18,6 @@ from labelkin.prediction.output import (
 )
 
 __all__ = [
-    "LAYOUTS",
     "Answer",
     "FittedModel",
     "Layout",
