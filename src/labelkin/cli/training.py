@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import listed, print_message, stage
 from labelkin.corpora import Corpus
+from labelkin.corpora.corpus import object_array
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
@@ -60,8 +61,7 @@ def training_documents(
     texts, label_sets, mark = read_journal(journal)
     sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
     names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
-    together = np.empty(len(sets), dtype=object)
-    together[:] = [*documents, *texts]
+    together = object_array([*documents, *texts])
     return TrainingDocuments(together, read_labels(sets, names=names), list(mark))
 
 

@@ -6,8 +6,6 @@ several processes on one folder share the work, and each of them ends when all i
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -35,7 +33,7 @@ from labelkin.experiment.train import (
     train_content,
     train_control,
 )
-from labelkin.files import write_whole
+from labelkin.files import csv_text, write_whole
 from labelkin.odds import log_odds_of
 from labelkin.thresholds import ThresholdRule
 
@@ -284,7 +282,8 @@ class _CorpusWork:
         record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
-            write_whole(part / store.CUTS, _cuts_csv(rule))
+            head = ["label", "cut", "f1", "positives", "decided"]
+            write_whole(part / store.CUTS, csv_text([head, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _train(self, run: PlannedRun, out_of_fold: bool, report: Callable[[str], None]) -> Trained:
@@ -343,15 +342,6 @@ class _CorpusWork:
             yield block
             n_done += len(block)
             self.progress(n_done, n_documents, f"{run.name}: documents")
-
-
-def _cuts_csv(rule: ThresholdRule) -> str:
-    """Return the table of a fitted rule as CSV, a line per label; empty where nothing applies."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["label", "cut", "f1", "positives", "decided"])
-    writer.writerows(rule.table())
-    return file.getvalue()
 
 
 def _key(run: PlannedRun) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
-from labelkin.files import to_disk, write_whole
+from labelkin.files import csv_text, to_disk, write_whole
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -238,9 +237,7 @@ def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Lay
         )
 
     def row(*cells: Any) -> str:
-        file = io.StringIO()
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(cells)
-        return file.getvalue()
+        return csv_text([cells], delimiter)
 
     def line(answer: Answer) -> str:
         shown = slice(None) if all_scores else answer.given

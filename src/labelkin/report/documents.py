@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.files import write_whole
+from labelkin.files import csv_text, write_whole
 from labelkin.report.paper import comparison_table, paper_tables
 from labelkin.report.plots import edge_picture, gain_pictures, reliability_pictures, score_pictures
 from labelkin.report.results import Outcome, read_outcomes
@@ -20,7 +20,6 @@ from labelkin.report.sentences import describe
 from labelkin.report.tables import (
     Table,
     csv_table,
-    csv_text,
     edge_table,
     latex_table,
     latex_text,

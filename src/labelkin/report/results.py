@@ -307,7 +307,7 @@ def read_outcomes(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=list(_judge_runs(there, drawn, rules)) if there else [],
-            planned=[(p.system.content, _addition_name(p), p.seed) for p in planned],
+            planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             labels=there.Y_train if there else None,
             truth=there.Y if there else None,
@@ -336,10 +336,6 @@ def _judge_runs(results: CorpusResults, drawn: int | None, rules: bool) -> Itera
         if not run.addition and not run.thresholds:
             alone[run.content, run.seed] = system
         yield replace(system, run=run)
-
-
-def _addition_name(plan: PlannedRun) -> str:
-    return plan.system.addition.name if plan.system.addition else ""
 
 
 def bootstraps(
