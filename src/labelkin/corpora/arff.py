@@ -54,7 +54,7 @@ def read_mulan(
     return _corpus(
         tables,
         name=folder.name,
-        n_train=tables[0].n_documents,
+        n_train=tables[0].values.shape[0],
         ids=ids or DOCUMENT_NAMES.get(folder.name),
         source=f"{folder.name}, https://mulan.sourceforge.net/datasets-mlc.html",
     )
@@ -83,10 +83,11 @@ def read_meka(
     """
     path = Path(path)
     table = _read_table(path, _labels_by_option, encoding)
-    n_train = table.n_documents if n_train is None else n_train
-    if not 0 < n_train <= table.n_documents:
+    n_documents = int(table.values.shape[0])
+    n_train = n_documents if n_train is None else n_train
+    if not 0 < n_train <= n_documents:
         raise ValueError(
-            f"n_train must be 1 to {table.n_documents}, the number of documents in {path.name}, "
+            f"n_train must be 1 to {n_documents}, the number of documents in {path.name}, "
             f"got {n_train!r}."
         )
     source = f"{path.name}, in the format of MEKA, https://waikato.github.io/meka/"
@@ -114,10 +115,6 @@ class _Table:
     labels: Sequence[int]
     values: sparse.csr_array
     is_sparse: bool
-
-    @property
-    def n_documents(self) -> int:
-        return int(self.values.shape[0])
 
 
 def _corpus(

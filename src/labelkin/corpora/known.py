@@ -131,10 +131,8 @@ def lazy_reader(place: str) -> Reader:
     module, _, function = place.partition(".")
 
     def read(*places: Any, **options: Any) -> Corpus:
-        corpus: Corpus = getattr(import_module(f"labelkin.corpora.{module}"), function)(
-            *places, **options
-        )
-        return corpus
+        reader: Reader = getattr(import_module(f"labelkin.corpora.{module}"), function)
+        return reader(*places, **options)
 
     return read
 

@@ -40,8 +40,6 @@ METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
 #: Every score of :meth:`labelkin.metrics.Evaluation.scores`.
 _ALL_METRICS = tuple(evaluate(np.eye(2), np.eye(2) - 0.5).scores())
-#: Names become parts of file names and of the systems' names.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 C = TypeVar("C", bound=Classifier | Thresholds)
 
 
@@ -75,7 +73,7 @@ def parse_experiment(
     ['NB@seed0', 'NB+BLR+M1@seed0', 'NB+BLR+M2@seed0']
     """
     top = parse_toml(text, source)
-    name = _read_name(top, "name")
+    name = top.take("name", _NAME)
     content = _named(top, "content", _read_content)
     experiment = Experiment(
         name=name,
@@ -137,7 +135,7 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
     which = _one_of(["all", "labelled"])
     named = path is None or "name" in table.values
     choice = CorpusChoice(
-        name=_read_name(table, "name") if named else Path(path).stem,
+        name=table.take("name", _NAME) if named else Path(path).stem,
         path=None if path is None else str(folder / Path(path).expanduser()),
         options=dict(table.table("options").values),
         train=documents.take("train", which, "all"),
@@ -189,7 +187,7 @@ def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str,
     outer = table.table(key)
     names = list(outer.values)
     for name in names:
-        _check_name(table, f"{key}.{name}", name)
+        table.check(f"{key}.{name}", name, _NAME)
     _check_distinct(table, names, key)
     return {name: read(name, outer.table(name)) for name in names}
 
@@ -199,19 +197,6 @@ def _parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
     parameters = table.parameters(parameter_types(make))
     table.finish()
     return parameters
-
-
-def _read_name(table: Table, key: str) -> str:
-    name = table.text(key)
-    _check_name(table, key, name)
-    return name
-
-
-def _check_name(table: Table, key: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise table.error(
-            f"{key} names files and must be of letters, digits, dots, '-' and '_', got {name!r}."
-        )
 
 
 def _check_distinct(table: Table, names: Sequence[str], what: str) -> None:
@@ -254,6 +239,11 @@ def _is_list(value: Any, fits: Callable[[Any], bool]) -> bool:
 
 
 _TEXT = Kind("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
+#: Names become parts of file names and of the systems' names.
+_NAME = Kind(
+    "a name for files, of letters, digits, dots, '-' and '_'",
+    lambda v: isinstance(v, str) and bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", v)),
+)
 _FLAG = Kind("true or false", lambda v: isinstance(v, bool))
 _NUMBER = Kind("a number", _is_number)
 _WHOLE = Kind("a whole number of at least 0", _is_whole)
@@ -324,10 +314,13 @@ class Table:
             if default is _MUST:
                 raise self.error(f"{key} must be given: {kind.rule}.")
             return default
-        value = self.values[key]
+        self.check(key, self.values[key], kind)
+        return self.values[key]
+
+    def check(self, key: str, value: Any, kind: Kind) -> None:
+        """Raise for a value that is not of a kind."""
         if not kind.fits(value):
             raise self.error(f"{key} must be {kind.rule}, got {value!r}.")
-        return value
 
     def text(self, key: str, default: Any = _MUST) -> Any:
         """Return a text that is not empty."""

@@ -1,7 +1,7 @@
 """Labels for many documents: read one batch, answer it, write it, forget it.
 
 ================  ==================================================================================
-``fitted_model``  a loaded model: what it takes, its posterior, answers batch by batch
+``fitted_model``  a loaded model: what it takes, its log-odds, answers batch by batch
 ``output``        answers → lines of JSON, CSV or TSV, in a file that survives being killed
 ================  ==================================================================================
 

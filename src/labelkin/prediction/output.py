@@ -147,11 +147,15 @@ def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> 
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("utf-8", "replace")
-            if number == 1 and layout.header:
-                _check_header(path, text, layout)
-                continue
-            _check_line(path, number, text, layout, next(documents, None))
-            n_answered += 1
+            if number > 1 or not layout.header:
+                _check_line(path, number, text, layout, next(documents, None))
+                n_answered += 1
+            elif text != layout.header:
+                raise ValueError(
+                    f"{path}, line 1: to go on, the header must be {layout.header.strip()!r:.80}, "
+                    f"got {text.strip()!r:.80}. Use the format, the labels and --all-scores it was "
+                    "begun with."
+                )
     return n_answered
 
 
@@ -263,14 +267,6 @@ LAYOUTS: dict[str, Callable[[list[str], bool], Layout]] = {
 def _rounded(probability: float) -> float:
     """Six digits: more would show what rounding makes of batches of another size."""
     return float(f"{probability:.6g}")
-
-
-def _check_header(path: Path, line: str, layout: Layout) -> None:
-    if line != layout.header:
-        raise ValueError(
-            f"{path}, line 1: to go on, the header must be {layout.header.strip()!r:.80}, got "
-            f"{line.strip()!r:.80}. Use the format, the labels and --all-scores it was begun with."
-        )
 
 
 def _check_line(

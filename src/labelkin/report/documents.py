@@ -157,18 +157,15 @@ def html_page(
         any.
     """
     in_paper = any(outcome.paper for outcome in outcomes)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title="The paper’s tables, measured again" if in_paper else "What the other labels add",
-            names=", ".join(outcome.corpus for outcome in outcomes),
-            introduction=introduction,
-            sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
-            no_pictures="" if _can_draw() else _NO_PICTURES,
-            graph=edge_picture(edges) if edges and _can_draw() else None,
-            edges=edge_table(edges) if edges else None,
-        )
+    template = _environment().get_template("page.html")
+    return template.render(
+        title="The paper’s tables, measured again" if in_paper else "What the other labels add",
+        names=", ".join(outcome.corpus for outcome in outcomes),
+        introduction=introduction,
+        sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
+        no_pictures="" if _can_draw() else _NO_PICTURES,
+        graph=edge_picture(edges) if edges and _can_draw() else None,
+        edges=edge_table(edges) if edges else None,
     )
 
 

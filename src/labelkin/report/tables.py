@@ -160,11 +160,9 @@ def text_table(table: Table) -> str:
 
 
 def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = [
-        cell.ljust(width) if i == 0 else cell.rjust(width)
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return "  ".join([first, *others]).rstrip()
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return "  ".join(padded).rstrip()
 
 
 def _with_beside(text: str, beside: Sequence[str]) -> str:
