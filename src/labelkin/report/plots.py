@@ -54,7 +54,7 @@ _PANEL, _GRAPH = (3.5, 2.8), (7.0, 7.0)
 
 
 class Picture(NamedTuple):
-    """A plot for a page: its title, and the ``<svg>`` element, which says in words what it shows."""
+    """A plot for a page: its title, and the ``<svg>`` element with what it shows in words."""
 
     title: str
     svg: str
