@@ -241,7 +241,7 @@ def _is_list(value: Any, fits: Callable[[Any], bool]) -> bool:
 _TEXT = Kind("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
 #: Names become parts of file names and of the systems' names.
 _NAME = Kind(
-    "a name for files, of letters, digits, dots, '-' and '_'",
+    "a text that names files, of letters, digits, dots, '-' and '_'",
     lambda v: isinstance(v, str) and bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", v)),
 )
 _FLAG = Kind("true or false", lambda v: isinstance(v, bool))
