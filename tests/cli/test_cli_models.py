@@ -166,7 +166,7 @@ class TestSuggest:
         assert "Did you mean 'grain'" in told
         assert "It has 'aviation'" in call("suggest", model, TEXT, "--reject", "zzz").refused()
         told = call("suggest", model, TEXT, "--accept", "corn", "--reject", "corn").refused()
-        assert "has corn both accepted and rejected" in told
+        assert "accepted or rejected, got 'corn' both" in told
         assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
         assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()

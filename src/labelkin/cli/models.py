@@ -225,6 +225,9 @@ def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> d
                     f"{option} must be one of the {len(names)} labels of the model, got {text!r}. "
                     + (f"Did you mean {near}?" if near else f"It has {listed(names)}")
                 )
+    both = [text for text in accept if text in reject]
+    if both:
+        raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
     return {
         "accepted": [names[text] for text in dict.fromkeys(accept)],
         "rejected": [names[text] for text in dict.fromkeys(reject)],
