@@ -123,12 +123,7 @@ def check_probabilities(
     if allow_infinite:
         wrong &= ~np.isinf(values)
     if wrong.any():
-        _raise_for_cells(
-            f"{what} must be probabilities in [0, 1]",
-            values,
-            wrong,
-            way_out,
-        )
+        _raise_for_cells(f"{what} must be probabilities in [0, 1]", values, wrong, way_out)
 
 
 def best_labels(

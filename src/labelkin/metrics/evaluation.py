@@ -9,12 +9,7 @@ from typing import Any, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.metrics.decisions import (
-    DecisionCounts,
-    Metric,
-    count_decisions,
-    sum_label_sets,
-)
+from labelkin.metrics.decisions import DecisionCounts, Metric, count_decisions, sum_label_sets
 from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
 from labelkin.metrics.probabilities import (
     ProbabilitySums,

@@ -289,10 +289,7 @@ class LabelLimits(ThresholdRule):
     """
 
     def __init__(
-        self,
-        rule: ThresholdRule | None = None,
-        at_least: int = 0,
-        at_most: int | None = None,
+        self, rule: ThresholdRule | None = None, at_least: int = 0, at_most: int | None = None
     ) -> None:
         self.rule = rule
         self.at_least = at_least
