@@ -178,13 +178,6 @@ def in_container(decisions: Any, container: Container) -> Any:
     return _csr(np.asarray(decisions), container).astype(np.int64)
 
 
-def container_of(Y: Any) -> Container:
-    """Return what a ``Y`` comes in; whatever is not sparse is dense."""
-    if not sparse.issparse(Y):
-        return "dense"
-    return "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
-
-
 def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
     """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
     return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
@@ -262,6 +255,21 @@ def check_distinct(names: Sequence[Any], what: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"{what} must be distinct labels, got {some_of(repeated)} twice.")
+
+
+def check_cells(rule: str, values: NDArray[Any], cells: Any, way_out: str = "") -> None:
+    """Raise for wrong cells, should there be any: the first, its place, and how many they are.
+
+    Examples
+    --------
+    >>> check_cells("Y must be 0 or 1", np.array([np.nan]), ([3], [0]), "Leave it out.")
+    Traceback (most recent call last):
+    ValueError: Y must be 0 or 1, got NaN at document 3, label 0 (1 such cells). Leave it out.
+    """
+    if len(values):
+        value = "NaN" if np.isnan(values[0]) else repr(float(values[0])).removesuffix(".0")
+        where = f"document {cells[0][0]}, label {cells[1][0]} ({len(values)} such cells)"
+        raise ValueError(f"{rule}, got {value} at {where}. {way_out}".rstrip())
 
 
 def some_of(items: Sequence[Any], most: int = 8) -> str:

@@ -375,19 +375,13 @@ class DecisionCounts(Sums):
         0 when no document carries any. 0/0 is 0, as in :meth:`per_label`.
         """
         above, below = self._parts(metric)
-        if average == "macro":
-            weight = (self.known > 0).astype(np.float64)
-        elif average == "weighted":
-            weight = self.true
-        elif average != "micro":
+        if average not in get_args(Average):
             raise ValueError(f"average must be one of {get_args(Average)}, got {average!r}.")
         if average != "micro":
+            weight = self.true if average == "weighted" else (self.known > 0).astype(np.float64)
             above, below = weight * ratio(above, below), weight
         score = ratio(above.sum(axis=-1), below.sum(axis=-1))
-        is_known = self.known.any(axis=-1)
-        return (
-            np.where(is_known, score, np.nan) if np.ndim(score) else score if is_known else np.nan
-        )
+        return np.where(self.known.any(axis=-1), score, np.nan)[()]
 
     def scores(self) -> dict[str, float]:
         """Return Hamming loss and all averages by name."""

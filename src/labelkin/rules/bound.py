@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import best_labels, read_known, read_scores
-from labelkin.label_matrix.record import name_array
+from labelkin.label_matrix.record import check_cells, name_array
 from labelkin.rules.hierarchy import (
     Graph,
     broader_labels,
@@ -296,13 +296,10 @@ def _read_decided(values: Any, shape: tuple[int, ...]) -> Decisions:
             f"decided must have the shape of log_odds, {shape}, got {decided.shape}. Hand over the "
             "decisions of the same documents."
         )
-    wrong = np.argwhere((decided != 0) & (decided != 1))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ValueError(
-            f"decided must hold True and False (1 and 0), got {decided[i, j]:g} at document {i}, "
-            f"label {j} ({len(wrong)} such cells). Turn scores into decisions by a threshold first."
-        )
+    wrong = (decided != 0) & (decided != 1)
+    rule = "decided must hold True and False (1 and 0)"
+    way_out = "Turn scores into decisions by a threshold first."
+    check_cells(rule, decided[wrong], np.nonzero(wrong), way_out)
     return decided == 1
 
 
