@@ -90,10 +90,7 @@ class LabelMatrix:
 
     def column(self, j: int) -> NDArray[np.float64]:
         """Return label ``j`` as a dense vector of 0.0, 1.0 and NaN, ``(n_documents,)``."""
-        values = self.positive[:, [j]].toarray().ravel()
-        if self.unknown is not None:
-            values[self.unknown[:, [j]].toarray().ravel() > 0] = np.nan
-        return values
+        return self.columns(np.array([j])).dense().ravel()
 
     def counts(
         self, weight: NDArray[np.float64] | None = None
