@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -267,6 +267,20 @@ def check_cells(rule: str, values: NDArray[Any], cells: Any, way_out: str = "") 
         value = "NaN" if np.isnan(values[0]) else repr(float(values[0])).removesuffix(".0")
         where = f"document {cells[0][0]}, label {cells[1][0]} ({len(values)} such cells)"
         raise ValueError(f"{rule}, got {value} at {where}. {way_out}".rstrip())
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Raise for what is not one of the choices: a ``Literal``, or texts.
+
+    Examples
+    --------
+    >>> check_choice("scale", "logit", Literal["probability", "log_odds"])
+    Traceback (most recent call last):
+    ValueError: scale must be one of 'probability', 'log_odds', got 'logit'.
+    """
+    texts = get_args(choices) or tuple(choices)
+    if not isinstance(value, str) or value not in texts:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.")
 
 
 def some_of(items: Sequence[Any], most: int = 8) -> str:

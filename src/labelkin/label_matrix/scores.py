@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix.record import check_cells, frame_in_order, some_of
+from labelkin.label_matrix.record import check_cells, check_choice, frame_in_order, some_of
 
 Scale = Literal["probability", "log_odds"]
 
@@ -102,9 +102,7 @@ def read_scores(
 
 def check_scale(scale: str) -> None:
     """Raise for what is not the name of a scale."""
-    if scale not in get_args(Scale):
-        listed = ", ".join(map(repr, get_args(Scale)))
-        raise ValueError(f"scale must be one of {listed}, got {scale!r}.")
+    check_choice("scale", scale, Scale)
 
 
 def check_probabilities(

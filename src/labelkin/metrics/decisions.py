@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
+from labelkin.label_matrix.record import check_choice
 from labelkin.metrics.judged import (
     Cells,
     DocumentSums,
@@ -375,8 +376,7 @@ class DecisionCounts(Sums):
         0 when no document carries any. 0/0 is 0, as in :meth:`per_label`.
         """
         above, below = self._parts(metric)
-        if average not in get_args(Average):
-            raise ValueError(f"average must be one of {get_args(Average)}, got {average!r}.")
+        check_choice("average", average, Average)
         if average != "micro":
             weight = self.true if average == "weighted" else (self.known > 0).astype(np.float64)
             above, below = weight * ratio(above, below), weight
@@ -394,15 +394,14 @@ class DecisionCounts(Sums):
 
     def _parts(self, metric: Metric) -> tuple[Floats, Floats]:
         """Numerator and denominator of the metric."""
+        check_choice("metric", metric, Metric)
         if metric == "precision":
             return self.hits, self.decided
         if metric == "recall":
             return self.hits, self.true
         if metric == "f1":
             return 2 * self.hits, self.true + self.decided
-        if metric == "jaccard":
-            return self.hits, self.true + self.decided - self.hits
-        raise ValueError(f"metric must be one of {get_args(Metric)}, got {metric!r}.")
+        return self.hits, self.true + self.decided - self.hits
 
 
 def count_decisions(truth: Truth, decided: Any, weightings: Any = None) -> DecisionCounts:

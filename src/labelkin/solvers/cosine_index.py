@@ -19,6 +19,8 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
+from labelkin.label_matrix.record import check_choice
+
 Engine = Literal["inverted_index", "blocked_product"]
 
 # Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
@@ -161,10 +163,8 @@ def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
 
 def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_array], int]:
     """Return the function that searches for a block of queries, and the size of a block."""
-    if engine not in (None, "inverted_index", "blocked_product"):
-        raise ValueError(
-            f"engine must be 'inverted_index', 'blocked_product' or None, got {engine!r}."
-        )
+    if engine is not None:
+        check_choice("engine", engine, Engine)
     most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
     blocked = _multiply_block, max(1, min(most, _CELLS // index.shape[0]))
     if engine == "blocked_product" or (engine is None and not sparse.issparse(index)):

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix.record import check_choice
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
     Decisions,
@@ -97,9 +98,7 @@ class GlobalCut(ThresholdRule):
         self.metric = metric
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.metric, str) or self.metric not in QUALITIES:
-            listed = ", ".join(map(repr, QUALITIES))
-            raise ValueError(f"metric must be one of {listed}, got {self.metric!r}.")
+        check_choice("metric", self.metric, QUALITIES)
 
     def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
         known = known_scores(scores, labels)
