@@ -228,16 +228,11 @@ def _as_array(Y: Any) -> NDArray[Any]:
         )
     try:
         array = np.asarray(Y)
+        rows = array if array.dtype == object and array.ndim == 1 else ()
+        is_ragged = any(isinstance(row, list | tuple | np.ndarray) for row in rows)
     except ValueError:
-        array = np.empty(0, dtype=object)
-        ragged = True
-    else:
-        ragged = (
-            array.dtype == object
-            and array.ndim == 1
-            and any(isinstance(row, list | tuple | np.ndarray) for row in array)
-        )
-    if ragged:
+        is_ragged = True
+    if is_ragged:
         raise ValueError(
             "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and "
             "lists are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -80,6 +81,10 @@ class _ByProbabilities(ThresholdRule):
 
     def _learn(self, scores: Any, labels: LabelMatrix) -> None:
         """Learn nothing."""
+
+    @abstractmethod
+    def _decide(self, scores: Scores) -> Decisions:
+        """Decide each document for itself: there are no cuts of labels."""
 
 
 class MCut(_ByProbabilities):
