@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
-
-from labelkin.label_matrix.record import check_choice
 
 Engine = Literal["inverted_index", "blocked_product"]
 
@@ -163,8 +161,9 @@ def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
 
 def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_array], int]:
     """Return the function that searches for a block of queries, and the size of a block."""
-    if engine is not None:
-        check_choice("engine", engine, Engine)
+    if engine not in (None, *get_args(Engine)):
+        listed = "'inverted_index', 'blocked_product' or None"
+        raise ValueError(f"engine must be {listed}, got {engine!r}.")
     most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
     blocked = _multiply_block, max(1, min(most, _CELLS // index.shape[0]))
     if engine == "blocked_product" or (engine is None and not sparse.issparse(index)):
