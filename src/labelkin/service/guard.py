@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.messages import ProblemError, check_bound
+from labelkin.service.messages import ProblemError
 from labelkin.service.serving import LOCAL_HOSTS, Limits
 
 #: Addresses that mean all of a machine's, under whatever name it is called.
@@ -109,8 +109,8 @@ class Guard:
     async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
         """Read the whole body, as far as it may go."""
         size = Headers(scope=scope).get("content-length", "0")
-        if size.isdecimal():
-            check_bound(413, "body-too-large", int(size[:20]), self._limits.body_bytes)
+        if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
+            raise self._too_large(f"{size[:20]} bytes")
         body, more = bytearray(), True
         try:
             async with asyncio.timeout(self._limits.seconds):
@@ -119,12 +119,21 @@ class Guard:
                     if message["type"] == "http.disconnect":
                         raise ProblemError(400, "gone", "The client left before its body arrived.")
                     body += message.get("body", b"")
-                    check_bound(413, "body-too-large", len(body), self._limits.body_bytes)
+                    if len(body) > self._limits.body_bytes:
+                        raise self._too_large("more")
                     more = message.get("more_body", False)
         except TimeoutError:
             detail = f"The body must arrive within {self._limits.seconds:g} s, and did not."
             raise ProblemError(408, "body-too-slow", detail) from None
         return bytes(body)
+
+    def _too_large(self, came: str) -> ProblemError:
+        return ProblemError(
+            413,
+            "body-too-large",
+            f"A body may have {self._limits.body_bytes} bytes, got {came}. "
+            "Send fewer or shorter texts at a time.",
+        )
 
 
 def name_in(host: str) -> str:

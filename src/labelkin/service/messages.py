@@ -237,7 +237,6 @@ class JournalState(BaseModel):
 
 #: By kind of problem: the rule, what came, and the way out.
 _BOUNDS = {
-    "body-too-large": "A body may have {} bytes, got {} bytes. Send fewer or shorter texts.",
     "text-too-long": "A text may have {} characters, got {}. Send its beginning, or a summary.",
     "batch-too-large": "A request may have {} documents, got {}. Send them in several requests.",
     "too-many-labels": "At most {} labels may be {word}, got {}.",
