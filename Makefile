@@ -39,7 +39,7 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
-CONTRACT := tests/test_scikit_learn.py tests/test_contract.py
+CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)
 BOUNDS := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	print(*about["dependencies"], *about["optional-dependencies"]["fast"], sep="\n")
 FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
