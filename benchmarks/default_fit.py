@@ -67,7 +67,7 @@ def _measure_on(corpus: Benchmark, rounds: int) -> list[Row]:
             "PlattSVM(), fit",
             ratio(fits["ours"], fits["peer"]),
             None,
-            _memory(train),
+            f"{corpus.name}; {_memory(train)}",
         ),
         ratio_row(
             f"LabelDependenceClassifier(), predict, {test.labels.shape[0]:,} documents, "
@@ -104,7 +104,9 @@ def made_corpus() -> Benchmark:
     cut = slice(N_TRAIN), slice(N_TRAIN, None)
     weigh: Any = TfidfTransformer().fit(counts[cut[0]])
     return Benchmark(
-        "made documents", *(_part(counts[rows], weigh, read_labels(Y[rows])) for rows in cut)
+        f"made documents: {N_LABELS // GROUP} groups of {GROUP} labels, {GROUPS_TAKEN} groups and "
+        f"{Y.sum() / len(Y):.1f} labels to a document, {OWN_WORDS} of {N_TERMS:,} words to a label",
+        *(_part(counts[rows], weigh, read_labels(Y[rows])) for rows in cut),
     )
 
 
