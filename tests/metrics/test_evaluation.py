@@ -98,6 +98,14 @@ def test_blocks_add_up_to_the_whole(world, first, second):
         assert (getattr(added.decisions, name) == getattr(whole.decisions, name)).all()
 
 
+def test_an_unknown_cell_of_an_unlabelled_block_is_not_forgotten():
+    """Whether that document has labels at all nobody knows: no ranking of the whole has a score."""
+    Y, log_odds = np.array([[np.nan, 0.0], [1.0, 0.0]]), np.zeros((2, 2))
+    whole = evaluate(Y, log_odds)
+    assert_same_scores(evaluate(Y[:1], log_odds[:1]) + evaluate(Y[1:], log_odds[1:]), whole)
+    assert np.isnan(whole.scores()["one_error"])
+
+
 @given(worlds())
 @modest
 def test_the_size_of_the_blocks_read_at_a_time_does_not_matter(world):

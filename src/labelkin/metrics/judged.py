@@ -161,10 +161,12 @@ class DocumentSums:
     @classmethod
     def of(cls, truth: Truth, values: Scores, best: Scores | None = None) -> DocumentSums:
         """Add up what each document scores."""
-        is_whole = truth.unknown is None and truth.positive.shape[1] > 0
-        weight = truth.weight if is_whole else truth.weight * np.nan
+        # Unknown cells may be those of documents that are left out here: whether they should be,
+        # nobody knows either.
+        lost = 0.0 if truth.unknown is None else np.nan
+        weight = truth.weight if truth.positive.shape[1] else truth.weight * np.nan
         totals, most = (
-            {name: float(weighted_sum(weight, scores)) for name, scores in part.items()}
+            {name: float(weighted_sum(weight, scores)) + lost for name, scores in part.items()}
             for part in (values, best or {})
         )
         return cls(float(truth.weight.sum()), totals, most)
