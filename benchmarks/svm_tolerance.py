@@ -2,9 +2,11 @@
 
 One SVM per label and nothing else, no folds and no probabilities, all with the hinge loss, C = 1
 and the bias as one more weight, so that all three minimise one objective. Ours is made for six at
-once, the SVM of all documents and those of five folds; here five of its lanes run idle. LIBLINEAR, which both
-peers call, stops when the largest and the smallest projected gradient are less than the tolerance
-apart, ours when none is larger than the tolerance: the objectives say how much either leaves.
+once, the SVM of all documents and those of five folds; here five of its lanes run idle.
+
+LIBLINEAR, which both peers call, stops when the largest and the smallest projected gradient are
+less than the tolerance apart, ours when none is larger than the tolerance: the objectives say how
+much either leaves.
 """
 
 from __future__ import annotations
