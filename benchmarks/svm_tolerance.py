@@ -37,6 +37,8 @@ Array = NDArray[np.float64]
 Solution = tuple[Array, Array]
 #: Of the solution that all objectives are compared with.
 _FINEST = 1e-6
+#: So many that the tolerance ends it; LIBLINEAR by itself, as LibMultiLabel calls it, has its own.
+_SWEEPS = 10_000
 
 
 def measure_svm_tolerance(setting: Setting) -> list[Row]:
@@ -85,12 +87,12 @@ def _measure_at(
 def _solve_ours(train: Part, tol: float) -> Solution:
     """Solve without folds: the one part that there is leaves nothing to learn from."""
     folds = np.zeros(train.labels.shape[0], dtype=np.int64)
-    svms = solve_svms(train.tfidf, train.labels, folds, tol=tol, max_sweeps=10_000)
+    svms = solve_svms(train.tfidf, train.labels, folds, tol=tol, max_sweeps=_SWEEPS)
     return svms.weights, svms.bias
 
 
 def _solve_each(train: Part, tol: float) -> Solution:
-    svm = LinearSVC(loss="hinge", tol=tol, random_state=0)
+    svm = LinearSVC(loss="hinge", tol=tol, max_iter=_SWEEPS, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = [clone(svm).fit(train.tfidf, y) for y in train.indicator.T]
