@@ -281,7 +281,7 @@ class LearnedCombination(Combination):
         np.subtract(posterior, before, out=moved, where=posterior != before)
         return posterior, [*parts, Part("first place", moved)]
 
-    def _known_parts(self, filled: Matrix, known: Matrix) -> list[Part]:
+    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
         """Return what accepted and what rejected labels add, for now apart."""
         added = self.known_weights.added(self, filled, known)
         if self._known_matrices is None:

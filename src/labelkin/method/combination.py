@@ -232,15 +232,16 @@ class Combination:
             prior = np.broadcast_to(self.prior, filled.shape)
             parts = [Part("predicted labels", added, filled, prior, self.predicted.weights)]
         if not np.isnan(known).all():
-            parts += self._known_parts(filled, known)
+            parts += self._known_parts(filled, known, added)
         return parts
 
-    def _known_parts(self, filled: Matrix, known: Matrix) -> list[Part]:
-        """Return what known labels add: the paper's evidence of them less that of predictions."""
+    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
+        """Return what known labels add: what they say less what their predictions have said."""
         if self.predicted is None:
-            given = np.where(np.isnan(known), filled, known)
-            added = self.weight * (self.label_evidence(given) - self.label_evidence(filled))
-            return [Part("known labels", added)]
+            label = self.label_evidence(np.where(np.isnan(known), filled, known))
+            return [
+                Part("known labels", self.weight * (label - self.prior_log_odds) - predicted)
+            ]
         weights = self.predicted.weights
         added = np.nan_to_num(known - filled) @ weights
         return [Part("known labels", added, known, filled, weights)]
