@@ -128,7 +128,7 @@ class LearnedWeight(BaseEstimator):
         if share < 1:
             keep_first(posterior, evidence.content + share * added, ~paper.constant)
         known_weights = learn_known_weights(
-            evidence, added, posterior, share if self.first_place else None, paper.constant
+            evidence, posterior, paper.constant, first_place=self.first_place
         )
         combination = LearnedCombination(
             LearnedLabels(
@@ -262,33 +262,30 @@ class LearnedCombination(Combination):
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
     ) -> tuple[Matrix, list[Part]]:
-        """Return the posterior and its parts, computed together."""
-        posterior, parts = super().taken_apart(content, known)
-        predicted, *answers = parts[2:]
-        parts = [*parts[:3], *_joined(answers)]
-        shares = self.first_place, *self.known_weights.first_place[: len(answers)]
-        if min(shares) == 1:
-            return posterior, parts
-        takes_part = np.broadcast_to(~self.constant, content.shape)
-        if known is not None:
-            takes_part = takes_part & np.isnan(known)
-        contest = content.copy()
-        for share, part in zip(shares, (predicted, *answers), strict=True):
-            contest += share * part.log_odds
-        before = posterior.copy()
-        keep_first(posterior, contest, takes_part)
-        moved = np.zeros_like(before)
-        np.subtract(posterior, before, out=moved, where=posterior != before)
-        return posterior, [*parts, Part("first place", moved)]
+        """Return the posterior and its parts, computed together.
 
-    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
-        """Return what accepted and what rejected labels add, for now apart."""
-        added = self.known_weights.added(self, filled, known)
-        if self._known_matrices is None:
-            return [Part("known labels", one) for one in added]
-        return [
-            Part("known labels", one, known, filled, *self._known_matrices) for one in added
-        ]
+        Known labels add to the posterior that there is when nothing is known.
+        """
+        posterior, parts = super().taken_apart(content)
+        moved = np.zeros_like(posterior)
+        if self.first_place < 1:
+            contest = content + self.first_place * parts[2].log_odds
+            _put_first(posterior, contest, ~self.constant, moved)
+        if known is not None and not np.isnan(known).all():
+            filled = self.variant(content)
+            accepted, rejected = self.known_weights.added(self, filled, known)
+            shares = self.known_weights.first_place
+            contest = posterior + shares[0] * accepted + shares[1] * rejected
+            added = accepted + rejected
+            posterior += added
+            if min(shares) < 1:
+                _put_first(posterior, contest, np.isnan(known) & ~self.constant, moved)
+            posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
+            linear = () if self._known_matrices is None else (known, filled, *self._known_matrices)
+            parts.append(Part("known labels", added, *linear))
+        if min(self.first_place, *self.known_weights.first_place) < 1:
+            parts.append(Part("first place", moved))
+        return posterior, parts
 
     @cached_property
     def _known_matrices(self) -> tuple[Matrix, Matrix] | None:
@@ -297,12 +294,14 @@ class LearnedCombination(Combination):
         return None if paper is None else self.known_weights.matrices(paper.weights)
 
 
-def _joined(answers: list[Part]) -> list[Part]:
-    """Return what accepted and rejected labels add as one part."""
-    if not answers:
-        return []
-    accepted, rejected = answers
-    return [accepted._replace(log_odds=accepted.log_odds + rejected.log_odds)]
+def _put_first(
+    posterior: Matrix, contest: Matrix, takes_part: NDArray[np.bool_], moved: Matrix
+) -> None:
+    """Put the winner of the contest first, in place; add what that takes to ``moved``."""
+    before = posterior.copy()
+    keep_first(posterior, contest, takes_part)
+    changed = posterior != before
+    moved[changed] += posterior[changed] - before[changed]
 
 
 def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:
