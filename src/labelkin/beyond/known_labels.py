@@ -43,7 +43,7 @@ Ints = NDArray[np.int64]
 #: Cells that are enough to learn four numbers from.
 _ENOUGH_CELLS = 300_000
 #: What the numbers are without data, how many squared errors it takes to move them, and how far.
-_START, _INERTIA, _MOST = 0.5, 3.0, 1.5
+_START, _INERTIA, _MOST = 0.5, 10.0, 1.5
 #: Steps towards the least squared error, and the share of it that ends them.
 _STEPS, _HALVINGS, _SETTLED = 10, 6, 1e-5
 #: Cells that answers hardly move teach nothing.
