@@ -86,6 +86,7 @@ def parse_experiment(
         tests=top.some("tests", [*TESTS, "paired_bootstrap"], TESTS),
         text=text,
         controls=top.some("controls", CONTROLS, ()),
+        reveal=top.take("reveal", _FLAG, False),
         **_read_systems(top),
     )
     top.finish()

@@ -193,12 +193,13 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     """
     rescorer = _rescorer_of(model)
     combination = rescorer.combination_
-    if combination.known is None:
+    term = combination.paper_term
+    if term is None:
         raise ValueError(
             "A label graph needs linear label evidence, a weight per pair of labels, got "
             f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
         )
-    weights = combination.known.weights
+    weights = term.weights
     if combination.constant.any():
         weights = np.where(combination.constant[:, None], 0.0, weights)
     pairs = LabelPairs(
