@@ -60,6 +60,8 @@ FEWEST = 8
 #: Log-odds of the content beyond this are this: a classifier that is surer has said no more.
 _SURE = 30.0
 _CLIP = 1e-6
+#: Cells that are wrong with this probability are not learned from in a second round.
+_SUSPECT = 0.5
 
 
 class LabelAudit(BaseEstimator):
@@ -82,6 +84,10 @@ class LabelAudit(BaseEstimator):
         scikit-learn classifier with ``predict_proba``.
     rules : Rules, optional
         :class:`labelkin.rules.Rules` that labels should keep: a cell that breaks one is an issue.
+    rounds : int, default 1
+        2: content and label evidence are learned a second time without the suspects of the first,
+        whose cells count as unknown. That is kept if it explains the given labels clearly better;
+        it costs as much as the first round.
     twin_similarity : float or None, default 0.95
         The cosine from which on two documents count as the same text; ``None``: do not look.
     cv : int, optional
@@ -117,6 +123,8 @@ class LabelAudit(BaseEstimator):
         Content evidence out of fold.
     evidence_ : GivenEvidence
         Label evidence of the given labels.
+    n_rounds_ : int
+        Rounds that were kept.
     twins_ : Twins
         Pairs of documents with the same or nearly the same text.
     notes_ : list of str
@@ -146,6 +154,7 @@ class LabelAudit(BaseEstimator):
         content: Any = None,
         labels: Any = None,
         rules: Rules | None = None,
+        rounds: int = 1,
         twin_similarity: float | None = 0.95,
         cv: int | None = None,
         scale: Scale = "probability",
@@ -157,6 +166,7 @@ class LabelAudit(BaseEstimator):
         self.content = content
         self.labels = labels
         self.rules = rules
+        self.rounds = rounds
         self.twin_similarity = twin_similarity
         self.cv = cv
         self.scale = scale
@@ -194,19 +204,19 @@ class LabelAudit(BaseEstimator):
         """
         self._check_parameters()
         labels = self._read_labels(X, Y, scores)
-        weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
-        with self._jobs():
-            self.content_log_odds_ = self._content_evidence(X, labels, scores, sample_weight)
-            with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
-                classifier = as_label_classifier(self.labels)
-                self.evidence_ = GivenEvidence.of(classifier, labels, weight)
-        with stage("errors", self.verbose):
-            self.noise_ = NoiseModel.fit(
-                self.content_log_odds_, self.evidence_.added, labels, weight
-            )
+        self.n_rounds_ = 0
+        learned = labels
+        for number in range(self.rounds):
+            found = self._judge(X, labels, learned, scores, sample_weight)
+            if number and not found[-1].explains_more_than(self.noise_):
+                break
+            self.content_, self.content_log_odds_, self.evidence_, self.noise_ = found
             self.error_probability_ = self._error_probability(labels)
+            self.n_rounds_ = number + 1
+            suspects = sparse.csr_array(self.error_probability_ >= _SUSPECT)
+            learned = repaired(labels, suspects, "unknown")
         self._rows = None if self.n_similar == 0 and self.twin_similarity is None else as_rows(X)
         self.twins_ = Twins.none()
         if self.twin_similarity is not None:
@@ -304,38 +314,51 @@ class LabelAudit(BaseEstimator):
 
     # -- what is learned ------------------------------------------------------------------------
 
+    def _judge(
+        self, X: Any, labels: LabelMatrix, learned: LabelMatrix, scores: Any, sample_weight: Any
+    ) -> tuple[Any, NDArray[np.float32], GivenEvidence, NoiseModel]:
+        """Learn from some labels what is to be thought of the given ones: one round."""
+        weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
+        with self._jobs():
+            content, log_odds = self._content_evidence(X, learned, scores, sample_weight)
+            with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
+                classifier = as_label_classifier(self.labels)
+                evidence = GivenEvidence.of(classifier, labels, weight, learned=learned)
+        with stage("rates of errors", self.verbose):
+            noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)
+        return content, log_odds, evidence, noise
+
     def _content_evidence(
         self, X: Any, labels: LabelMatrix, scores: Any, sample_weight: Any
-    ) -> NDArray[np.float32]:
-        self.content_: Any = None
+    ) -> tuple[Any, NDArray[np.float32]]:
+        """Return the fitted content classifier and its out-of-fold log-odds, or given ones."""
         if scores is not None:
             values = read_scores(
                 scores, labels.names, n_documents=labels.shape[0], scale=self.scale
             )
             if self.scale == "probability":
                 values = log_odds_of(values, clip=_CLIP)
-            return np.clip(values, -_SURE, _SURE).astype(np.float32)
-        self.content_ = seeded(
-            as_content("svm" if self.content is None else self.content), self.random_state
-        )
+            return None, np.clip(values, -_SURE, _SURE).astype(np.float32)
+        chosen = as_content("svm" if self.content is None else self.content)
+        content = seeded(chosen, self.random_state)
         params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        to_content = route_fit(self, params, content=self.content_)["content"]
+        to_content = route_fit(self, params, content=content)["content"]
         documents = read_any_documents(self, X, reset=True)
         with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
             if self.cv is None:
-                values = fit_content(self.content_, documents, labels, to_content, out_of_fold=True)
+                values = fit_content(content, documents, labels, to_content, out_of_fold=True)
             else:
                 values = out_of_fold_log_odds(
-                    self.content_,
+                    content,
                     documents,
                     labels,
                     to_content,
                     cv=self.cv,
                     random_state=self.random_state,
                 )
-                self.content_.fit(documents, labels_for(self.content_, labels), **to_content)
+                content.fit(documents, labels_for(content, labels), **to_content)
         assert values is not None
-        return np.clip(values, -_SURE, _SURE).astype(np.float32)
+        return content, np.clip(values, -_SURE, _SURE).astype(np.float32)
 
     def _error_probability(self, labels: LabelMatrix) -> NDArray[np.float32]:
         result = np.zeros(labels.shape, dtype=np.float32)
@@ -590,6 +613,8 @@ class LabelAudit(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_scale(self.scale)
+        if self.rounds not in (1, 2):
+            raise ValueError(f"rounds must be 1 or 2, got {self.rounds!r}.")
         if self.twin_similarity is not None and not 0 < self.twin_similarity <= 1:
             raise ValueError(
                 "twin_similarity must be above 0 and at most 1, or None, got "
