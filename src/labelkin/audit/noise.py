@@ -98,7 +98,7 @@ class NoiseModel:
         added: NDArray[np.floating],
         labels: LabelMatrix,
         sample_weight: Matrix | None = None,
-    ) -> Self:
+    ) -> NoiseModel:
         """Find the weights and rates under which the given labels are most probable.
 
         Parameters
@@ -114,7 +114,7 @@ class NoiseModel:
         cells = _chosen_cells(content, added, labels, sample_weight)
         positive, known = labels.counts(sample_weight)
         odds = (positive + 0.5) / (known - positive + 0.5)
-        return _maximise(cls, cells, odds)
+        return _maximise(cells, odds)
 
     def explains_more_than(self, other: NoiseModel) -> bool:
         """Return whether the given labels are clearly more probable than under another model.
@@ -136,8 +136,8 @@ class NoiseModel:
 
     def offsets(self) -> tuple[Matrix, Matrix]:
         """Return what the rates add to the log-odds of an error, missing and wrong."""
-        lost, false = np.log(self.missing_rate), np.log(self.wrong_rate)
-        return lost - np.log1p(-self.wrong_rate), false - np.log1p(-self.missing_rate)
+        m, f = self.missing_rate, self.wrong_rate
+        return np.log(m) - np.log1p(-f), np.log(f) - np.log1p(-m)
 
 
 def features_of(content: Matrix, added: Matrix, n_others: Matrix) -> Matrix:
@@ -192,7 +192,7 @@ def _bound(
     return float(np.partition(total.ravel(), place)[place])
 
 
-def _maximise(cls: type[NoiseModel], cells: Cells, odds: Matrix) -> NoiseModel:
+def _maximise(cells: Cells, odds: Matrix) -> NoiseModel:
     """Climb from equation 2 by Fisher scoring."""
     counted = _RATE_COUNT + _RATE_SHARE * float(cells.weight[cells.given].sum())
     start = np.concatenate([_EQUATION_2, [_log_odds(_RATE), _log_odds(_RATE)]])
@@ -211,7 +211,7 @@ def _maximise(cls: type[NoiseModel], cells: Cells, odds: Matrix) -> NoiseModel:
             break
     missing, share = expit(at.place[-2:]).tolist()
     wrong = np.minimum(share * odds, _MOST)
-    return cls(at.place[:-2], missing, wrong, at.likelihood / float(cells.weight.sum()))
+    return NoiseModel(at.place[:-2], missing, wrong, at.likelihood / float(cells.weight.sum()))
 
 
 class _Objective(NamedTuple):
