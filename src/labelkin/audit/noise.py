@@ -229,7 +229,7 @@ def _maximise(cells: Cells, odds: Matrix, most: float) -> NoiseModel:
             break
     missing, share = expit(at.place[-2:]).tolist()
     wrong = np.minimum(share * odds, _MOST)
-    mean = at.likelihood / float(cells.weight.sum())
+    mean = at.likelihood / max(float(cells.weight.sum()), 1.0)
     return NoiseModel(at.place[:-2], missing, wrong, most, mean)
 
 
