@@ -149,7 +149,7 @@ def test_unknown_cells_are_never_issues_and_stay_unknown(audited):
 
 
 def test_given_scores_take_the_place_of_a_classifier(audited):
-    X, _, D, _, audit = audited
+    _, _, D, _, audit = audited
     scores = expit(audit.content_log_odds_.astype(float))
     again = LabelAudit().fit(None, D, scores=scores)
     assert again.content_ is None
@@ -159,7 +159,7 @@ def test_given_scores_take_the_place_of_a_classifier(audited):
 
 
 def test_similar_documents_say_whether_they_have_the_label(audited):
-    X, _, D, _, audit = audited
+    _, _, D, _, audit = audited
     issue = audit.issues(1)[0]
     assert len(issue.similar) == 3
     for document, similarity, has in issue.similar:

@@ -6,16 +6,14 @@ it was.
 
 >>> plan = parse_audits('''
 ... name = "small"
-... recipes = ["random"]
-... rates = [[0.1, 0.05]]
-... seeds = [0]
 ... corpus = [{name = "newsroom", weights = "tfidf", options = {n_documents = 200}}]
+... noise = [{recipe = "random", rates = [[0.1, 0.05]], seeds = [0]}]
 ... ''')
 >>> from tempfile import TemporaryDirectory
 >>> with TemporaryDirectory() as folder:
 ...     run = run_audits(plan, folder)[0]
 >>> run["n_missing"], run["scores"]["audit"]["joint"] > run["scores"]["content"]["joint"]
-(73, True)
+(30, True)
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ import json
 import os
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -63,6 +61,18 @@ class AuditCorpus:
 
 
 @dataclass(frozen=True)
+class Noise:
+    """How errors are made: see :func:`labelkin.experiment.label_noise.damage_labels`.
+
+    Rates are pairs, missing and wrong, as shares of the given labels.
+    """
+
+    recipe: Recipe
+    rates: Sequence[tuple[float, float]]
+    seeds: Sequence[int]
+
+
+@dataclass(frozen=True)
 class AuditPlan:
     """An experiment with damaged labels.
 
@@ -72,18 +82,15 @@ class AuditPlan:
         What it is called.
     corpora
         On what.
-    recipes, rates, seeds
-        How errors are made: see :func:`labelkin.experiment.label_noise.damage_labels`. Rates are
-        pairs, missing and wrong, as shares of the given labels.
+    noise
+        With which errors.
     words
         Parameters of :class:`labelkin.text.WordCounts` for corpora of texts.
     """
 
     name: str
     corpora: tuple[AuditCorpus, ...]
-    recipes: tuple[Recipe, ...]
-    rates: tuple[tuple[float, float], ...]
-    seeds: tuple[int, ...]
+    noise: tuple[Noise, ...]
     title: str = ""
     words: Mapping[str, Any] = field(default_factory=dict)
 
@@ -92,17 +99,15 @@ def parse_audits(text: str) -> AuditPlan:
     """Return the experiment that a TOML text describes."""
     said = tomllib.loads(text)
     corpora = tuple(AuditCorpus(**corpus) for corpus in said.pop("corpus"))
-    lists = {key: tuple(said.pop(key)) for key in ("recipes", "seeds")}
-    rates = tuple((float(missing), float(wrong)) for missing, wrong in said.pop("rates"))
-    plan = AuditPlan(corpora=corpora, rates=rates, **lists, **said)
+    noise = tuple(Noise(**one) for one in said.pop("noise"))
     for what, given, known in (
-        ("recipes", plan.recipes, RECIPES),
+        ("recipe", [one.recipe for one in noise], RECIPES),
         ("weights", [corpus.weights for corpus in corpora], WEIGHTS),
     ):
         strange = [one for one in given if one not in known]
         if strange:
             raise ValueError(f"{what} must be among {', '.join(known)}, got {strange[0]!r}.")
-    return plan
+    return AuditPlan(corpora=corpora, noise=noise, **said)
 
 
 def find_audits(name: str | os.PathLike[str]) -> AuditPlan:
@@ -166,9 +171,9 @@ def run_audits(
 
 
 def _combinations(plan: AuditPlan) -> Iterator[tuple[Recipe, tuple[float, float], int]]:
-    for recipe in plan.recipes:
-        for rates in plan.rates:
-            yield from ((recipe, rates, seed) for seed in plan.seeds)
+    for noise in plan.noise:
+        for missing, wrong in noise.rates:
+            yield from ((noise.recipe, (missing, wrong), seed) for seed in noise.seeds)
 
 
 def _prepare(corpus: AuditCorpus, words: Mapping[str, Any]) -> tuple[PreparedCorpus, Any]:
@@ -237,7 +242,9 @@ def _run(
             "wrong": float(sum(one.wrong for one in audit.label_errors_)),
         },
         "list_end": audit.list_end_,
-        "found_at_list_end": int(wrong[audit._findings().surest(audit.list_end_)].sum()),
+        "found_at_list_end": int(
+            wrong.ravel()[_first(audit.error_probability_, audit.list_end_)].sum()
+        ),
         "scores": {name: _scores(np.asarray(s), given, wrong) for name, s in suspicion.items()},
         "seconds": {"content": middle - start, "label part": end - middle},
         "test": {name: _test(model, X_test, corpus.Y_test) for name, model in trained.items()},
@@ -260,6 +267,10 @@ def _scores(
     }
 
 
+def _first(suspicion: Matrix, most: int) -> NDArray[np.intp]:
+    return np.argsort(-suspicion.ravel(), kind="stable")[:most]
+
+
 def average_precision(suspicion: Matrix, wrong: NDArray[np.bool_]) -> float:
     """Return the mean precision at each error in the list, the most suspicious first.
 
@@ -274,5 +285,5 @@ def average_precision(suspicion: Matrix, wrong: NDArray[np.bool_]) -> float:
 
 
 def _test(model: Any, X: Any, truth: LabelMatrix) -> dict[str, float]:
-    scores = evaluate(truth, model.predict(X))
-    return {name: float(getattr(scores, name)) for name in ("micro_f1", "macro_f1")}
+    scores = evaluate(truth, decisions=model.predict(X)).scores()
+    return {name: scores[name] for name in ("micro_f1", "macro_f1")}
