@@ -1,4 +1,4 @@
-"""What cleanlab thinks of every cell: its per-class label quality, from the same out-of-fold probabilities.
+"""What cleanlab thinks of every cell, from the same out-of-fold probabilities.
 
 cleanlab lives in a virtual environment of its own, ``benchmarks/.peer-cleanlab``, which git ignores
 and which is made the first time; it runs in a child process.
