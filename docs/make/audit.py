@@ -70,10 +70,10 @@ _MADE = """\
 Average precision of the list of suspects: missing / wrong / both in one list. 10 % of the given
 labels are deleted at random, and 5 % wrong ones added, drawn by the labels' frequencies. `PlattSVM`
 out of fold on the damaged labels. *content* is what a tool sees that looks at one label at a time,
-*cleanlab* is cleanlab itself on the same probabilities, *labels* the label evidence alone, *equation
-2* the plain sum of content and label evidence without a learned scale. MULAN's music and proteins
-stand there twice: with the numbers as they are and scaled for a linear classifier; the better the
-content, the less is left for the labels."""
+*cleanlab* is cleanlab itself on the same probabilities, *labels* the label evidence alone,
+*equation 2* the plain sum of content and label evidence without a learned scale. MULAN's music and
+proteins stand there twice: with the numbers as they are and scaled for a linear classifier; the
+better the content, the less is left for the labels."""
 
 
 def read_runs(folders: Iterable[Path]) -> list[dict[str, Any]]:
@@ -229,9 +229,9 @@ def _seen() -> str:
     rows = [[str(place + 1), *map(str, one)] for place, one in enumerate(suspects)]
     said = (
         f"## Real errors\n\nThe {len(suspects)} surest suspects of the ModApte training documents "
-        "of Reuters-21578, no error made, looked at by eye by one reader. *error*: the corpus is "
-        f"wrong; *doubtful*: one can argue; *right*: the corpus is right. In all: {total}. "
-        "Documents go by their ids in the collection."
+        "of Reuters-21578, no error made, judged by one reader from headline and first "
+        "paragraphs. *error*: the corpus is wrong; *doubtful*: one can argue; *right*: the corpus "
+        f"is right. In all: {total}. Documents go by their ids in the collection."
     )
     return said + "\n\n" + _table(["", "document", "label", "kind", "verdict", "what"], rows)
 
@@ -250,6 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.run:
         from benchmarks.cleanlab_peer import cleanlab_suspicion
+
         from labelkin.experiment.audit_runs import find_audits, run_audits
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)

@@ -261,7 +261,9 @@ class LabelAudit(BaseEstimator):
 
         Parameters
         ----------
-        top, kinds
+        top : int, optional
+            As in :meth:`issues`.
+        kinds : collection of "missing", "wrong", "twin", "rule", optional
             As in :meth:`issues`.
         ids : sequence of length n_documents, optional
             Names of the documents, in place of their rows.
