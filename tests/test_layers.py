@@ -18,6 +18,7 @@ LAYERS = [
     {"experiment"},
     {"prediction"},
     {"storage"},
+    {"audit"},
     {"method.classifier"},
     {"method.rescorer"},
     {"explain"},

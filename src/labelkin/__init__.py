@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import corpora, metrics, rules, significance, splits, text
+    from labelkin import audit, corpora, metrics, rules, significance, splits, text
+    from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.naive_bayes import NaiveBayes
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
+        "audit.label_audit": "LabelAudit",
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.naive_bayes": "NaiveBayes",
@@ -63,6 +65,7 @@ __all__ = [
     "Explanation",
     "FixedCut",
     "GlobalCut",
+    "LabelAudit",
     "LabelDependenceClassifier",
     "LabelEdge",
     "LabelGraph",
@@ -85,6 +88,7 @@ __all__ = [
     "SVMLabels",
     "Suggestion",
     "TermExplanation",
+    "audit",
     "corpora",
     "cross_val_log_odds",
     "explain_terms",
