@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long check format lint types bench
+.PHONY: help demo test test-long test-scikit-learn check format lint types bench
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -15,6 +15,12 @@ test: .venv/dev  ## every test; long proofs at a small size
 
 test-long: .venv/dev  ## every test, long proofs at full size
 	LABELKIN_LONG=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-scikit-learn: .venv-lowest/use .venv-newest/use  ## the contract on the lowest and newest versions
+	for end in lowest newest; do \
+		.venv-$$end/bin/python -m pip list | grep -E '^(numpy|scipy|scikit-learn|numba) ' && \
+		.venv-$$end/bin/python -m pytest $(CONTRACT) || exit 1; \
+	done
 
 check: lint types test  ## format, lint, types, layers, tests, examples
 
@@ -31,6 +37,23 @@ types: .venv/dev
 
 bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
+
+# The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
+CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)
+BOUNDS := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	print(*about["dependencies"], *about["optional-dependencies"]["fast"], sep="\n")
+FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
+
+.venv-lowest/use: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	$(PYTHON) -c '$(BOUNDS)' | sed 's/>=/==/' > .venv-lowest/bounds.txt
+	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/bounds.txt $(FOR_CONTRACT)
+	touch $@
+
+.venv-newest/use: pyproject.toml
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade --upgrade-strategy eager $(FOR_CONTRACT)
+	touch $@
 
 .venv/use: pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -20,11 +20,13 @@ SUBJECTS = {
     "label-layer": "label_layer.measure_label_layer",
     "layer-share": "label_layer.measure_layer_share",
     "calibrated-svm": "svm.measure_calibrated_svm",
+    "svm-tolerance": "svm_tolerance.measure_svm_tolerance",
     "libmultilabel": "libmultilabel_peer.measure_libmultilabel",
     "without-numba": "svm.measure_without_numba",
     "neighbours": "neighbours.measure_neighbours",
     "naive-bayes": "naive_bayes.measure_naive_bayes",
     "prediction": "prediction.measure_prediction",
+    "default": "default_fit.measure_default",
     "splits": "splits.measure_splits",
 }
 

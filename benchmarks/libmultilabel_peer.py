@@ -29,6 +29,7 @@ from labelkin.content.platt_svm import PlattSVM
 
 HERE = Path(__file__).parent
 PEER = HERE / ".peer"
+OPTIONS = "-s 1"
 PYTHON = PEER / ("Scripts" if os.name == "nt" else "bin") / "python"
 TARGETS = {"PlattSVM, fit": (False, 2.6), "PlattSVM(free_bias=True), fit": (True, 3.5)}
 
@@ -40,7 +41,7 @@ class PeerMissingError(RuntimeError):
 def measure_libmultilabel(setting: Setting) -> list[Row]:
     """Fit all labels: LibMultiLabel's SVM once, ours six times (five folds) and the sigmoid."""
     try:
-        against = f"LibMultiLabel {_prepare_peer()} train_1vsrest (-s 1), fit, no probabilities"
+        against = f"LibMultiLabel {prepare_peer()} train_1vsrest ({OPTIONS}), fit, no probabilities"
     except PeerMissingError as reason:
         return [
             skipped_row(name, "LibMultiLabel", target, str(reason))
@@ -49,9 +50,9 @@ def measure_libmultilabel(setting: Setting) -> list[Row]:
     fits = {name: _fit(setting.corpus, free) for name, (free, _) in TARGETS.items()}
     with TemporaryDirectory() as name:
         folder = Path(name)
-        _save(setting.corpus, folder)
+        save_corpus(setting.corpus, folder)
         ours = {name: timed(fit) for name, fit in fits.items()}
-        seconds = alternate({"peer": partial(_run_peer, folder), **ours}, setting.rounds)
+        seconds = alternate({"peer": partial(run_peer, folder, OPTIONS), **ours}, setting.rounds)
         theirs = np.load(folder / "decision_values.npy")
     test = setting.corpus.test
     peer_f1 = micro_f1(test.indicator, theirs > 0)
@@ -68,7 +69,7 @@ def _fit(corpus: Benchmark, free_bias: bool) -> Callable[[], Any]:
     return lambda: model.fit(corpus.train.tfidf, corpus.train.labels)
 
 
-def _prepare_peer() -> str:
+def prepare_peer() -> str:
     """Install LibMultiLabel unless it is there; return its version."""
     if not _version():
         say("  installing LibMultiLabel into benchmarks/.peer (some minutes, once)")
@@ -99,7 +100,8 @@ def _last_line(text: str) -> str:
     return lines[-1].strip() if lines else "no message"
 
 
-def _save(corpus: Benchmark, folder: Path) -> None:
+def save_corpus(corpus: Benchmark, folder: Path) -> None:
+    """Write what the child process reads."""
     matrices = {
         "X_train": corpus.train.tfidf,
         "Y_train": corpus.train.labels.positive,
@@ -109,8 +111,9 @@ def _save(corpus: Benchmark, folder: Path) -> None:
         sparse.save_npz(folder / f"{name}.npz", sparse.csr_matrix(matrix))
 
 
-def _run_peer(folder: Path) -> float:
-    command = [str(PYTHON), "-I", str(HERE / "libmultilabel_child.py"), str(folder)]
+def run_peer(folder: Path, options: str) -> float:
+    """Fit in a child process with these LIBLINEAR options; return the CPU seconds of the fit."""
+    command = [str(PYTHON), "-I", str(HERE / "libmultilabel_child.py"), str(folder), options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"LibMultiLabel was installed, and failed: {_last_line(done.stderr)}")

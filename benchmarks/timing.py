@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import median
+from typing import TypeVar
 
+Name = TypeVar("Name")
 Clock = Callable[[], float]
 #: Does its work once and returns the CPU seconds it took.
 Turn = Callable[[], float]
@@ -45,9 +47,9 @@ def timed(
     return turn
 
 
-def alternate(turns: Mapping[str, Turn], rounds: int) -> dict[str, list[float]]:
+def alternate(turns: Mapping[Name, Turn], rounds: int) -> dict[Name, list[float]]:
     """Give everybody a turn, ``rounds`` times over; return the seconds of each."""
-    seconds: dict[str, list[float]] = {name: [] for name in turns}
+    seconds: dict[Name, list[float]] = {name: [] for name in turns}
     for _ in range(rounds):
         for name, turn in turns.items():
             seconds[name].append(turn())

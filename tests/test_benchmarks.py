@@ -4,10 +4,15 @@ import importlib
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
+
+from labelkin.label_matrix import read_labels
 
 TOP = Path(__file__).parent.parent
 
+ONE_IN_THREE = np.tile(np.eye(3, dtype=int), (3, 1))
 SGML = """<!DOCTYPE lewis SYSTEM "lewis.dtd">
 <REUTERS TOPICS="YES" LEWISSPLIT="TRAIN" OLDID="1" NEWID="1">
 <TOPICS><D>grain</D><D>wheat</D></TOPICS><PLACES><D>usa</D></PLACES>
@@ -157,6 +162,30 @@ def test_without_data_the_corpus_is_the_newsroom_and_says_so(module, tmp_path):
     assert "LABELKIN_DATA" in corpus.description
     assert corpus.train.tfidf.shape[1] == corpus.test.counts.shape[1]
     assert corpus.train.indicator.shape == (2000, 38)
+
+
+def test_made_documents_are_those_of_the_recipe(module):
+    recipe = module("default_fit")
+    Y = recipe.made_labels(np.random.default_rng(0), 500)
+    assert Y.shape == (500, 1000)
+    assert set(np.unique(Y)) == {0, 1}
+    groups = (Y.reshape(500, 100, 10).sum(axis=2) > 0).sum(axis=1)
+    assert set(groups) == {1, 2}, "a group may be drawn twice"
+    assert 3.5 < Y.sum(axis=1).mean() < 4.5
+    counts = recipe.made_counts(np.random.default_rng(0), Y)
+    np.testing.assert_array_equal(counts.sum(axis=1).A1, 3 * Y.sum(axis=1) + 40)
+
+
+def test_our_svms_reach_the_objective_that_scikit_learn_reaches(module):
+    tolerance = module("svm_tolerance")
+    train = module("corpus").Part(
+        None, sparse.eye_array(9, format="csr"), read_labels(ONE_IN_THREE)
+    )
+    ours, theirs = (
+        tolerance._objectives(train, solve(train, tol))
+        for solve, tol in [(tolerance._solve_ours, 1e-8), (tolerance._solve_each, 1e-8)]
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
 def test_every_subject_that_can_be_asked_for_exists(module):

@@ -39,7 +39,7 @@ ORACLES = {
 
 def run_demo(out, *options):
     stdout, stderr = io.StringIO(), io.StringIO()
-    arguments = ["demo", "--documents", str(N_DOCUMENTS), "--out", str(out), *options]
+    arguments = ["demo", "--n-documents", str(N_DOCUMENTS), "--out", str(out), *options]
     with redirect_stdout(stdout), redirect_stderr(stderr), pytest.raises(SystemExit) as end:
         main(arguments)
     return end.value.code, stdout.getvalue(), stderr.getvalue()
@@ -48,13 +48,13 @@ def run_demo(out, *options):
 @pytest.fixture(scope="module")
 def result(tmp_path_factory):
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
-    return out, *run_demo(out, "--seed", str(SEED))
+    return out, *run_demo(out, "--random-state", str(SEED))
 
 
 @pytest.fixture(scope="module")
 def again(tmp_path_factory):
     out = tmp_path_factory.mktemp("again")
-    return out, *run_demo(out, "--seed", str(SEED), "--quiet")
+    return out, *run_demo(out, "--random-state", str(SEED), "--quiet")
 
 
 def printed_rows(text):
@@ -191,14 +191,14 @@ def test_the_same_seed_gives_the_same_bytes(result, again):
 
 def test_few_documents_are_enough_and_another_seed_gives_other_scores(tmp_path):
     for seed in ("0", "1"):
-        run_demo(tmp_path / seed, "--documents", "20", "--seed", seed, "--quiet")
+        run_demo(tmp_path / seed, "--n-documents", "20", "--random-state", seed, "--quiet")
     assert read_scores(tmp_path / "0") != read_scores(tmp_path / "1")
 
 
 def test_an_output_that_knows_no_signs_gets_their_numbers(tmp_path):
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     with redirect_stdout(stdout), pytest.raises(SystemExit):
-        main(["demo", "--documents", "20", "--out", str(tmp_path), "--quiet"])
+        main(["demo", "--n-documents", "20", "--out", str(tmp_path), "--quiet"])
     stdout.flush()
     printed = stdout.buffer.getvalue().decode("ascii")
     assert r"\u226a and < say" in printed and "report.html" in printed
@@ -215,7 +215,7 @@ def test_content_evidence_is_computed_once_for_all_systems_of_a_content(monkeypa
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [(["--documents", "1"], "--documents"), (["--seed", "-1"], "--seed")],
+    [(["--n-documents", "1"], "--n-documents"), (["--random-state", "-1"], "--random-state")],
 )
 def test_what_cannot_be_made_is_one_line(options, message, tmp_path):
     code, _, stderr = run_demo(tmp_path, *options)

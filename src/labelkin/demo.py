@@ -37,8 +37,8 @@ _PAPER = "The paper's fifteen systems, in which the other labels count fully:"
 
 
 def run_demo(
-    documents: int = 3000,
-    seed: int = 0,
+    n_documents: int = 3000,
+    random_state: int = 0,
     out: str | os.PathLike[str] = "labelkin-demo",
     *,
     progress: Progress | None = None,
@@ -48,10 +48,10 @@ def run_demo(
 
     Parameters
     ----------
-    documents : int, default 3000
+    n_documents : int, default 3000
         How many documents to make.
-    seed : int, default 0
-        Of the corpus and of the folds.
+    random_state : int, default 0
+        Seed of the corpus and of the folds.
     out : path, default "labelkin-demo"
         Where the two files go; made if need be.
     progress, run_progress : callable, optional
@@ -65,8 +65,8 @@ def run_demo(
     for package, extra in (("jinja2", "cli"), ("matplotlib", "plot")):
         if find_spec(package) is None:  # do not start what could not be finished
             raise ImportError(f'The demo needs {package}: pip install "labelkin[{extra}]"')
-    text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{seed}]")
-    made = f"n_documents = {documents}, seed = {seed}"
+    text = shipped_experiments()["demo"].replace("seeds = [0]", f"seeds = [{random_state}]")
+    made = f"n_documents = {n_documents}, seed = {random_state}"
     experiment = parse_experiment(text.replace("n_documents = 3000, seed = 0", made))
     place = Path(out)
     place.mkdir(parents=True, exist_ok=True)

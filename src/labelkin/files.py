@@ -1,13 +1,15 @@
-"""Files that nobody ever reads by halves."""
+"""Files that nobody ever reads by halves, and the text of tables in them."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 
 @contextmanager
@@ -42,6 +44,19 @@ def write_whole(path: Path, data: str | bytes) -> None:
     """Write a file in one piece; text as UTF-8."""
     with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
+
+
+def csv_text(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
+    r"""Return rows as the text of a table, a line each.
+
+    Examples
+    --------
+    >>> csv_text([["id", "labels"], [7, "tea; sugar"]], ";")
+    'id;labels\n7;"tea; sugar"\n'
+    """
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def to_disk(file: IO[bytes]) -> None:

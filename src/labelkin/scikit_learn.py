@@ -1,7 +1,8 @@
 """What scikit-learn keeps private and estimators around other estimators need: in one place.
 
 Each name that begins with an underscore may change without notice; nothing else in the library
-imports one. ``tests/test_scikit_learn.py`` runs on the lowest and on the newest version.
+imports one. ``make test-scikit-learn`` runs the tests of what each does on the lowest and on the
+newest version.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ import json
 import pytest
 from in_process import call
 
-from labelkin.cli.compare import Compared, better_run
+from labelkin.cli.compare import verdict
 from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.significance import macro_sign_test, micro_sign_test, paired_bootstrap
+from labelkin.significance import SignTest, macro_sign_test, micro_sign_test, paired_bootstrap
 
 EXPERIMENT = """
 name = "small"
@@ -56,11 +56,12 @@ def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
 
 
 @pytest.mark.parametrize(
-    ("sign", "expected"), [("≪", "new"), ("<", "new"), ("≫", "old"), (">", "old"), ("~", "none")]
+    ("sign", "better"),
+    [("≪", "new"), ("<", "new"), ("≫", "old"), (">", "old"), ("~", "none shown")],
 )
-def test_a_sign_names_the_run_that_is_better(sign, expected):
-    found = Compared("old", "new", {}, [], [])
-    assert better_run(sign, found).startswith(expected)
+def test_a_sign_names_the_run_that_is_better(sign, better):
+    test = SignTest("old", "new", "s-test", 9, 7, 0.1, sign, "old" if sign in "≫>" else "new")
+    assert verdict(test) == ("0.1", sign, better)
 
 
 def test_wrong_calls(pair, results, tmp_path):

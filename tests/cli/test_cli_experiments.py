@@ -86,7 +86,7 @@ def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
     assert "pass its folder as path=" in told
     assert "pass its folder as path=" in call("train", "reuters21578", "-o", "m").refused()
     assert "no path, got" in call("corpus", "info", "newsroom", "--path", "x").refused()
-    assert "--documents" in call("demo", "--documents", 1).refused()
+    assert "--n-documents" in call("demo", "--n-documents", 1).refused()
     assert "labelkin corpus fetch reuters21578" in told
     assert "Known corpora: 'newsroom'" in call("corpus", "info", "reuter").refused()
     assert "cannot be fetched" in call("corpus", "fetch", "rcv1-sample").refused()

@@ -407,7 +407,7 @@ def test_unknown_labels_and_other_mistakes_say_what_to_do():
     model = text_pipeline()
     with pytest.raises(ValueError, match="among the 3 labels of the model, got 'sky'"):
         explain_terms(model, ["gold"], ["sea", "sky"])
-    with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
         explain_terms(model, ["gold"], ["sea"], top=0)
     with pytest.raises(TypeError, match="a pipeline that ends in one, got CountVectorizer"):
         explain_terms(CountVectorizer(), ["gold"], ["sea"])

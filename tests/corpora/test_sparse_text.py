@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.sparse_text import iter_extreme, iter_libsvm, read_extreme, read_libsvm
+from labelkin.corpora.sparse_text import iter_extreme, read_extreme, read_libsvm
 
 
 @pytest.fixture
@@ -155,15 +155,6 @@ def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
     assert corpus.documents.shape == (5, 6)
     assert corpus.documents.sum(axis=1).tolist() == [3, 1, 3, 0, 0]
     assert corpus.features == "counts"
-
-
-def test_libsvm_files_are_read_in_blocks_with_given_labels(tmp_path):
-    path = write_packed(tmp_path, "a.svm", "3,1 2:1\n 1:1\n2 2:3\n")
-    blocks = list(iter_libsvm([path, path], ["1", "2", "3"], n_features=4, block=2))
-    assert [X.shape for X, _ in blocks] == [(2, 4), (1, 4)] * 2
-    assert [Y.label_sets() for _, Y in blocks[:2]] == [[("1", "3"), ()], [("2",)]]
-    with pytest.raises(ValueError, match=r"a.svm, line 3: labels must be among .* got '2'"):
-        list(iter_libsvm(path, ["1", "3"], n_features=4))
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,15 @@ from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain import label_graph as module
 from labelkin.explain.label_graph import (
     LabelGraph,
+    LabelPairs,
     circle_order,
     label_graph,
     short_name,
-    strongest_edges,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import SVMLabels
+from labelkin.method.label_sets import count_label_sets
 from labelkin.method.rescorer import LabelRescorer
 
 NAMES = [f"label {j}" for j in range(9)]
@@ -38,6 +39,12 @@ def label_sets(seed=1, n_documents=200):
     return (rng.random((n_documents, 9)) < np.where(topic == np.arange(9) % 3, 0.6, 0.1)).astype(
         int
     )
+
+
+def pairs_of(weights, labels):
+    """What a graph would hold, were these the weights learned from the labels."""
+    counts = count_label_sets(labels).together()
+    return LabelPairs(labels.names, weights, counts, labels.shape[0])
 
 
 def sorted_pairs(weights, sign):
@@ -76,7 +83,7 @@ def test_blocks_and_ties_change_nothing(weights, n_attractions, n_repulsions, bl
     Y = read_labels(np.eye(7, dtype=int))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_BLOCK", block)
-        edges = strongest_edges(weights, Y, n_attractions, n_repulsions)
+        edges = pairs_of(weights, Y).strongest(n_attractions, n_repulsions)
     expected = sorted_pairs(weights, 1)[:n_attractions] + sorted_pairs(weights, -1)[:n_repulsions]
     assert [(b.first, b.second) for b in edges] == expected
 
@@ -187,8 +194,9 @@ def test_small_worlds_have_graphs(Y):
 
 def test_nothing_is_called_a_bond_that_pulls_the_other_way():
     Y = read_labels(np.eye(3, dtype=int))
-    assert strongest_edges(np.zeros((3, 3)), Y) == []
-    assert [b.strength for b in strongest_edges(np.ones((3, 3)) - np.eye(3), Y)] == [1.0] * 3
+    assert pairs_of(np.zeros((3, 3)), Y).strongest() == []
+    strongest = pairs_of(np.ones((3, 3)) - np.eye(3), Y).strongest()
+    assert [b.strength for b in strongest] == [1.0] * 3
 
 
 def test_the_table_fits_data_frames_and_the_text_a_terminal(world):
@@ -231,7 +239,7 @@ class TestRefusals:
         graph = label_graph(world[1])
         with pytest.raises(ValueError, match="among the 9 labels of the model, got 'tea'"):
             graph.related("tea")
-        with pytest.raises(ValueError, match="top must be at least 1, got 0"):
+        with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
             graph.related("label 1", top=0)
 
 
@@ -276,7 +284,8 @@ class TestPlot:
         names = [f"a label whose name is long {j:02}" for j in range(40)]
         weights = rng.normal(size=(40, 40))
         np.fill_diagonal(weights, 0)
-        edges = strongest_edges(weights, read_labels(np.eye(40, dtype=int), names=names), 30, 30)
+        labels = read_labels(np.eye(40, dtype=int), names=names)
+        edges = pairs_of(weights, labels).strongest(30, 30)
         graph = LabelGraph(tuple(edges), label_graph(LabelRescorer().fit(label_sets())).pairs)
         axes = graph.plot()
         axes.figure.canvas.draw()

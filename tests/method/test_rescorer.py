@@ -180,3 +180,15 @@ class TestLearningMore:
         rescorer = LabelRescorer(LogisticRegression()).fit(self.first)
         with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got OtherLabels"):
             rescorer.learn_more(self.further)
+
+
+def test_scores_are_overwritten_only_when_that_is_allowed() -> None:
+    """``copy=False`` gives the same numbers; by default the caller's scores stay as they are."""
+    Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    scores = np.random.default_rng(0).normal(size=Y.shape)
+    rescorer = LabelRescorer(evidence_weight=1.0, scale="log_odds").fit(Y)
+    given = scores.copy()
+    expected = rescorer.rescore(given)
+    np.testing.assert_array_equal(given, scores)
+    np.testing.assert_array_equal(rescorer.rescore(given, copy=False), expected)
+    np.testing.assert_array_equal(given, expected)

@@ -36,7 +36,7 @@ def test_probabilities_are_judged_as_their_log_odds_are():
 
 
 def test_probabilities_are_checked():
-    with pytest.raises(ValueError, match=r"probabilities in \[0, 1\], got 2\.0 at document 0, l"):
+    with pytest.raises(ValueError, match=r"probabilities in \[0, 1\], got 2 at document 0, l"):
         evaluate(Y, probabilities=LOG_ODDS)
     with pytest.raises(ValueError, match=r"probabilities must have .*got shape \(2, 2\) and Y of"):
         evaluate(Y, probabilities=np.zeros((2, 2)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from judged import judge_all
 
-from labelkin.explain.label_graph import strongest_edges
+from labelkin.explain.label_graph import label_graph
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.method.rescorer import LabelRescorer
@@ -41,5 +41,5 @@ def outcome(toy):
 
 @pytest.fixture(scope="session")
 def edges(toy):
-    labels, _, additions = toy
-    return strongest_edges(additions["BLR+M2"].label_weights_, labels, 6, 6)
+    _, _, additions = toy
+    return label_graph(additions["BLR+M2"], 6, 6).edges

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, text
 from labelkin.storage import load, read_header, save
-from labelkin.storage.trusted import PLACES, class_named, function_named, name_of
+from labelkin.storage.trusted import PLACES, name_of, named
 
 X = np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]])
 SETS = [["sea"], ["sea", "town"], ["town"], []]
@@ -31,8 +31,8 @@ def thing_at(place):
 def test_every_name_leads_to_one_thing_and_back():
     for name, place in PLACES.items():
         thing = thing_at(place)
-        find = class_named if isinstance(thing, type) else function_named
-        assert (name_of(thing), find(name)) == (name, thing)
+        what = "class" if isinstance(thing, type) else "function"
+        assert (name_of(thing), named(what, name)) == (name, thing)
 
 
 def test_no_place_has_two_names():

@@ -243,11 +243,16 @@ class LearnedCombination(Combination):
 
     def _combined(self, content: Matrix) -> Matrix:
         label = self.label_evidence(self.variant(content))
-        posterior = combine(content, label, self.prior_log_odds, self.weight)
+        posterior = np.asarray(combine(content, label, self.prior_log_odds, self.weight))
         if self.first_place < 1:
-            contest = combine(content, label, self.prior_log_odds, self.first_place * self.weight)
-            keep_first(posterior, contest, ~self.constant if self.constant.any() else None)
-        return np.asarray(posterior)
+            # The contest lies between content and posterior: who is first in both wins it, too.
+            first = content.argmax(axis=1)
+            asked = (first != posterior.argmax(axis=1)) | self.constant[first]
+            share, kept = self.first_place * self.weight, posterior[asked]
+            contest = combine(content[asked], label[asked], self.prior_log_odds, share)
+            keep_first(kept, contest, ~self.constant)
+            posterior[asked] = kept
+        return posterior
 
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None

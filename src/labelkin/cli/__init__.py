@@ -42,11 +42,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except OSError as error:
         _end(_which_file(error), 2)
     except (ValueError, TypeError, ImportError) as error:
-        _end(_CLI_EXTRA if _is_of_the_extra(error) else str(error), 2)
-
-
-def _is_of_the_extra(error: Exception) -> bool:
-    return isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0] in _NEEDS
+        missing = isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0]
+        _end(_CLI_EXTRA if missing in _NEEDS else str(error), 2)
 
 
 def _which_file(error: OSError) -> str:

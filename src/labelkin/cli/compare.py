@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,62 +41,40 @@ def compare(
             )
     found = compare_runs(_read_run(baseline), _read_run(proposal), n_draws, random_state)
     if json:
-        print_json(found._asdict() | {key: [vars(x) for x in getattr(found, key)]
-                                      for key in ("tests", "bootstraps")})  # fmt: skip
+        plain = {key: [vars(one) for one in found[key]] for key in ("tests", "bootstraps")}
+        print_json(found | plain)
         return
-    print_pairs([("baseline", found.baseline), ("proposal", found.proposal), ("", "")])
+    print_pairs([(name, found[name]) for name in ("baseline", "proposal")])
+    typer.echo("")
     print_table(
         ("metric", "baseline", "proposal", "difference"),
         [
             (metric, f"{one:.5f}", f"{other:.5f}", f"{other - one:+.5f}")
-            for metric, (one, other) in found.scores.items()
+            for metric, (one, other) in found["scores"].items()
         ],
     )
     typer.echo("")
     print_table(
         ("test", "n", "for the better", "P", "sign", "better"),
-        [
-            (t.test, str(t.n), str(t.k), f"{t.p_value:.4g}", t.sign, better_run(t.sign, found))
-            for t in found.tests
-        ],
+        [(t.test, str(t.n), str(t.k), *verdict(t)) for t in found["tests"]],
         left=(0, 5),
     )
     typer.echo("")
     print_table(
         ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
         [
-            (
-                b.metric,
-                *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)),
-                f"{b.p_value:.4g}",
-                b.sign,
-                better_run(b.sign, found),
-            )
-            for b in found.bootstraps
+            (b.metric, *(f"{x:+.5f}" for x in (b.difference, b.low, b.high)), *verdict(b))
+            for b in found["bootstraps"]
         ],
         left=(0, 6),
     )
     typer.echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
 
 
-class Compared(NamedTuple):
-    """Two runs side by side.
-
-    Attributes
-    ----------
-    baseline, proposal
-        Their names.
-    scores
-        By metric: of the baseline, of the proposal.
-    tests, bootstraps
-        What is sure of the difference.
-    """
-
-    baseline: str
-    proposal: str
-    scores: dict[str, tuple[float, float]]
-    tests: list[SignTest]
-    bootstraps: list[Bootstrap]
+def verdict(found: SignTest | Bootstrap) -> tuple[str, str, str]:
+    """Write P, the sign, and the name of the run that the sign says is better."""
+    better = "none shown" if found.sign == "~" else str(found.better)
+    return f"{found.p_value:.4g}", found.sign, better
 
 
 def _read_run(folder: Path) -> tuple[Run, CorpusResults]:
@@ -117,15 +95,11 @@ def compare_runs(
     second: tuple[Run, CorpusResults],
     n_draws: int,
     random_state: int,
-) -> Compared:
-    """Judge two stored runs on the same truth."""
+) -> dict[str, Any]:
+    """Return the names of two stored runs, their scores on the same truth, tests, bootstraps."""
     from labelkin.metrics import evaluate
-    from labelkin.significance import (
-        SUMMED_METRICS,
-        macro_sign_test,
-        micro_sign_test,
-        paired_bootstrap,
-    )
+    from labelkin.report.results import bootstraps
+    from labelkin.significance import macro_sign_test, micro_sign_test
 
     truth = _same_truth(first[1], second[1])
     one, other = first[0], second[0]
@@ -135,27 +109,14 @@ def compare_runs(
     decided = (one.decisions(), other.decisions())
     log_odds = (one.log_odds(), other.log_odds())
     scores = [evaluate(truth, log_odds[k], decided[k]).scores() for k in range(2)]
-    # Those of whole label sets need all cells of the truth.
-    whole_sets = () if truth.unknown is None else ("subset_loss", "one_error")
-    return Compared(
-        *names,
-        {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
-        [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
-        [
-            paired_bootstrap(
-                truth,
-                judged[0],
-                judged[1],
-                metric,
-                n_draws=n_draws,
-                random_state=random_state,
-                names=names,
-            )
-            for metric in SUMMED_METRICS
-            if metric not in whole_sets
-            for judged in [log_odds if metric == "one_error" else decided]
-        ],
-    )
+    drawn = {"n_draws": n_draws, "random_state": random_state}
+    return {
+        "baseline": names[0],
+        "proposal": names[1],
+        "scores": {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
+        "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
+        "bootstraps": list(bootstraps(truth, log_odds, decided, names, **drawn)),
+    }
 
 
 def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
@@ -166,10 +127,3 @@ def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
             f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
         )
     return first.Y
-
-
-def better_run(sign: str, found: Compared) -> str:
-    """Return the name of the run that a sign says is better; of ``~``, that none was shown."""
-    if sign in ("≪", "<"):
-        return found.proposal
-    return found.baseline if sign in ("≫", ">") else "none shown"

@@ -23,7 +23,7 @@ from labelkin.cli.options import (
     check_out,
     reads_corpus,
 )
-from labelkin.cli.printing import listed, print_message, print_table, resumable
+from labelkin.cli.printing import listed, print_message, print_table, progress_bars, resumable
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -54,8 +54,8 @@ experiment = typer.Typer(help=_ABOUT_EXPERIMENTS, no_args_is_help=True, rich_mar
 
 
 def demo(
-    documents: Annotated[int, typer.Option(min=2, help="How many documents to make.")] = 3000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the corpus and the folds.")] = 0,
+    n_documents: Annotated[int, typer.Option(min=2, help="How many documents to make.")] = 3000,
+    random_state: Annotated[int, typer.Option(min=0, help="Seed of the corpus and the folds.")] = 0,
     out: Annotated[Path, typer.Option(help="Where the report goes.")] = Path("labelkin-demo"),
     quiet: Quiet = False,
 ) -> None:
@@ -64,7 +64,7 @@ def demo(
     They are the paper's fifteen, and for each of its three content classifiers one that learns how
     much the other labels count.
 
-    Example:  labelkin demo --documents 1000
+    Example:  labelkin demo --n-documents 1000
     """
     from rich.console import Console
     from rich.text import Text
@@ -72,7 +72,7 @@ def demo(
     from labelkin.demo import run_demo
 
     with _bars(quiet, stay=True) as (runs, blocks):
-        text = Text(run_demo(documents, seed, out, progress=runs, run_progress=blocks))
+        text = Text(run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks))
     text.highlight_regex(r"(?<= )[≪<](?= |$)", "green")
     text.highlight_regex(r"(?<= )[≫>](?= |$)", "red")
     Console(soft_wrap=True).print(text)
@@ -100,7 +100,7 @@ def info(name: CorpusName, reading: Reading) -> None:
 
     Example:  labelkin corpus info newsroom
     """
-    for title, value in _describe(reading.corpus(name)):
+    for title, value in _describe(reading.corpus(name)).items():
         typer.echo(f"{title:<12} {value}")
 
 
@@ -116,19 +116,12 @@ def fetch(
 
     Example:  labelkin corpus fetch reuters21578
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, TransferSpeedColumn
 
     from labelkin import corpora
 
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=Console(stderr=True),
-        disable=quiet or not sys.stderr.isatty(),
-    )
+    columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bars = progress_bars(*columns, shown=not quiet and sys.stderr.isatty(), stay=True)
     tasks: dict[str, Any] = {}
 
     def show(file: str, done: int, total: int | None) -> None:
@@ -183,8 +176,9 @@ def run(
         Path | None,
         typer.Option(help="Where runs and tables go; labelkin-results/NAME if not named."),
     ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder or file of the corpus, if it has only one.")
+    path: Annotated[
+        Path | None,
+        typer.Option(help="Where the corpus is, if not where it is looked for; for one corpus."),
     ] = None,
     n_jobs: NJobs = None,
     quiet: Quiet = False,
@@ -196,19 +190,19 @@ def run(
 
     Example:  labelkin experiment run reuters21578 --out results/reuters
     """
-    check_input(data)
+    check_input(path)
     if Path(name).suffix or os.sep in name:
         check_input(Path(name))
     from labelkin.experiment import find_experiment, run_experiment
 
     found, paths = find_experiment(name), {}
-    if data is not None:
+    if path is not None:
         if len(found.corpora) != 1:
             names = ", ".join(choice.name for choice in found.corpora)
             raise ValueError(
-                f"--data is for one corpus, and {name} has {names}: set LABELKIN_DATA."
+                f"--path is for one corpus, and {name} has {names}: set LABELKIN_DATA."
             )
-        paths[found.corpora[0].name] = data
+        paths[found.corpora[0].name] = path
     place = Path("labelkin-results") / found.name if out is None else out
     with resumable(), _bars(quiet) as (runs, blocks):
         run_experiment(found, place, paths=paths, n_jobs=n_jobs, progress=runs, run_progress=blocks)
@@ -280,56 +274,37 @@ def _place(name: str) -> str:
 def _experiment_row(found: Experiment) -> tuple[str, ...]:
     """Return what a list says of an experiment."""
     names = [choice.name for choice in found.corpora]
-    missing = [name for name in names if _place(name) == "not here"]
+    places = [_place(name) for name in names]
+    missing = [name for name, place in zip(names, places, strict=True) if place == "not here"]
     systems = {run.system.name for run in (*found.runs(), *found.threshold_runs())}
-    state = "made" if [_place(name) for name in names] == ["made"] else "found"
+    state = "made" if places == ["made"] else "found"
     if missing:
         state = f"not here: {', '.join(missing)}" if missing != names else "not here"
     return found.name, found.title, ", ".join(names), str(len(systems)), state
 
 
-def _describe(found: Corpus) -> list[tuple[str, str]]:
+def _describe(found: Corpus) -> dict[str, str]:
     """Return what a person wants to know of a corpus, line by line."""
-    n_documents, n_labels = found.Y.shape
-    sizes = found.Y.positive.sum(axis=1)
-    n_train, n_test = len(found.train), len(found.test)
-    vectors = "" if found.features == "text" else f"{found.documents.shape[1]:,} "
-    return [
-        ("name", found.name),
-        ("documents", f"{n_documents:,}: {n_train:,} to train, {n_test:,} to test"),
-        ("labels", f"{n_labels:,}: {listed(found.Y.names)}"),
-        (
-            "per document",
-            f"{sizes.mean():.3f} on average, {int((sizes == 0).sum()):,} documents have none",
-        ),
-        ("features", f"{vectors}{found.features}"),
-        ("source", found.source),
-        ("licence", found.licence),
-    ]
+    summary, per_document = found.summary(), found.Y.positive.sum(axis=1)
+    n_empty = int((per_document == 0).sum())
+    return {
+        "name": found.name,
+        "documents": summary["documents"],
+        "labels": f"{found.Y.shape[1]:,}: {listed(found.Y.names)}",
+        "per document": f"{per_document.mean():.3f} on average, {n_empty:,} documents have none",
+        "features": summary["features"],
+        "source": found.source,
+        "licence": found.licence,
+    }
 
 
 @contextmanager
 def _bars(quiet: bool, stay: bool = False) -> Iterator[tuple[Progress, Progress]]:
     """Show a bar for all runs and one for the run in progress, on stderr; ``stay``: at the end."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn
 
-    bars = Progress(
-        TextColumn("{task.description:<24}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=not stay,
-        disable=quiet,
-    )
-    with bars:
+    columns = ("{task.description:<24}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with progress_bars(*columns, shown=not quiet, stay=stay) as bars:
         tasks = [bars.add_task(name, total=None) for name in ("runs", "documents")]
 
         def show(which: int) -> Any:

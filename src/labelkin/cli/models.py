@@ -404,12 +404,8 @@ def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation
 
 def _per_label(found: Evaluation) -> list[dict[str, Any]]:
     """Return the scores of every label; counts are whole numbers."""
-    counts = ("known", "true", "decided")
-    columns = {
-        name: [int(value) if name in counts else float(value) for value in values]
-        for name, values in found.per_label().items()
-    }
-    return [
-        {"label": str(label), **{name: values[j] for name, values in columns.items()}}
-        for j, label in enumerate(found.labels.tolist())
-    ]
+    columns = {name: values.tolist() for name, values in found.per_label().items()}
+    for name in ("known", "true", "decided"):
+        columns[name] = [*map(int, columns[name])]
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return [{"label": str(x), **row} for x, row in zip(found.labels.tolist(), rows, strict=True)]

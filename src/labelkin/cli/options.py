@@ -6,7 +6,6 @@ The checks of paths and names are made before a module is loaded that takes a se
 from __future__ import annotations
 
 import codecs
-import os
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -207,14 +206,10 @@ def check_model(path: Path) -> None:
 
 
 def check_corpus(name: str) -> None:
-    """Raise for what is neither a path nor a name; a path has a folder or an ending."""
-    if Path(name).exists():
-        return
-    if os.sep in name or Path(name).suffix:
-        raise FileNotFoundError(f"There is no file or folder {name!r}.")
-    from labelkin.corpora.known import known_corpus
+    """Raise for what is neither a known corpus nor a path that is there."""
+    from labelkin.corpora.known import check_there
 
-    known_corpus(name)
+    check_there(name)
 
 
 def check_input(path: Path | None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message, resumable
+from labelkin.cli.printing import print_message, progress_bars, resumable
 
 if TYPE_CHECKING:
     from labelkin.prediction import Answer, Layout, Output
@@ -116,17 +116,11 @@ def predict(
 
 def _write(output: Output, layout: Layout, batches: Iterator[list[Answer]], quiet: bool) -> None:
     """Write answers batch by batch; a terminal shows how many there are."""
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import TimeElapsedColumn
 
     start, n_documents = time.perf_counter(), 0
-    with Progress(
-        TextColumn("{task.completed:,.0f} documents"),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),
-    ) as bar:
+    columns = ("{task.completed:,.0f} documents", TimeElapsedColumn())
+    with progress_bars(*columns, shown=not quiet and sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
         for answers in batches:
             output.write("".join(map(layout.line, answers)))

@@ -8,9 +8,14 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+from labelkin.report.scores import WORDS
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 #: Wide enough for any table that goes into a file or a pipe; terminals know their own width.
 _PIPE_WIDTH = 2000
@@ -47,6 +52,15 @@ def resumable(how: str | None = "") -> Iterator[None]:
         kept = f"What was finished is kept; the same command{how} goes on from there."
         print_message(f"Interrupted. {kept}")
         raise typer.Exit(1) from None
+
+
+def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
+    """Return bars on stderr that show what columns say; ``stay``: also when the work is done."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=not stay, disable=not shown)
 
 
 def print_json(value: Any, *, indent: int | None = 1) -> None:
@@ -90,27 +104,17 @@ def print_table(
         typer.echo(line.rstrip())
 
 
-#: The paper's five metrics, by which a model is summed up, and what people call them.
-SUMMARY = {
-    "micro_f1": "micro F1",
-    "macro_f1": "macro F1",
-    "hamming_loss": "Hamming loss",
-    "subset_loss": "subset loss",
-    "one_error": "one-error",
-}
-
-
 def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
     """Print the cross-validated scores of the content alone and of the model."""
     systems = {"content": "content alone", "model": "with other labels"}
     rows = [
         [
             systems.get(system, system),
-            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in SUMMARY),
+            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in WORDS),
         ]
         for system, found in scores.items()
     ]
-    print_table(["cross-validated", *SUMMARY.values()], rows)
+    print_table(["cross-validated", *WORDS.values()], rows)
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:

@@ -65,7 +65,7 @@ def rescore(
     from labelkin.registry import part_class
 
     kind = (out or scores).suffix.lower()
-    if out is None and not score_files.is_text(kind):
+    if out is None and kind in (".npy", ".npz"):  # no text for a terminal
         kind = ".csv"
     truth = score_files.read_training_labels(train)
     names = [str(name) for name in truth.names.tolist()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
@@ -18,6 +17,7 @@ from scipy import sparse
 from labelkin import corpora
 from labelkin.corpora.documents import json_objects, table_rows
 from labelkin.corpora.lines import decoded_lines
+from labelkin.files import csv_text
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -184,20 +184,13 @@ def write_scores(scores: Scores, kind: str) -> bytes:
     return WRITERS[kind](scores)
 
 
-def is_text(kind: str) -> bool:
-    """Return whether files of a kind are for a terminal, not of arrays."""
-    return kind not in (".npy", ".npz")
-
-
 def _write_table(scores: Scores, delimiter: str) -> bytes:
-    file = io.StringIO()
-    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-    ids = [] if scores.ids is None else [[name] for name in scores.ids]
-    if scores.names is not None:
-        writer.writerow([*(["id"] if ids else []), *scores.names])
-    for i, row in enumerate(scores.values.tolist()):
-        writer.writerow([*(ids[i] if ids else []), *row])
-    return file.getvalue().encode()
+    rows = scores.values.tolist()
+    header = [] if scores.names is None else [scores.names]
+    if scores.ids is not None:
+        rows = [[name, *row] for name, row in zip(scores.ids, rows, strict=True)]
+        header = [["id", *names] for names in header]
+    return csv_text([*header, *rows], delimiter).encode()
 
 
 def _write_lines(scores: Scores) -> bytes:

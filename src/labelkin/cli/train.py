@@ -8,14 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import (
-    listed,
-    print_message,
-    print_pairs,
-    print_scores,
-    size_text,
-    stage,
-)
+from labelkin.cli.printing import listed, print_message, print_pairs, print_scores, size_text, stage
 from labelkin.registry import names
 
 #: Metrics that thresholds can be chosen for, as labelkin.thresholds.rule_for knows them.
@@ -41,8 +34,7 @@ def train(
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
     at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
     rules: Annotated[
-        Path | None,
-        typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS."),
+        Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
     ] = None,
     stem: Annotated[bool, typer.Option(help="Reduce words to stems.")] = True,
     language: Annotated[str, typer.Option(help="Of the texts, for stems.")] = "english",
@@ -51,8 +43,7 @@ def train(
         int, typer.Option(min=1, help="Words in fewer documents are left out.")
     ] = 3,
     journal: Annotated[
-        Path | None,
-        typer.Option(help="Also learn from what labelkin serve has saved."),
+        Path | None, typer.Option(help="Also learn from what labelkin serve has saved.")
     ] = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
-from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
-from labelkin.cli.printing import SUMMARY, listed, print_message, stage
-from labelkin.content.any_classifier import PerLabel
+from labelkin.cli.printing import listed, print_message, stage
 from labelkin.corpora import Corpus
+from labelkin.corpora.corpus import object_array
+from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
-from labelkin.registry import part_class
+from labelkin.report.scores import METRICS
 from labelkin.rules import Rules, read_relations, read_skos
 from labelkin.text import TermWeights, WordCounts
 
@@ -61,8 +61,7 @@ def training_documents(
     texts, label_sets, mark = read_journal(journal)
     sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
     names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
-    together = np.empty(len(sets), dtype=object)
-    together[:] = [*documents, *texts]
+    together = object_array([*documents, *texts])
     return TrainingDocuments(together, read_labels(sets, names=names), list(mark))
 
 
@@ -84,11 +83,8 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
 
 def make_content(name: str, features: str, random_state: int) -> Any:
     """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
-    if name == "naive_bayes" and features == "numbers":
-        return PerLabel(GaussianNB(), random_state=random_state)
-    content = part_class("content", name)()
-    drawn = "random_state" in content.get_params()
-    return content.set_params(random_state=random_state) if drawn else content
+    is_gaussian = name == "naive_bayes" and features == "numbers"
+    return make_content_classifier("gaussian_naive_bayes" if is_gaussian else name, random_state)
 
 
 def make_steps(corpus: Corpus, content: str, words: dict[str, Any]) -> list[BaseEstimator]:
@@ -165,4 +161,4 @@ def _judge(
     if rules is not None:
         decided = rules.decisions(log_odds, decided)
     scores = evaluate(labels, log_odds, decided).scores()
-    return {name: scores[name] if math.isfinite(scores[name]) else None for name in SUMMARY}
+    return {name: scores[name] if math.isfinite(scores[name]) else None for name in METRICS}

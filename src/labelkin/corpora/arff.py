@@ -6,7 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -54,7 +54,7 @@ def read_mulan(
     return _corpus(
         tables,
         name=folder.name,
-        n_train=tables[0].n_documents,
+        n_train=tables[0].values.shape[0],
         ids=ids or DOCUMENT_NAMES.get(folder.name),
         source=f"{folder.name}, https://mulan.sourceforge.net/datasets-mlc.html",
     )
@@ -83,10 +83,11 @@ def read_meka(
     """
     path = Path(path)
     table = _read_table(path, _labels_by_option, encoding)
-    n_train = table.n_documents if n_train is None else n_train
-    if not 0 < n_train <= table.n_documents:
+    n_documents = int(table.values.shape[0])
+    n_train = n_documents if n_train is None else n_train
+    if not 0 < n_train <= n_documents:
         raise ValueError(
-            f"n_train must be 1 to {table.n_documents}, the number of documents in {path.name}, "
+            f"n_train must be 1 to {n_documents}, the number of documents in {path.name}, "
             f"got {n_train!r}."
         )
     source = f"{path.name}, in the format of MEKA, https://waikato.github.io/meka/"
@@ -114,10 +115,6 @@ class _Table:
     labels: Sequence[int]
     values: sparse.csr_array
     is_sparse: bool
-
-    @property
-    def n_documents(self) -> int:
-        return int(self.values.shape[0])
 
 
 def _corpus(
@@ -149,19 +146,14 @@ def _corpus(
 
 
 def _check_same_attributes(tables: Sequence[_Table]) -> None:
-    first, *others = ([(a.name, a.values) for a in table.attributes] for table in tables)
-    for got, table in zip(others, tables[1:], strict=True):
-        if got != first:
-            wrong = next(
-                (
-                    name
-                    for (name, values), b in zip(got, first, strict=False)
-                    if (name, values) != b
-                ),
-                f"{len(got)} instead of {len(first)}",
-            )
+    first = tables[0]
+    for table in tables[1:]:
+        if table.attributes != first.attributes:
+            pairs = zip(table.attributes, first.attributes, strict=False)
+            counts = f"{len(table.attributes)} instead of {len(first.attributes)}"
+            wrong = next((here.name for here, there in pairs if here != there), counts)
             raise ValueError(
-                f"{table.path.name}: the attributes must be those of {tables[0].path.name}, with "
+                f"{table.path.name}: the attributes must be those of {first.path.name}, with "
                 f"the same values in the same order, got {wrong!r}."
             )
 
@@ -270,7 +262,7 @@ class _Attribute:
 
     name: str
     values: tuple[str, ...] | None
-    line: int
+    line: int = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -374,9 +366,8 @@ def _feature_column(attribute: _Attribute) -> _Column:
     if values is None:
         return _Column(attribute.name, _number, "a number")
     numbers = _numbers_of(values)
-    if numbers:
-        return _coded(attribute.name, values, numbers, ())
-    return _coded(attribute.name, values, {v: float(k) for k, v in enumerate(values)}, values)
+    levels = {} if numbers else {word: float(k) for k, word in enumerate(values)}
+    return _coded(attribute.name, values, numbers or levels, tuple(levels))
 
 
 def _label_column(path: Path, attribute: _Attribute) -> _Column:
@@ -462,13 +453,11 @@ def _read_rows(
     any_sparse = False
     for number, line in lines:
         try:
-            if line[0] == "{":
-                any_sparse = True
-                row = omitted | _sparse_row(line, columns, readers)
-            else:
-                row = _dense_row(line, columns, readers)
+            row = _read_row(line, columns, readers)
         except _RowError as bad:
             raise ValueError(f"{line_of(path, number)}: {bad}") from None
+        if line[0] == "{":
+            any_sparse, row = True, omitted | row
         indices.extend(row)
         values.extend(row.values())
         indptr.append(len(indices))
@@ -484,29 +473,24 @@ class _RowError(Exception):
     """A row that does not fit the header."""
 
 
-def _dense_row(
+def _read_row(
     line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
 ) -> dict[int, float]:
-    values = _split_values(line)
-    if len(values) != len(columns):
-        raise _RowError(
-            f"a row must have {len(columns)} values, one per attribute, got {len(values)}. "
-            "Is the file cut off?"
-        )
-    try:
-        numbers = [read(value) for read, value in zip(readers, values, strict=True)]
-    except (KeyError, ValueError):
-        raise _wrong_value(columns, enumerate(values)) from None
-    return dict(enumerate(numbers))
-
-
-def _sparse_row(
-    line: str, columns: Sequence[_Column], readers: Sequence[Callable[[str], float]]
-) -> dict[int, float]:
-    """Return the numbers that the row mentions, by column."""
-    if not line.endswith("}"):
-        raise _RowError(f"a sparse row must end with }}, got {line[-20:]!r}. Is the file cut off?")
-    places, values = _split_pairs(line[1:-1])
+    """Return the numbers that a row mentions, by column; a dense one mentions them all."""
+    places: Sequence[int]
+    if line[0] == "{":
+        if not line.endswith("}"):
+            raise _RowError(
+                f"a sparse row must end with }}, got {line[-20:]!r}. Is the file cut off?"
+            )
+        places, values = _split_pairs(line[1:-1])
+    else:
+        places, values = range(len(columns)), _split_values(line)
+        if len(values) != len(columns):
+            raise _RowError(
+                f"a row must have {len(columns)} values, one per attribute, got {len(values)}. "
+                "Is the file cut off?"
+            )
     try:
         row = {j: readers[j](value) for j, value in zip(places, values, strict=True)}
     except IndexError:

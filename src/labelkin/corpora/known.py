@@ -131,10 +131,8 @@ def lazy_reader(place: str) -> Reader:
     module, _, function = place.partition(".")
 
     def read(*places: Any, **options: Any) -> Corpus:
-        corpus: Corpus = getattr(import_module(f"labelkin.corpora.{module}"), function)(
-            *places, **options
-        )
-        return corpus
+        reader: Reader = getattr(import_module(f"labelkin.corpora.{module}"), function)
+        return reader(*places, **options)
 
     return read
 
@@ -211,11 +209,22 @@ def load(
     """
     if isinstance(name, str) and name in KNOWN:
         return _load_known(KNOWN[name], path, options)
-    if path is None and Path(name).exists():
-        return _reader_of(Path(name))(Path(name), **options)
-    if path is None and _is_path(name):
+    if path is not None:
+        known_corpus(os.fspath(name))  # raises: only a known corpus can be elsewhere
+    check_there(name)
+    return _reader_of(Path(name))(Path(name), **options)
+
+
+def check_there(name: str | os.PathLike[str]) -> None:
+    """Raise for what is neither a known corpus nor a path that is there.
+
+    A path, which is no misspelt name, has folders or an ending.
+    """
+    if Path(name).exists():
+        return
+    if not isinstance(name, str) or os.sep in name or Path(name).suffix:
         raise CorpusNotFound(f"There is no file or folder {os.fspath(name)!r}.")
-    return _load_known(known_corpus(os.fspath(name)), path, options)
+    known_corpus(name)
 
 
 def find(name: str) -> Path | None:
@@ -232,14 +241,10 @@ def _load_known(
             raise ValueError(f"{corpus.name} is made, not read: it takes no path, got {path!r}.")
         return corpus.read(**options)
     places = corpus.places() if path is None else [Path(path)]
-    found = find(corpus.name) if path is None else _existing(corpus, Path(path))
-    if found is None:
+    found = find(corpus.name) if path is None else places[0]
+    if found is None or not (found.is_file() or corpus.is_in(found)):
         raise _not_found(corpus, places)
     return replace(corpus.read(found, **options), name=corpus.name)
-
-
-def _existing(corpus: KnownCorpus, path: Path) -> Path | None:
-    return path if path.is_file() or corpus.is_in(path) else None
 
 
 def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
@@ -251,11 +256,6 @@ def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
         f"{fetch_it if corpus.files else corpus.by_hand} If it is elsewhere, pass its folder as "
         "path=."
     )
-
-
-def _is_path(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name is a path, no misspelt name: paths have folders or an ending."""
-    return not isinstance(name, str) or os.sep in name or bool(Path(name).suffix)
 
 
 _FORMATS = (

@@ -255,11 +255,7 @@ def _labels_of(stories: Mapping[str, float]) -> list[str]:
 
 
 def _table(
-    stories: Mapping[str, float],
-    labels: list[str],
-    odd: NDArray[np.float64],
-    desk: Desk,
-    beat: str,
+    stories: Mapping[str, float], labels: list[str], odd: NDArray[np.float64], desk: Desk, beat: str
 ) -> NDArray[np.float64]:
     """p(labels of the beat | desk); a closed beat has none of its labels."""
     weights = np.zeros(2 ** len(labels))
@@ -359,18 +355,8 @@ class NewsroomWords:
             self.topics[topic] = Topic(*map(_items, (said["actors"], said["things"], moves)))
         self.headlines, self.sentences = content["headlines"], content["sentences"]
         self.templates = {"filler": content["fillers"], "aside": content["asides"]}
-        self.lists = {
-            name: _items(content[name])
-            for name in (
-                "deeds",
-                "times",
-                "futures",
-                "amounts",
-                "places",
-                "home_places",
-                "foreign_places",
-            )
-        }
+        # Deeds, times, places …: whatever stands in the file as one text.
+        self.lists = {n: _items(said) for n, said in content.items() if isinstance(said, str)}
 
 
 @cache

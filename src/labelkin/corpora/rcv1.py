@@ -6,7 +6,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from scipy import sparse
 from labelkin.corpora.corpus import Corpus, Features, object_array
 from labelkin.corpora.lines import decoded_lines, find_file, line_blocks, line_of
 from labelkin.corpora.sparse_text import Rows, iter_rows
-from labelkin.label_matrix import LabelMatrix, names_to_columns, read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 
 Form = Literal["vectors", "tokens", "counts"]
 
@@ -124,7 +124,7 @@ def read_rcv1_sample(path: str | PathLike[str], *, min_documents: int = 1) -> Co
     subsets: list[int] = []
     label_sets: list[frozenset[str]] = []
     blocks: list[sparse.csr_array] = []
-    for rows in iter_rows(path, N_TERMS, split=_split_at_last_tab):
+    for rows in iter_rows(path, N_TERMS, split=lambda line: line.rpartition(b"\t")[::2]):
         for number, head in zip(rows.lines, rows.heads, strict=True):
             subset, topics = _read_head(path, number, head)
             subsets.append(subset)
@@ -221,11 +221,6 @@ def _check_complete(folder: Path, ids: NDArray[np.int64], topics: Rcv1Topics) ->
         )
 
 
-def _split_at_last_tab(line: bytes) -> tuple[bytes, bytes]:
-    head, _, vector = line.rpartition(b"\t")
-    return head, vector
-
-
 def _read_head(path: Path, number: int, head: bytes) -> tuple[int, frozenset[str]]:
     fields = head.decode("ascii", errors="replace").split("\t")
     if len(fields) != 3 or fields[0] not in {"1", "2", "3", "4", "5"}:
@@ -266,10 +261,6 @@ class Rcv1Topics:
         """Return the rows of some documents; −1 where there is none."""
         place = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         return np.where(self.ids[place] == ids, place, -1)
-
-    def keep(self, names: Sequence[str]) -> Rcv1Topics:
-        """Return the same documents with some topics only, in this order."""
-        return replace(self, Y=self.Y.columns(names_to_columns(names, self.Y.names)))
 
 
 def read_rcv1_topics(path: str | PathLike[str]) -> Rcv1Topics:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.corpora.lines import line_of
@@ -67,10 +66,13 @@ def read_reuters21578(
 
 
 def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
-    parts = [_part(story.attributes, split) for story in stories]
-    used = [story for story, part in zip(stories, parts, strict=True) if part]
-    is_train = np.array([part == "train" for part in parts if part], dtype=bool)
-    names = sorted(_topics(used, is_train) & _topics(used, ~is_train))
+    used = [(story, part) for story in stories if (part := _part(story.attributes, split))]
+    is_train = np.array([part == "train" for _, part in used], dtype=bool)
+    in_train, in_test = (
+        {topic for story, its in used if its == part for topic in story.topics}
+        for part in ("train", "test")
+    )
+    names = sorted(in_train & in_test)
     if not names:
         raise ValueError(
             f"The split {split!r} must have topics with both a training and a test document, got "
@@ -78,21 +80,15 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
         )
     return Corpus(
         name="reuters21578",
-        documents=object_array([getattr(story, field) for story in used]),
-        Y=read_labels([story.topics & set(names) for story in used], names=names),
+        documents=object_array([getattr(story, field) for story, _ in used]),
+        Y=read_labels([story.topics & set(names) for story, _ in used], names=names),
         train=np.flatnonzero(is_train),
         test=np.flatnonzero(~is_train),
-        ids=np.array([story.newid for story in used]),
+        ids=np.array([story.newid for story, _ in used]),
         source="Reuters-21578, Distribution 1.0, "
         "http://www.daviddlewis.com/resources/testcollections/reuters21578/",
         licence="copyright of Reuters, for research use only: see the README of the corpus",
     )
-
-
-def _topics(stories: Sequence[Story], chosen: NDArray[np.bool_]) -> set[str]:
-    return {
-        topic for story, its in zip(stories, chosen, strict=True) if its for topic in story.topics
-    }
 
 
 def _part(attributes: Mapping[str, str], split: Split) -> str | None:
@@ -180,7 +176,13 @@ _TAG = re.compile(r"<[^>]+>")
 
 def _elements(file: _File) -> Iterator[tuple[int, str, str]]:
     """Yield position, attributes and content of the ``REUTERS`` elements; all else is an error."""
-    end = _after_doctype(file)
+    if not file.text.startswith("<!DOCTYPE lewis"):
+        raise file.error(
+            0,
+            'the file must begin with <!DOCTYPE lewis SYSTEM "lewis.dtd">, got '
+            f"{file.text.partition(chr(10))[0][:60]!r}. Is it a file of Reuters-21578?",
+        )
+    end = file.text.find(">") + 1
     opened: re.Match[str] | None = None
     for mark in _MARK.finditer(file.text):
         if mark[1] and opened:
@@ -196,17 +198,6 @@ def _elements(file: _File) -> Iterator[tuple[int, str, str]]:
     if opened:
         raise _not_ended(file, len(file.text), "the end of the file")
     _check_blank(file, end, len(file.text))
-
-
-def _after_doctype(file: _File) -> int:
-    if not file.text.startswith("<!DOCTYPE lewis"):
-        first = file.text.partition("\n")[0]
-        raise file.error(
-            0,
-            'the file must begin with <!DOCTYPE lewis SYSTEM "lewis.dtd">, got '
-            f"{first[:60]!r}. Is it a file of Reuters-21578?",
-        )
-    return file.text.find(">") + 1
 
 
 def _not_ended(file: _File, position: int, found: str) -> ValueError:
@@ -229,8 +220,7 @@ def _read_story(file: _File, start: int, tag: str, content: str) -> Story:
     for name, allowed in ATTRIBUTES.items():
         if not re.fullmatch(allowed, attributes.get(name, "")):
             raise file.error(
-                start,
-                f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}.",
+                start, f"a REUTERS tag must say {name}={allowed}, got {attributes.get(name)!r}."
             )
     _, topics = _only(file, start, "TOPICS", content)
     kind, text = _only(file, start, "TEXT", content)

@@ -80,27 +80,6 @@ def read_libsvm(
     )
 
 
-def iter_libsvm(
-    paths: _Paths, names: Sequence[str], *, n_features: int, block: int = 10_000
-) -> Iterator[tuple[sparse.csr_array, LabelMatrix]]:
-    """Yield vectors and labels of at most ``block`` documents at a time.
-
-    ``names`` are the labels, in the order of the columns; a label that is not among them is an
-    error that names the line.
-    """
-    known = set(names)
-    for path in _as_paths(paths):
-        for rows in iter_rows(path, n_features, block=block):
-            label_sets = rows.label_sets()
-            for number, labels in zip(rows.lines, label_sets, strict=True):
-                if labels - known:
-                    raise ValueError(
-                        f"{line_of(path, number)}: labels must be among the {len(known)} names "
-                        f"given, got {', '.join(map(repr, sorted(labels - known)))}."
-                    )
-            yield rows.X, read_labels(label_sets, names=names)
-
-
 def _as_paths(paths: _Paths) -> list[Path]:
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     return [Path(path) for path in several]

@@ -15,6 +15,8 @@ from labelkin.corpora.documents import ENDINGS, Document, Documents, Field, Spli
 from labelkin.corpora.lines import stem_of
 from labelkin.label_matrix import read_labels
 
+_NEEDED: tuple[Field, ...] = ("text", "labels")
+
 
 def read_jsonl(
     path: str | os.PathLike[str], *, name: str | None = None, encoding: str = "utf-8"
@@ -84,7 +86,7 @@ def read_table(
     documents = Documents(
         path,
         "tsv" if format == "tsv" else "csv",
-        needed=("text", "labels"),
+        needed=_NEEDED,
         optional=("id", "split"),
         columns=columns or {},
         separator=separator,
@@ -123,18 +125,12 @@ def read_annif_tsv(
     ['http://example.org/sugar', 'http://example.org/tea']
     >>> folder.cleanup()
     """
-    parts: dict[Split, str | os.PathLike[str]] = {"train": path}
+    parts: list[tuple[str | os.PathLike[str], Split | None]] = [(path, None)]
     if test is not None:
-        parts["test"] = test
+        parts = [(path, "train"), (test, "test")]
     documents = [
-        Documents(
-            file,
-            "annif_tsv",
-            needed=("text", "labels"),
-            encoding=encoding,
-            split=None if test is None else split,
-        )
-        for split, file in parts.items()
+        Documents(file, "annif_tsv", needed=_NEEDED, encoding=encoding, split=split)
+        for file, split in parts
     ]
     return corpus_of(chain.from_iterable(documents), path=Path(path), name=name)
 
@@ -147,7 +143,7 @@ def read_annif_csv(
     The URIs stand in angle brackets with blanks between. Other columns are passed over. All
     documents are for training. Parameters are those of :func:`read_jsonl`.
     """
-    documents = Documents(path, "annif_csv", needed=("text", "labels"), encoding=encoding)
+    documents = Documents(path, "annif_csv", needed=_NEEDED, encoding=encoding)
     return corpus_of(documents, path=Path(path), name=name)
 
 
@@ -165,7 +161,7 @@ def read_annif_folder(
     inside = [(folder / split, split) for split in splits if (folder / split).is_dir()]
     parts: list[tuple[Path, Split | None]] = [*inside] or [(folder, None)]
     documents = [
-        Documents(part, "folder", needed=("text", "labels"), encoding=encoding, split=split)
+        Documents(part, "folder", needed=_NEEDED, encoding=encoding, split=split)
         for part, split in parts
     ]
     return corpus_of(chain.from_iterable(documents), path=folder, name=name)

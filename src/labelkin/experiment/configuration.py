@@ -14,6 +14,9 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
+import numpy as np
+
+from labelkin import registry
 from labelkin.experiment.plan import (
     ALONE,
     AUTO,
@@ -29,25 +32,14 @@ from labelkin.experiment.plan import (
 )
 from labelkin.experiment.prepared_corpus import WEIGHTS
 from labelkin.experiment.train import check_rule, parameter_types, part_names
+from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
 
 #: What the paper reports, and how it tests differences.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
 #: Every score of :meth:`labelkin.metrics.Evaluation.scores`.
-_ALL_METRICS = (
-    "hamming_loss",
-    *(
-        f"{average}_{metric}"
-        for average in ("micro", "macro", "weighted", "document")
-        for metric in ("precision", "recall", "f1", "jaccard")
-    ),
-    *("subset_loss", "one_error", "coverage", "ranking_loss", "label_ranking_average_precision"),
-    *(f"{metric}@{k}" for metric in ("precision", "recall", "ndcg") for k in (1, 3, 5)),
-    *("brier_score", "log_loss", "expected_calibration_error"),
-)
-#: Names become parts of file names and of the systems' names.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_ALL_METRICS = tuple(evaluate(np.eye(2), np.eye(2) - 0.5).scores())
 C = TypeVar("C", bound=Classifier | Thresholds)
 
 
@@ -81,15 +73,14 @@ def parse_experiment(
     ['NB@seed0', 'NB+BLR+M1@seed0', 'NB+BLR+M2@seed0']
     """
     top = parse_toml(text, source)
-    name = _read_name(top, "name")
+    name = top.take("name", _NAME)
     content = _named(top, "content", _read_content)
-    words = top.table("words")
     experiment = Experiment(
         name=name,
         title=top.text("title", name),
         corpora=_read_corpora(top, content, Path(folder)),
         seeds=tuple(top.take("seeds", _SEEDS, [0])),
-        words=_parameters(words, WordCounts) if words else {},
+        words=_parameters(top.table("words"), WordCounts),
         threshold=top.take("threshold", _SHARE, 0.5),
         metrics=top.some("metrics", _ALL_METRICS, METRICS),
         tests=top.some("tests", [*TESTS, "paired_bootstrap"], TESTS),
@@ -140,14 +131,13 @@ def _read_corpora(
 
 def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> CorpusChoice:
     path = table.text("path", None)
-    options = table.table("options")
-    documents = table.table("documents") or Table({}, table.source, "corpus.documents")
+    documents = table.table("documents")
     which = _one_of(["all", "labelled"])
     named = path is None or "name" in table.values
     choice = CorpusChoice(
-        name=_read_name(table, "name") if named else Path(path).stem,
+        name=table.take("name", _NAME) if named else Path(path).stem,
         path=None if path is None else str(folder / Path(path).expanduser()),
-        options=dict(options.values) if options else {},
+        options=dict(table.table("options").values),
         train=documents.take("train", which, "all"),
         test=documents.take("test", which, "all"),
         labels=table.take("labels", _one_of(["all", "in_both"]), "all"),
@@ -163,30 +153,18 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
 
 
 def _read_content(name: str, table: Table) -> Content:
-    classifier = table.take("classifier", _one_of(part_names("content")))
-    terms = table.table("terms")
-    content = Content(
-        name=name,
-        classifier=classifier,
-        parameters=table.parameters(parameter_types("content", classifier)),
-        weights=table.take("weights", _one_of(WEIGHTS), "counts"),
-        terms=_parameters(terms, TermSelection) if terms else None,
-    )
-    table.finish()
-    return content
+    weights = table.take("weights", _one_of(WEIGHTS), "counts")
+    terms = _parameters(table.table("terms"), TermSelection)
+    chosen = terms if "terms" in table.values else None
+    return Content(name, *_read_part(table, "content"), weights, chosen)
 
 
 def _read_labels(name: str, table: Table) -> Classifier:
-    classifier = table.take("classifier", _one_of(part_names("labels")))
-    parameters = table.parameters(parameter_types("labels", classifier))
-    table.finish()
-    return Classifier(name, classifier, parameters)
+    return Classifier(name, *_read_part(table, "labels"))
 
 
 def _read_thresholds(name: str, table: Table) -> Thresholds:
-    rule = table.take("rule", _one_of(part_names("thresholds")))
-    thresholds = Thresholds(name, rule, table.parameters(parameter_types("thresholds", rule)))
-    table.finish()
+    thresholds = Thresholds(name, *_read_part(table, "thresholds", "rule"))
     try:
         check_rule(thresholds)
     except ValueError as error:
@@ -194,16 +172,24 @@ def _read_thresholds(name: str, table: Table) -> Thresholds:
     return thresholds
 
 
+def _read_part(
+    table: Table, kind: registry.Kind, key: str = "classifier"
+) -> tuple[str, dict[str, Any]]:
+    """Return the name and the parameters of a part; nothing else may be left in the table."""
+    name = table.take(key, _one_of(part_names(kind)))
+    parameters = table.parameters(parameter_types(kind, name))
+    table.finish()
+    return name, parameters
+
+
 def _named(table: Table, key: str, read: Callable[[str, Table], C]) -> dict[str, C]:
     """Read the tables ``[key.NAME]``, whose names become parts of file names."""
     outer = table.table(key)
-    if outer is None:
-        return {}
     names = list(outer.values)
     for name in names:
-        _check_name(table, f"{key}.{name}", name)
+        table.check(f"{key}.{name}", name, _NAME)
     _check_distinct(table, names, key)
-    return {name: read(name, inner) for name in names if (inner := outer.table(name)) is not None}
+    return {name: read(name, outer.table(name)) for name in names}
 
 
 def _parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
@@ -211,19 +197,6 @@ def _parameters(table: Table, make: Callable[..., Any]) -> dict[str, Any]:
     parameters = table.parameters(parameter_types(make))
     table.finish()
     return parameters
-
-
-def _read_name(table: Table, key: str) -> str:
-    name = table.text(key)
-    _check_name(table, key, name)
-    return name
-
-
-def _check_name(table: Table, key: str, name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise table.error(
-            f"{key} names files and must be of letters, digits, dots, '-' and '_', got {name!r}."
-        )
 
 
 def _check_distinct(table: Table, names: Sequence[str], what: str) -> None:
@@ -266,6 +239,11 @@ def _is_list(value: Any, fits: Callable[[Any], bool]) -> bool:
 
 
 _TEXT = Kind("a text that is not empty", lambda v: isinstance(v, str) and bool(v.strip()))
+#: Names become parts of file names and of the systems' names.
+_NAME = Kind(
+    "a text that names files, of letters, digits, dots, '-' and '_'",
+    lambda v: isinstance(v, str) and bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", v)),
+)
 _FLAG = Kind("true or false", lambda v: isinstance(v, bool))
 _NUMBER = Kind("a number", _is_number)
 _WHOLE = Kind("a whole number of at least 0", _is_whole)
@@ -336,10 +314,13 @@ class Table:
             if default is _MUST:
                 raise self.error(f"{key} must be given: {kind.rule}.")
             return default
-        value = self.values[key]
+        self.check(key, self.values[key], kind)
+        return self.values[key]
+
+    def check(self, key: str, value: Any, kind: Kind) -> None:
+        """Raise for a value that is not of a kind."""
         if not kind.fits(value):
             raise self.error(f"{key} must be {kind.rule}, got {value!r}.")
-        return value
 
     def text(self, key: str, default: Any = _MUST) -> Any:
         """Return a text that is not empty."""
@@ -352,10 +333,9 @@ class Table:
             self.take(key, Kind(rule, lambda v: _is_list(v, lambda one: one in choices)), default)
         )
 
-    def table(self, key: str) -> Table | None:
-        """Return a table; ``None`` where there is none."""
-        found = self.take(key, Kind("a table", lambda v: isinstance(v, dict)), None)
-        return None if found is None else self._inside(key, found)
+    def table(self, key: str) -> Table:
+        """Return a table; an empty one where there is none."""
+        return self._inside(key, self.take(key, Kind("a table", lambda v: isinstance(v, dict)), {}))
 
     def tables(self, key: str) -> list[Table]:
         """Return a list of tables, ``[[key]]``, or a single one, ``[key]``."""

@@ -6,8 +6,6 @@ several processes on one folder share the work, and each of them ends when all i
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -35,7 +33,7 @@ from labelkin.experiment.train import (
     train_content,
     train_control,
 )
-from labelkin.files import write_whole
+from labelkin.files import csv_text, write_whole
 from labelkin.odds import log_odds_of
 from labelkin.thresholds import ThresholdRule
 
@@ -206,8 +204,8 @@ class _CorpusWork:
 
     def make(self, run: PlannedRun, start: Run | None) -> None:
         """Train a system and write its run; ``start`` is the run that it starts from."""
-        if start is not None and run.system.thresholds is not None:
-            self._make_decisions(run, start)
+        if run.start and start and run.system.thresholds:
+            self._make_decisions(run, run.start, start, make_rule(run.system.thresholds))
         else:
             self._make_log_odds(run, start)
 
@@ -247,8 +245,7 @@ class _CorpusWork:
 
         trained = self._train(run, run.keeps_out_of_fold, report)
         if run.keeps_out_of_fold:
-            with self._out_of_fold_lock(run):
-                self._keep_out_of_fold(run, trained)
+            self._keep_out_of_fold(run, lambda: trained)
         report("documents")
         documents = (
             self.corpus.test_blocks() if start is None else store.blocks_of(start.log_odds())
@@ -268,25 +265,25 @@ class _CorpusWork:
         truth = store.read_truth(self.folder)[1]
         return score_known_labels(trained.log_odds, np.array(start.log_odds()), truth)
 
-    def _make_decisions(self, run: PlannedRun, start: Run) -> None:
+    def _make_decisions(
+        self, run: PlannedRun, scored: PlannedRun, start: Run, rule: ThresholdRule
+    ) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        if run.start is None or run.system.thresholds is None:
-            raise TypeError(f"{run.name} has no threshold rule.")
         watch = Stopwatch()
         scores = start.log_odds()
         self.progress(0, len(scores), f"{run.name}: learning")
-        unseen = self._out_of_fold(run.start)
+        unseen = self._out_of_fold(scored)
         learning = Stopwatch()
-        rule = make_rule(run.system.thresholds)
         rule.fit(unseen if rule.needs_scores else None, self._labels)
         learned = learning.seconds("learning_")
         # A rule that looks at all documents together gets them all.
         whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
         blocks = self._counted(map(rule.decide, whole), run, len(scores))
-        record = {**run.record(), "shape": scores.shape, "log_odds_of": run.start.name}
+        record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
-            write_whole(part / store.CUTS, _cuts_csv(rule))
+            head = ["label", "cut", "f1", "positives", "decided"]
+            write_whole(part / store.CUTS, csv_text([head, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _train(self, run: PlannedRun, out_of_fold: bool, report: Callable[[str], None]) -> Trained:
@@ -316,24 +313,22 @@ class _CorpusWork:
         """
         place = self.folder / store.UNSEEN / run.name
         if run.name not in self.checked:
-            with self._out_of_fold_lock(run):
-                if not place.exists():
-                    self._keep_out_of_fold(run, self._train(run, True, lambda text: None))
+            self._keep_out_of_fold(run, lambda: self._train(run, True, lambda text: None))
             store.read_record(place, run, {store.OUT_OF_FOLD: np.float64})
             self.checked.add(run.name)
         return store.read_array(place / store.OUT_OF_FOLD)
 
-    def _out_of_fold_lock(self, run: PlannedRun) -> AbstractContextManager[bool]:
-        return store.locked(
-            self.folder / store.LOCKS / f"{run.name}.{store.UNSEEN}.lock", wait=True
-        )
-
-    def _keep_out_of_fold(self, run: PlannedRun, trained: Trained) -> None:
-        """Write out-of-fold log-odds, unless they are there; the caller holds the lock."""
-        place, unseen = self.folder / store.UNSEEN / run.name, trained.out_of_fold
-        if unseen is None:
-            raise TypeError(f"{run.name} was trained without its out-of-fold log-odds.")
-        if not place.exists():
+    def _keep_out_of_fold(self, run: PlannedRun, train: Callable[[], Trained]) -> None:
+        """Write out-of-fold log-odds, unless they are there."""
+        place = self.folder / store.UNSEEN / run.name
+        lock = self.folder / store.LOCKS / f"{run.name}.{store.UNSEEN}.lock"
+        with store.locked(lock, wait=True):
+            if place.exists():
+                return
+            trained = train()
+            unseen = trained.out_of_fold
+            if unseen is None:
+                raise TypeError(f"{run.name} was trained without its out-of-fold log-odds.")
             record = {**run.record(), "seconds": trained.seconds, "shape": unseen.shape}
             with store.new_run(place, record) as part:
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
@@ -347,15 +342,6 @@ class _CorpusWork:
             yield block
             n_done += len(block)
             self.progress(n_done, n_documents, f"{run.name}: documents")
-
-
-def _cuts_csv(rule: ThresholdRule) -> str:
-    """Return the table of a fitted rule as CSV, a line per label; empty where nothing applies."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["label", "cut", "f1", "positives", "decided"])
-    writer.writerows(rule.table())
-    return file.getvalue()
 
 
 def _key(run: PlannedRun) -> tuple[str, str]:

@@ -57,7 +57,6 @@ RUNS, UNSEEN, LOCKS = "runs", "out_of_fold", ".locks"
 
 #: Documents × labels in memory at a time: 2²⁰ numbers are 8 MB.
 _BLOCK_CELLS = 2**20
-_CHUNK = 2**20
 _PACKAGES = ("labelkin", "numpy", "scipy", "scikit-learn", "joblib", "numba", "PyStemmer")
 
 
@@ -426,7 +425,7 @@ def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | N
             train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
             return train, test, stored.get("ids")
     except (OSError, ValueError, KeyError, BadZipFile, zlib.error) as error:
-        raise _damaged_record(folder / TRUTH, error) from None
+        raise _damaged(folder / TRUTH, repr(error), ValueError) from None
 
 
 def _read_labels(stored: Any, part: str, names: list[Any]) -> LabelMatrix:
@@ -440,7 +439,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
     try:
         return dict(json.loads((folder / FACTS).read_bytes()))
     except (OSError, ValueError) as error:
-        raise _damaged_record(folder / FACTS, error) from None
+        raise _damaged(folder / FACTS, repr(error), ValueError) from None
 
 
 @cache
@@ -455,17 +454,10 @@ def versions() -> Mapping[str, str]:
     return found
 
 
-def _damaged(folder: Path, why: str) -> DamagedRun:
-    return DamagedRun(
-        f"The run {folder} is damaged: {why}. Delete the folder and run the experiment again: "
-        "it makes what is missing."
-    )
-
-
-def _damaged_record(path: Path, error: Exception) -> ValueError:
-    return ValueError(
-        f"{path} is damaged: {error!r}. Delete it and run the experiment again: it makes what is "
-        "missing."
+def _damaged(place: Path, why: str, kind: type[ValueError] = DamagedRun) -> ValueError:
+    return kind(
+        f"{'The run ' if kind is DamagedRun else ''}{place} is damaged: {why}. Delete it and run "
+        "the experiment again: it makes what is missing."
     )
 
 
@@ -485,8 +477,5 @@ def _checked(blocks: Iterable[NDArray[np.float64]], part: Path) -> Iterator[NDAr
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -22,7 +22,7 @@ from labelkin import registry
 from labelkin.beyond.calibration import Calibration, fit_calibration
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
-from labelkin.experiment.plan import AUTO, Addition, Classifier, Content, Control, Thresholds
+from labelkin.experiment.plan import AUTO, Addition, Content, Control, Thresholds
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_evidence import prior_scale
@@ -86,7 +86,7 @@ def train_content(
     report("features")
     features, X = fit_features(content, corpus)
     report("learning")
-    classifier = _content_classifier(content, seed)
+    classifier = make_content_classifier(content.classifier, seed, **content.parameters)
     watch = Stopwatch()
     if out_of_fold:
         unseen = classifier.fit_out_of_fold(X, corpus.Y_train)
@@ -235,13 +235,13 @@ def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
     return more[name] if name in more else registry.part_class(kind, name)
 
 
-def _content_classifier(choice: Classifier, seed: int) -> Any:
-    """Make a content classifier; the seed is for those that draw at random."""
-    make = _part("content", choice.classifier)
+def make_content_classifier(name: str, seed: int, **parameters: Any) -> Any:
+    """Make a content classifier by its name; the seed is for those that draw at random."""
+    make = _part("content", name)
     if make is GaussianNB:
-        return PerLabel(make(**choice.parameters), random_state=seed)
+        return PerLabel(make(**parameters), random_state=seed)
     draws = "random_state" in inspect.signature(make).parameters
-    return make(**choice.parameters, **({"random_state": seed} if draws else {}))
+    return make(**parameters, **({"random_state": seed} if draws else {}))
 
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:

@@ -13,8 +13,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, names_to_columns
-from labelkin.method.label_sets import count_label_sets
+from labelkin.explain.contributions import check_top
+from labelkin.label_matrix import names_to_columns
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -86,6 +86,15 @@ class LabelPairs(NamedTuple):
     counts: sparse.csr_array
     n_documents: float
 
+    def strongest(self, n_attractions: int = 14, n_repulsions: int = 14) -> list[LabelEdge]:
+        """Return the strongest attractions, strongest first, then the strongest repulsions."""
+        for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
+            if number < 0:
+                raise ValueError(f"{name} must be at least 0, got {number!r}.")
+        attractions = _extreme_pairs(self.weights, 1, n_attractions)
+        repulsions = _extreme_pairs(self.weights, -1, n_repulsions)
+        return self.edges(*attractions) + self.edges(*repulsions)
+
     def edges(self, first: Columns, second: Columns) -> list[LabelEdge]:
         """Return the edge of each first with its second label, given by columns."""
         if not len(first):
@@ -128,8 +137,7 @@ class LabelGraph:
         edges are ordered by: those for the label come first, then those against it, strongest
         first. (What ``label`` says in return, ``to_first``, may be of the other sign.)
         """
-        if top < 1:
-            raise ValueError(f"top must be at least 1, got {top!r}.")
+        check_top(top)
         j = int(names_to_columns([label], self.pairs.names)[0])
         said = self.pairs.weights[:, j].copy()
         said[j] = 0.0
@@ -196,36 +204,7 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     pairs = LabelPairs(
         rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_
     )
-    return LabelGraph(tuple(_strongest(pairs, n_attractions, n_repulsions)), pairs)
-
-
-def strongest_edges(
-    weights: Floats, labels: LabelMatrix, n_attractions: int = 14, n_repulsions: int = 14
-) -> list[LabelEdge]:
-    """Return the strongest attractions, strongest first, then the strongest repulsions.
-
-    Parameters
-    ----------
-    weights
-        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
-    labels
-        The training label sets the weights were learned from.
-    n_attractions, n_repulsions
-        How many of each to return, where there are as many.
-
-    Examples
-    --------
-    >>> from labelkin.label_matrix import read_labels
-    >>> Y = read_labels([["tea", "sugar"], ["tea", "sugar"], ["milk"], ["tea"]])
-    >>> W = np.array([[0, -1.5, -1.0], [-1.5, 0, 2.0], [-1.0, 1.0, 0]])
-    >>> for edge in strongest_edges(W, Y, 1, 1):
-    ...     print(edge)
-    +1.50  sugar + tea: 2 of 2 and 3, 1.5 by chance
-    -1.50  milk / sugar: 0 of 1 and 2, 0.5 by chance
-    """
-    counts = count_label_sets(labels).together()
-    pairs = LabelPairs(labels.names, weights, counts, labels.shape[0])
-    return _strongest(pairs, n_attractions, n_repulsions)
+    return LabelGraph(tuple(pairs.strongest(n_attractions, n_repulsions)), pairs)
 
 
 def _rescorer_of(model: Any) -> Any:
@@ -239,15 +218,6 @@ def _rescorer_of(model: Any) -> Any:
         )
     check_is_fitted(model)
     return model if hasattr(model, "rescore") else model.rescorer_
-
-
-def _strongest(pairs: LabelPairs, n_attractions: int, n_repulsions: int) -> list[LabelEdge]:
-    for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
-        if number < 0:
-            raise ValueError(f"{name} must be at least 0, got {number!r}.")
-    attractions = _extreme_pairs(pairs.weights, 1, n_attractions)
-    repulsions = _extreme_pairs(pairs.weights, -1, n_repulsions)
-    return pairs.edges(*attractions) + pairs.edges(*repulsions)
 
 
 def _extreme_pairs(weights: Floats, sign: int, n_most: int) -> tuple[Columns, Columns]:

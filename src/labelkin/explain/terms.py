@@ -17,6 +17,7 @@ from labelkin.content.term_contributions import (
     named,
     terms_of,
 )
+from labelkin.explain.contributions import check_top
 from labelkin.label_matrix import names_to_columns
 
 
@@ -92,8 +93,7 @@ def explain_terms(
     >>> [(term, round(share, 2)) for term, share, _ in gold.terms]
     [('gold', 1.34), ('harvest', -0.86)]
     """
-    if top < 1:
-        raise ValueError(f"top must be at least 1, got {top!r}.")
+    check_top(top)
     steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     content = _content_of(classifier)
     columns = names_to_columns(labels, classifier.label_names_)

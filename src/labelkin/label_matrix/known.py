@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix.record import frame_in_order, names_to_columns
+from labelkin.label_matrix.record import check_cells, frame_in_order, names_to_columns
 
 #: What a label is known to be; "refused" is another word for "rejected".
 _VALUES = {"accepted": 1.0, "rejected": 0.0, "refused": 0.0}
@@ -63,13 +63,9 @@ def _read_signs(known: Any) -> NDArray[np.float64]:
     stored = sparse.coo_array(known)
     result = np.full(stored.shape, np.nan)
     result[stored.row, stored.col] = stored.data > 0
-    wrong = np.flatnonzero((stored.data != 1) & (stored.data != -1))
-    if len(wrong):
-        first = wrong[0]
-        raise ValueError(
-            f"A sparse known must hold +1 (accepted) and -1 (rejected), got {stored.data[first]:g} "
-            f"at document {stored.row[first]}, label {stored.col[first]} ({len(wrong)} such cells)."
-        )
+    wrong = (stored.data != 1) & (stored.data != -1)
+    rule = "A sparse known must hold +1 (accepted) and -1 (rejected)"
+    check_cells(rule, stored.data[wrong], (stored.row[wrong], stored.col[wrong]))
     clash = np.flatnonzero(result[stored.row, stored.col] != (stored.data > 0))
     if len(clash):
         first = clash[0]
@@ -109,13 +105,9 @@ def _read_matrix(known: Any, n_documents: int | None, names: NDArray[Any]) -> ND
             f'{{"accepted": [...], "rejected": [...]}}, got {known!r:.60}.'
         ) from None
     _check_shape(values.shape, n_documents, names)
-    wrong = np.argwhere(~((values == 0) | (values == 1) | np.isnan(values)))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ValueError(
-            f"known must hold 1 (accepted), 0 (rejected) or NaN (open), got {values[i, j]:g} at "
-            f"document {i}, label {j} ({len(wrong)} such cells)."
-        )
+    wrong = ~((values == 0) | (values == 1) | np.isnan(values))
+    rule = "known must hold 1 (accepted), 0 (rejected) or NaN (open)"
+    check_cells(rule, values[wrong], np.nonzero(wrong))
     return values
 
 

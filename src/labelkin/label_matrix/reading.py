@@ -15,8 +15,8 @@ from sklearn.utils.validation import column_or_1d
 from labelkin.label_matrix.record import (
     Container,
     LabelMatrix,
+    check_cells,
     check_distinct,
-    container_of,
     frame_values,
     name_array,
     names_to_columns,
@@ -75,7 +75,8 @@ def _read_sparse(Y: Any) -> LabelMatrix:
         raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
     stored = sparse.coo_array(Y)
     values = stored.data.astype(np.float64)
-    return _from_cells(stored.row, stored.col, values, Y.shape, container_of(Y))
+    container: Container = "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
+    return _from_cells(stored.row, stored.col, values, Y.shape, container)
 
 
 def _read_dense(Y: NDArray[Any]) -> LabelMatrix:
@@ -95,15 +96,14 @@ def _from_cells(
 ) -> LabelMatrix:
     """Nameless labels from the cells that may be other than 0."""
     is_nan, is_one = np.isnan(values), values == 1
-    wrong = np.flatnonzero((values != 0) & ~is_one & ~is_nan)
-    if len(wrong):
-        first = wrong[0]
-        raise ValueError(
-            f"A label matrix Y must hold 0, 1 or NaN (unknown), got {values[first]:g} at document "
-            f"{row[first]}, label {column[first]} ({len(wrong)} such cells). "
-            "Scores are turned into labels by a threshold first. If cross_val_predict made this Y "
-            "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead."
-        )
+    wrong = (values != 0) & ~is_one & ~is_nan
+    check_cells(
+        "A label matrix Y must hold 0, 1 or NaN (unknown)",
+        values[wrong],
+        (row[wrong], column[wrong]),
+        "Scores are turned into labels by a threshold first. If cross_val_predict made this Y "
+        "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
+    )
     if is_nan.any() and shape[1] < 2:
         raise ValueError(
             "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
@@ -228,16 +228,11 @@ def _as_array(Y: Any) -> NDArray[Any]:
         )
     try:
         array = np.asarray(Y)
+        rows = array if array.dtype == object and array.ndim == 1 else ()
+        is_ragged = any(isinstance(row, list | tuple | np.ndarray) for row in rows)
     except ValueError:
-        array = np.empty(0, dtype=object)
-        ragged = True
-    else:
-        ragged = (
-            array.dtype == object
-            and array.ndim == 1
-            and any(isinstance(row, list | tuple | np.ndarray) for row in array)
-        )
-    if ragged:
+        is_ragged = True
+    if is_ragged:
         raise ValueError(
             "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and "
             "lists are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."

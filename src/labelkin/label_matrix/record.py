@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -90,10 +90,7 @@ class LabelMatrix:
 
     def column(self, j: int) -> NDArray[np.float64]:
         """Return label ``j`` as a dense vector of 0.0, 1.0 and NaN, ``(n_documents,)``."""
-        values = self.positive[:, [j]].toarray().ravel()
-        if self.unknown is not None:
-            values[self.unknown[:, [j]].toarray().ravel() > 0] = np.nan
-        return values
+        return self.columns(np.array([j])).dense().ravel()
 
     def counts(
         self, weight: NDArray[np.float64] | None = None
@@ -178,13 +175,6 @@ def in_container(decisions: Any, container: Container) -> Any:
     return _csr(np.asarray(decisions), container).astype(np.int64)
 
 
-def container_of(Y: Any) -> Container:
-    """Return what a ``Y`` comes in; whatever is not sparse is dense."""
-    if not sparse.issparse(Y):
-        return "dense"
-    return "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
-
-
 def labels_for(estimator: Any, labels: LabelMatrix) -> Any:
     """Return what an estimator takes as ``Y``: ours take the record, others a plain matrix."""
     return labels if getattr(estimator, "takes_label_matrix", False) else labels.plain()
@@ -262,6 +252,35 @@ def check_distinct(names: Sequence[Any], what: str) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(f"{what} must be distinct labels, got {some_of(repeated)} twice.")
+
+
+def check_cells(rule: str, values: NDArray[Any], cells: Any, way_out: str = "") -> None:
+    """Raise for wrong cells, should there be any: the first, its place, and how many they are.
+
+    Examples
+    --------
+    >>> check_cells("Y must be 0 or 1", np.array([np.nan]), ([3], [0]), "Leave it out.")
+    Traceback (most recent call last):
+    ValueError: Y must be 0 or 1, got NaN at document 3, label 0 (1 such cells). Leave it out.
+    """
+    if len(values):
+        value = "NaN" if np.isnan(values[0]) else repr(float(values[0])).removesuffix(".0")
+        where = f"document {cells[0][0]}, label {cells[1][0]} ({len(values)} such cells)"
+        raise ValueError(f"{rule}, got {value} at {where}. {way_out}".rstrip())
+
+
+def check_choice(name: str, value: Any, choices: Any) -> None:
+    """Raise for what is not one of the choices: a ``Literal``, or texts.
+
+    Examples
+    --------
+    >>> check_choice("scale", "logit", Literal["probability", "log_odds"])
+    Traceback (most recent call last):
+    ValueError: scale must be one of 'probability', 'log_odds', got 'logit'.
+    """
+    texts = get_args(choices) or tuple(choices)
+    if not isinstance(value, str) or value not in texts:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.")
 
 
 def some_of(items: Sequence[Any], most: int = 8) -> str:

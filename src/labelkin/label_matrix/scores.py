@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix.record import frame_in_order, some_of
+from labelkin.label_matrix.record import check_cells, check_choice, frame_in_order, some_of
 
 Scale = Literal["probability", "log_odds"]
 
@@ -89,14 +89,12 @@ def read_scores(
         )
     if values.size and np.isnan(values.min()):
         if missing is None:
-            _raise_for_cells(
-                f"{what} must be numbers",
-                values,
-                np.isnan(values),
-                "Give a label's prior where nothing is known"
-                + (", -inf where it must not be given." if scale == "log_odds" else "."),
-            )
-        values = np.where(np.isnan(values), missing, values)
+            never = ", -inf where it must not be given" if scale == "log_odds" else ""
+            prior = f"Give a label's prior where nothing is known{never}."
+            cells = np.nonzero(np.isnan(values))
+            check_cells(f"{what} must be numbers", values[cells], cells, prior)
+        else:
+            values = np.where(np.isnan(values), missing, values)
     if scale == "probability":
         check_probabilities(values, what=what, way_out=way_out)
     return values
@@ -104,9 +102,7 @@ def read_scores(
 
 def check_scale(scale: str) -> None:
     """Raise for what is not the name of a scale."""
-    if scale not in get_args(Scale):
-        listed = ", ".join(map(repr, get_args(Scale)))
-        raise ValueError(f"scale must be one of {listed}, got {scale!r}.")
+    check_choice("scale", scale, Scale)
 
 
 def check_probabilities(
@@ -122,13 +118,8 @@ def check_probabilities(
     wrong = ~((values >= 0) & (values <= 1))
     if allow_infinite:
         wrong &= ~np.isinf(values)
-    if wrong.any():
-        _raise_for_cells(
-            f"{what} must be probabilities in [0, 1]",
-            values,
-            wrong,
-            way_out,
-        )
+    rule = f"{what} must be probabilities in [0, 1]"
+    check_cells(rule, values[wrong], np.nonzero(wrong), way_out)
 
 
 def best_labels(
@@ -176,13 +167,3 @@ def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | Non
         hint = " Yes/no answers are decisions." if array.dtype.kind == "b" else ""
         raise TypeError(f"{what} must be real numbers, got dtype {array.dtype}.{hint}")
     return array if dtype is None else array.astype(dtype, copy=False)
-
-
-def _raise_for_cells(
-    rule: str, values: NDArray[Any], wrong: NDArray[np.bool_], way_out: str
-) -> NoReturn:
-    i, j = np.argwhere(wrong)[0]
-    value = "NaN" if np.isnan(values[i, j]) else repr(float(values[i, j]))
-    raise ValueError(
-        f"{rule}, got {value} at document {i}, label {j} ({int(wrong.sum())} such cells). {way_out}"
-    )

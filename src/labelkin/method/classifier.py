@@ -244,7 +244,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def _log_odds(self, X: Any, known: Any = None) -> Matrix:
         with self._jobs():
-            return self.rescorer_.rescore(self.content_.log_odds(X), known)
+            return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
 
     def predict_proba(self, X: Any, known: Any = None) -> Matrix:
         """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.

@@ -149,7 +149,9 @@ class Combination:
         """The label classifier that is asked about labels that are known."""
         return self.labels
 
-    def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
+    def posterior(
+        self, content: Matrix, known: Matrix | None = None, out: Matrix | None = None
+    ) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known.
 
         Parameters
@@ -158,8 +160,10 @@ class Combination:
             Content log-odds, ``(n_documents, n_labels)``.
         known
             1 and 0 where labels are known, NaN where they are open; ``None``: all open.
+        out
+            Where the posterior is written, ``content`` itself included; ``None``: a new array.
         """
-        posterior = np.empty(content.shape)
+        posterior = np.empty(content.shape) if out is None else out
         step = max(len(content), 1) if self.predicted is None else _BLOCK
         for start in range(0, len(content), step):
             rows = slice(start, start + step)

@@ -112,7 +112,7 @@ class LabelRescorer(BaseEstimator):
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         return self._to_scale(self._keep_rules(posterior))
 
-    def rescore(self, scores: ArrayLike, known: Any = None) -> Matrix:
+    def rescore(self, scores: ArrayLike, known: Any = None, copy: bool = True) -> Matrix:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
@@ -122,6 +122,8 @@ class LabelRescorer(BaseEstimator):
         known : known labels, optional
             See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
             as log-odds), and the other labels respond.
+        copy : bool, default True
+            ``False`` may overwrite the scores, which saves a matrix of their size.
 
         Returns
         -------
@@ -130,7 +132,8 @@ class LabelRescorer(BaseEstimator):
         check_is_fitted(self)
         content = self._read_scores(scores)
         complete = self._read_known(known, len(content))
-        return self._to_scale(self._keep_rules(self.combination_.posterior(content, complete)))
+        posterior = self.combination_.posterior(content, complete, None if copy else content)
+        return self._to_scale(self._keep_rules(posterior))
 
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.

@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
+from labelkin.label_matrix.record import check_choice
 from labelkin.metrics.judged import (
     Cells,
     DocumentSums,
@@ -375,19 +376,12 @@ class DecisionCounts(Sums):
         0 when no document carries any. 0/0 is 0, as in :meth:`per_label`.
         """
         above, below = self._parts(metric)
-        if average == "macro":
-            weight = (self.known > 0).astype(np.float64)
-        elif average == "weighted":
-            weight = self.true
-        elif average != "micro":
-            raise ValueError(f"average must be one of {get_args(Average)}, got {average!r}.")
+        check_choice("average", average, Average)
         if average != "micro":
+            weight = self.true if average == "weighted" else (self.known > 0).astype(np.float64)
             above, below = weight * ratio(above, below), weight
         score = ratio(above.sum(axis=-1), below.sum(axis=-1))
-        is_known = self.known.any(axis=-1)
-        return (
-            np.where(is_known, score, np.nan) if np.ndim(score) else score if is_known else np.nan
-        )
+        return np.where(self.known.any(axis=-1), score, np.nan)[()]
 
     def scores(self) -> dict[str, float]:
         """Return Hamming loss and all averages by name."""
@@ -400,15 +394,14 @@ class DecisionCounts(Sums):
 
     def _parts(self, metric: Metric) -> tuple[Floats, Floats]:
         """Numerator and denominator of the metric."""
+        check_choice("metric", metric, Metric)
         if metric == "precision":
             return self.hits, self.decided
         if metric == "recall":
             return self.hits, self.true
         if metric == "f1":
             return 2 * self.hits, self.true + self.decided
-        if metric == "jaccard":
-            return self.hits, self.true + self.decided - self.hits
-        raise ValueError(f"metric must be one of {get_args(Metric)}, got {metric!r}.")
+        return self.hits, self.true + self.decided - self.hits
 
 
 def count_decisions(truth: Truth, decided: Any, weightings: Any = None) -> DecisionCounts:

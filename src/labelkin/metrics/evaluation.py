@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.metrics.decisions import (
-    DecisionCounts,
-    Metric,
-    count_decisions,
-    sum_label_sets,
-)
+from labelkin.metrics.decisions import DecisionCounts, Metric, count_decisions, sum_label_sets
 from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
 from labelkin.metrics.probabilities import (
     ProbabilitySums,
@@ -23,8 +18,6 @@ from labelkin.metrics.probabilities import (
     sum_probabilities,
 )
 from labelkin.metrics.rankings import read_propensity, sum_rankings
-
-S = TypeVar("S", ProbabilitySums, DocumentSums)
 
 #: What an evaluation shows of itself in one line, of the scores it has.
 _SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss")
@@ -77,16 +70,10 @@ subset_loss 0.500>
         if not isinstance(other, Evaluation):
             return NotImplemented
         _check_alike(self, other)
-        return Evaluation(
-            self.labels,
-            self.ks,
-            self.propensity,
-            self.n_documents + other.n_documents,
-            self.decisions + other.decisions,
-            self.documents + other.documents,
-            _add(self.ranking, other.ranking),
-            _add(self.probability, other.probability),
-        )
+        added = ("n_documents", "decisions", "documents", "ranking", "probability")
+        pairs = ((name, getattr(self, name), getattr(other, name)) for name in added)
+        totals: dict[str, Any] = {n: None if one is None else one + two for n, one, two in pairs}
+        return replace(self, **totals)
 
     def __radd__(self, other: object) -> Evaluation:
         """Let ``sum(evaluations)`` start at 0."""
@@ -275,7 +262,3 @@ def _short(value: Any) -> str:
         return repr(value)
     dots = ", …" if len(value) > 4 else ""
     return f"{len(value)} ({', '.join(map(str, value[:4].tolist()))}{dots})"
-
-
-def _add(one: S | None, other: S | None) -> S | None:
-    return None if one is None or other is None else one + other

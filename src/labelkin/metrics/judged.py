@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores, read_weight
+from labelkin.label_matrix.record import check_cells
 from labelkin.odds import log_odds_of
 
 Floats = NDArray[np.float64]
@@ -286,11 +287,9 @@ def _read_decisions(decisions: Any, truth: LabelMatrix) -> LabelMatrix:
         raise ValueError(f"decisions are read as Y is. {error}") from error
     _check_shape("decisions", matrix.shape, truth)
     if matrix.unknown is not None:
-        row, column = matrix.unknown.nonzero()
-        raise ValueError(
-            f"decisions must be 0 or 1, got NaN at document {row[0]}, label {column[0]} "
-            f"({len(row)} such cells). Only Y may leave labels unknown."
-        )
+        cells = matrix.unknown.nonzero()
+        way_out = "Only Y may leave labels unknown."
+        check_cells("decisions must be 0 or 1", cells[0] * np.nan, cells, way_out)
     return matrix
 
 

@@ -1,7 +1,7 @@
 """Labels for many documents: read one batch, answer it, write it, forget it.
 
 ================  ==================================================================================
-``fitted_model``  a loaded model: what it takes, its posterior, answers batch by batch
+``fitted_model``  a loaded model: what it takes, its log-odds, answers batch by batch
 ``output``        answers → lines of JSON, CSV or TSV, in a file that survives being killed
 ================  ==================================================================================
 
@@ -10,7 +10,6 @@ Documents come from :class:`labelkin.corpora.Documents`.
 
 from labelkin.prediction.fitted_model import Answer, FittedModel, answer_batches, fitted_model
 from labelkin.prediction.output import (
-    LAYOUTS,
     Layout,
     Output,
     ResumeNote,
@@ -19,7 +18,6 @@ from labelkin.prediction.output import (
 )
 
 __all__ = [
-    "LAYOUTS",
     "Answer",
     "FittedModel",
     "Layout",

@@ -1,4 +1,4 @@
-"""A fitted model as the doors use it: what it takes, its posterior, its answers in batches."""
+"""A fitted model as the doors use it: what it takes, its log-odds, its answers in batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.corpora.documents import Document, in_blocks
 from labelkin.estimator import LogOddsClassifier
-from labelkin.explain.contributions import Posterior
 from labelkin.label_matrix import best_labels
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
@@ -26,15 +25,12 @@ class FittedModel:
 
     Attributes
     ----------
-    whole
-        The model as it is.
     steps
         What turns documents into vectors; ``None`` where the classifier takes them as they are.
     classifier
         One of labelkin's, fitted on label sets.
     """
 
-    whole: Any
     steps: Pipeline | None
     classifier: Any
 
@@ -68,11 +64,6 @@ class FittedModel:
     def log_odds(self, documents: Any) -> NDArray[np.float64]:
         """Return the posterior log-odds, ``(n_documents, n_labels)``."""
         return np.asarray(self.classifier.log_odds(self.vectors(documents)))
-
-    def posterior(self, documents: Any, known: Any = None) -> Posterior:
-        """Return the posterior of some documents, from which everything about it is read."""
-        found: Posterior = self.classifier.posterior(self.vectors(documents), known)
-        return found
 
     def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return which labels are given, as the model's thresholds and rules have it."""
@@ -113,7 +104,7 @@ def fitted_model(model: Any, name: str = "The model") -> FittedModel:
             f"{name} must have learned label sets, and has learned one class per document. Train "
             "it on label sets."
         )
-    return FittedModel(model, steps, classifier)
+    return FittedModel(steps, classifier)
 
 
 #: Documents × labels answered at a time, unless a batch is named: 2²² numbers are 32 MB.

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
-from labelkin.files import to_disk, write_whole
+from labelkin.files import csv_text, to_disk, write_whole
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -77,6 +75,7 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
     return LAYOUTS[kind]([str(label) for label in labels], all_scores)
 
 
+@dataclass(frozen=True)
 class Output:
     """Lines that are on the disk before the next ones are computed.
 
@@ -88,9 +87,8 @@ class Output:
         Whether every piece is to reach the disk; not for streams.
     """
 
-    def __init__(self, file: BinaryIO, *, durable: bool) -> None:
-        self.file = file
-        self.durable = durable
+    file: BinaryIO
+    durable: bool
 
     @classmethod
     def to_file(cls, path: Path, *, resume: bool = False) -> Self:
@@ -111,12 +109,7 @@ class Output:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         if self.durable:
             self.file.close()
 
@@ -124,16 +117,13 @@ class Output:
 def cut_torn_line(path: Path) -> int:
     """Cut off what follows the last line end; return how many bytes that were."""
     with path.open("r+b") as file:
-        size = file.seek(0, os.SEEK_END)
-        end = size
-        while end > 0:
+        size = end = file.seek(0, os.SEEK_END)
+        found = -1
+        while end > 0 and found < 0:
             start = max(0, end - _BLOCK)
             file.seek(start)
             found = file.read(end - start).rfind(b"\n")
-            if found >= 0:
-                end = start + found + 1
-                break
-            end = start
+            end = start + found + 1 if found >= 0 else start
         file.truncate(end)
         return size - end
 
@@ -157,11 +147,15 @@ def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> 
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("utf-8", "replace")
-            if number == 1 and layout.header:
-                _check_header(path, text, layout)
-                continue
-            _check_line(path, number, text, layout, next(documents, None))
-            n_answered += 1
+            if number > 1 or not layout.header:
+                _check_line(path, number, text, layout, next(documents, None))
+                n_answered += 1
+            elif text != layout.header:
+                raise ValueError(
+                    f"{path}, line 1: to go on, the header must be {layout.header.strip()!r:.80}, "
+                    f"got {text.strip()!r:.80}. Use the format, the labels and --all-scores it was "
+                    "begun with."
+                )
     return n_answered
 
 
@@ -247,9 +241,7 @@ def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Lay
         )
 
     def row(*cells: Any) -> str:
-        file = io.StringIO()
-        csv.writer(file, delimiter=delimiter, lineterminator="\n").writerow(cells)
-        return file.getvalue()
+        return csv_text([cells], delimiter)
 
     def line(answer: Answer) -> str:
         shown = slice(None) if all_scores else answer.given
@@ -275,14 +267,6 @@ LAYOUTS: dict[str, Callable[[list[str], bool], Layout]] = {
 def _rounded(probability: float) -> float:
     """Six digits: more would show what rounding makes of batches of another size."""
     return float(f"{probability:.6g}")
-
-
-def _check_header(path: Path, line: str, layout: Layout) -> None:
-    if line != layout.header:
-        raise ValueError(
-            f"{path}, line 1: to go on, the header must be {layout.header.strip()!r:.80}, got "
-            f"{line.strip()!r:.80}. Use the format, the labels and --all-scores it was begun with."
-        )
 
 
 def _check_line(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelkin.explain.label_graph import LabelEdge
-from labelkin.files import write_whole
+from labelkin.files import csv_text, write_whole
 from labelkin.report.paper import comparison_table, paper_tables
 from labelkin.report.plots import edge_picture, gain_pictures, reliability_pictures, score_pictures
 from labelkin.report.results import Outcome, read_outcomes
@@ -20,7 +20,6 @@ from labelkin.report.sentences import describe
 from labelkin.report.tables import (
     Table,
     csv_table,
-    csv_text,
     edge_table,
     latex_table,
     latex_text,
@@ -158,18 +157,15 @@ def html_page(
         any.
     """
     in_paper = any(outcome.paper for outcome in outcomes)
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            title="The paper’s tables, measured again" if in_paper else "What the other labels add",
-            names=", ".join(outcome.corpus for outcome in outcomes),
-            introduction=introduction,
-            sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
-            no_pictures="" if _can_draw() else _NO_PICTURES,
-            graph=edge_picture(edges) if edges and _can_draw() else None,
-            edges=edge_table(edges) if edges else None,
-        )
+    template = _environment().get_template("page.html")
+    return template.render(
+        title="The paper’s tables, measured again" if in_paper else "What the other labels add",
+        names=", ".join(outcome.corpus for outcome in outcomes),
+        introduction=introduction,
+        sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
+        no_pictures="" if _can_draw() else _NO_PICTURES,
+        graph=edge_picture(edges) if edges and _can_draw() else None,
+        edges=edge_table(edges) if edges else None,
     )
 
 

@@ -54,10 +54,9 @@ _PANEL, _GRAPH = (3.5, 2.8), (7.0, 7.0)
 
 
 class Picture(NamedTuple):
-    """A plot for a page: its title, what it shows in words, and the ``<svg>`` element."""
+    """A plot for a page: its title, and the ``<svg>`` element with what it shows in words."""
 
     title: str
-    alt: str
     svg: str
 
 
@@ -263,7 +262,7 @@ def _finish(figure: Figure, key: str, title: str, alt: str) -> Picture:
     file = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     FigureCanvasSVG(figure).print_svg(file, metadata=nothing)
-    return Picture(title, alt, inline(file.getvalue(), key, alt))
+    return Picture(title, inline(file.getvalue(), key, alt))
 
 
 def inline(svg: str, key: str, alt: str) -> str:

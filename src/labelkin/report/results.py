@@ -158,11 +158,13 @@ def judge(
     if alone is None or not addition:
         return system
     pair, names = (alone.decisions, decided), (alone.name, system.name)
+    # The seed is fixed: the same runs, the same interval.
+    drawn = bootstraps(Y, (alone.log_odds, log_odds), pair, names, random_state=0)
     return replace(
         system,
         micro=significance.micro_sign_test(Y, *pair, names=names),
         macro=significance.macro_sign_test(Y, *pair, names=names),
-        bootstraps=tuple(_bootstraps(alone, system, Y)) if bootstrap else (),
+        bootstraps=tuple(drawn) if bootstrap else (),
     )
 
 
@@ -305,7 +307,7 @@ def read_outcomes(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
             systems=list(_judge_runs(there, drawn, rules)) if there else [],
-            planned=[(p.system.content, _addition_name(p), p.seed) for p in planned],
+            planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
             labels=there.Y_train if there else None,
             truth=there.Y if there else None,
@@ -336,19 +338,19 @@ def _judge_runs(results: CorpusResults, drawn: int | None, rules: bool) -> Itera
         yield replace(system, run=run)
 
 
-def _addition_name(plan: PlannedRun) -> str:
-    return plan.system.addition.name if plan.system.addition else ""
-
-
-def _bootstraps(alone: System, added: System, Y: Any) -> Iterator[significance.Bootstrap]:
-    """Bootstrap every metric that Y allows; the seed is fixed: the same runs, the same interval."""
+def bootstraps(
+    Y: Any,
+    log_odds: tuple[Any, Any],
+    decisions: tuple[Any, Any],
+    names: tuple[str, str],
+    **drawn: Any,
+) -> Iterator[significance.Bootstrap]:
+    """Bootstrap every metric that Y allows of two systems; ``drawn``: how many, by which seed."""
     truth = read_labels(Y)
-    names = (alone.name, added.name)
     for metric in significance.SUMMED_METRICS:
         if truth.unknown is None or metric not in _OF_WHOLE_SETS:
-            what = "log_odds" if metric == "one_error" else "decisions"
-            pair = (getattr(alone, what), getattr(added, what))
-            yield significance.paired_bootstrap(truth, *pair, metric, random_state=0, names=names)
+            pair = log_odds if metric == "one_error" else decisions
+            yield significance.paired_bootstrap(truth, *pair, metric, names=names, **drawn)
 
 
 def _describe_test(test: significance.SignTest) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
 
 from labelkin.explain.label_graph import LabelEdge
+from labelkin.files import csv_text
 
 Tone = Literal["", "better", "worse"]
 
@@ -161,11 +160,9 @@ def text_table(table: Table) -> str:
 
 
 def _text_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, *others = [
-        cell.ljust(width) if i == 0 else cell.rjust(width)
-        for i, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return "  ".join([first, *others]).rstrip()
+    first, *others = zip(cells, widths, strict=True)
+    padded = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+    return "  ".join(padded).rstrip()
 
 
 def _with_beside(text: str, beside: Sequence[str]) -> str:
@@ -314,10 +311,3 @@ def csv_table(table: Table) -> str:
             spread += ["" if text == "–" else text.replace("−", "-") for text in texts]
         rows.append(spread)
     return csv_text([header, *rows])
-
-
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as the text of a CSV file."""
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()

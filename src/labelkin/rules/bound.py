@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import best_labels, read_known, read_scores
-from labelkin.label_matrix.record import name_array
+from labelkin.label_matrix.record import check_cells, name_array
 from labelkin.rules.hierarchy import (
     Graph,
     broader_labels,
@@ -175,23 +175,18 @@ class BoundRules:
         seats = sparse.csr_array(sparse.csr_array(accepted, dtype=np.int64) @ self._member)
         clash[sparse.coo_array(seats).row[seats.data > 1]] = True
         if clash.any():
-            self._raise_for_clash(known, np.flatnonzero(clash), what, documents)
+            first = int(np.flatnonzero(clash)[0])
+            document = first if documents is None else int(documents[first])
+            both = clash_in(known[first], self.names, self.groups, self.implies)
+            raise ValueError(
+                f"{what} must keep the rules, but document {document} has {both} "
+                f"({clash.sum()} such documents). Take back one of the two."
+            )
         rivals = sparse.coo_array(seats @ self._member.T)
         rejected[rivals.row, rivals.col] = True
         rejected &= ~accepted
         _raise_along(rejected, self._downward)
         return np.where(accepted, 1.0, np.where(rejected, 0.0, np.nan))
-
-    def _raise_for_clash(
-        self, known: Floats, clash: Columns, what: str, documents: Columns | None
-    ) -> NoReturn:
-        first = int(clash[0])
-        document = first if documents is None else int(documents[first])
-        both = clash_in(known[first], self.names, self.groups, self.implies)
-        raise ValueError(
-            f"{what} must keep the rules, but document {document} has {both} "
-            f"({len(clash)} such documents). Take back one of the two."
-        )
 
     def _documents_that_break(self, decided: Decisions) -> Columns:
         """Return the documents whose decisions break a rule."""
@@ -212,13 +207,11 @@ class BoundRules:
 
     @cached_property
     def _upward(self) -> tuple[_Level, ...]:
-        narrower, broader = self._arrows
-        return _levels(narrower, broader, len(self.names))
+        return _levels(*self._arrows, len(self.names))
 
     @cached_property
     def _downward(self) -> tuple[_Level, ...]:
-        narrower, broader = self._arrows
-        return _levels(broader, narrower, len(self.names))
+        return _levels(*self._arrows[::-1], len(self.names))
 
     @cached_property
     def _distinct_groups(self) -> list[list[int]]:
@@ -227,9 +220,8 @@ class BoundRules:
 
     @cached_property
     def _implied(self) -> sparse.csr_array:
-        narrower, broader = self._arrows
-        ones = np.ones(len(narrower), dtype=np.int64)
-        return sparse.csr_array((ones, (narrower, broader)), 2 * (len(self.names),))
+        ones = np.ones(len(self.implies), dtype=np.int64)
+        return sparse.csr_array((ones, self._arrows), 2 * (len(self.names),))
 
     @cached_property
     def _reach(self) -> sparse.csr_array:
@@ -296,13 +288,10 @@ def _read_decided(values: Any, shape: tuple[int, ...]) -> Decisions:
             f"decided must have the shape of log_odds, {shape}, got {decided.shape}. Hand over the "
             "decisions of the same documents."
         )
-    wrong = np.argwhere((decided != 0) & (decided != 1))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ValueError(
-            f"decided must hold True and False (1 and 0), got {decided[i, j]:g} at document {i}, "
-            f"label {j} ({len(wrong)} such cells). Turn scores into decisions by a threshold first."
-        )
+    wrong = (decided != 0) & (decided != 1)
+    rule = "decided must hold True and False (1 and 0)"
+    way_out = "Turn scores into decisions by a threshold first."
+    check_cells(rule, decided[wrong], np.nonzero(wrong), way_out)
     return decided == 1
 
 

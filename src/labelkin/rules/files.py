@@ -80,7 +80,13 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank with the line they begin at, without the header."""
     # Not str.splitlines: the rarer line ends of Unicode may stand inside a label.
     lines = StringIO(_text(path), newline="")
-    reader = csv.reader(lines, delimiter=_delimiter(path), strict=True)
+    suffix = path.suffix.lower()
+    if suffix not in DELIMITERS:
+        raise ValueError(
+            f"{path.name}: a table must be called .csv (commas) or .tsv (tabs), got {suffix!r}. "
+            "Rename it."
+        )
+    reader = csv.reader(lines, delimiter=DELIMITERS[suffix], strict=True)
     while True:
         number = reader.line_num + 1
         try:
@@ -119,16 +125,6 @@ def _text(path: Path) -> str:
             f"{path.name}, line {line}: the text must be UTF-8, got byte 0x{raw[error.start]:02X} "
             f"({error.reason}). Save the table as UTF-8."
         ) from None
-
-
-def _delimiter(path: Path) -> str:
-    suffix = path.suffix.lower()
-    if suffix not in DELIMITERS:
-        raise ValueError(
-            f"{path.name}: a table must be called .csv (commas) or .tsv (tabs), got {suffix!r}. "
-            "Rename it."
-        )
-    return DELIMITERS[suffix]
 
 
 def bytes_of(path: Path) -> bytes:

@@ -11,13 +11,7 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import check_distinct, name_array, some_of
 from labelkin.rules.bound import BoundRules
-from labelkin.rules.hierarchy import (
-    broader_labels,
-    check_possible,
-    groups_of,
-    nearest,
-    projected,
-)
+from labelkin.rules.hierarchy import broader_labels, check_possible, groups_of, nearest, projected
 from labelkin.rules.proposals import ProposedRule
 
 _SHORT = 6

@@ -254,9 +254,8 @@ async def _read_form(request: Request) -> SuggestForm:
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
     except ValueError as error:
-        raise ProblemError(
-            400, "does-not-fit", f"The form must be UTF-8, encoded: {error}."
-        ) from None
+        detail = f"The form must be UTF-8, encoded: {error}."
+        raise ProblemError(400, "does-not-fit", detail) from None
 
 
 def _subjects(found: list[tuple[str, float]]) -> list[Subject]:

@@ -126,10 +126,7 @@ async def explain_label(request: messages.ExplainRequest, asked: Asked) -> messa
 
 @router.get("/{model_id}/labels")
 async def list_labels(
-    asked: Asked,
-    q: str = "",
-    limit: Listed = 20,
-    offset: Annotated[int, Query(ge=0)] = 0,
+    asked: Asked, q: str = "", limit: Listed = 20, offset: Annotated[int, Query(ge=0)] = 0
 ) -> messages.LabelList:
     """Search the labels by a part of their names, in any case; first those that begin with it."""
     return await asked.service.workers.do(answers.search_labels, asked.model, q, limit, offset)

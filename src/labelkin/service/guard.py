@@ -84,9 +84,8 @@ class Guard:
             problem = error
             if not isinstance(problem, ProblemError):
                 _log.exception("%s %s failed", scope["method"], scope["path"])
-                problem = ProblemError(
-                    500, "fault", "The service has a fault, which is in its log."
-                )
+                fault = "The service has a fault, which is in its log."
+                problem = ProblemError(500, "fault", fault)
             if has_begun:
                 raise
             await problem.response()(scope, receive, sending)
@@ -124,11 +123,8 @@ class Guard:
                         raise self._too_large("more")
                     more = message.get("more_body", False)
         except TimeoutError:
-            raise ProblemError(
-                408,
-                "body-too-slow",
-                f"The body must arrive within {self._limits.seconds:g} s, and did not.",
-            ) from None
+            detail = f"The body must arrive within {self._limits.seconds:g} s, and did not."
+            raise ProblemError(408, "body-too-slow", detail) from None
         return bytes(body)
 
     def _too_large(self, came: str) -> ProblemError:
@@ -176,11 +172,8 @@ def _check_origin(origin: str | None, host: str) -> None:
     except ValueError:
         same = False
     if not same:
-        raise ProblemError(
-            403,
-            "foreign-origin",
-            f"Only the service's own page may ask from a browser, got Origin {origin!r:.100}.",
-        )
+        rule = "Only the service's own page may ask from a browser"
+        raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

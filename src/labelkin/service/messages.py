@@ -235,52 +235,40 @@ class JournalState(BaseModel):
     unknown: list[LabelCount]
 
 
+#: By kind of problem: the rule, what came, and the way out.
+_BOUNDS = {
+    "text-too-long": "A text may have {} characters, got {}. Send its beginning, or a summary.",
+    "batch-too-large": "A request may have {} documents, got {}. Send them in several requests.",
+    "too-many-labels": "At most {} labels may be {word}, got {}.",
+    "label-too-long": "A label may have {} characters, got one of {} among those {word}.",
+}
+
+
+def check_bound(status: int, kind: str, came: int, most: int, word: str = "") -> None:
+    """Raise a problem where more came than may."""
+    if came > most:
+        raise ProblemError(status, kind, _BOUNDS[kind].format(most, came, word=word))
+
+
 def check_text(text: str, limits: Limits) -> None:
     """Raise a problem for a text that is too long."""
-    if len(text) > limits.text_characters:
-        raise ProblemError(
-            413,
-            "text-too-long",
-            f"A text may have {limits.text_characters} characters, got {len(text)}. "
-            "Send its beginning, or a summary.",
-        )
+    check_bound(413, "text-too-long", len(text), limits.text_characters)
 
 
 def check_batch(n_documents: int, limits: Limits) -> None:
     """Raise a problem for too many documents at a time."""
-    if n_documents > limits.batch_documents:
-        raise ProblemError(
-            413,
-            "batch-too-large",
-            f"A request may have {limits.batch_documents} documents, got {n_documents}. "
-            "Send them in several requests.",
-        )
+    check_bound(413, "batch-too-large", n_documents, limits.batch_documents)
 
 
 def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limits) -> None:
     """Raise a problem for too many labels, names that are too long, and labels that are both."""
     for word, labels in (("accepted", accepted), ("rejected", rejected)):
-        if len(labels) > limits.known_labels:
-            raise ProblemError(
-                422,
-                "too-many-labels",
-                f"At most {limits.known_labels} labels may be {word}, got {len(labels)}.",
-            )
         longest = max(map(len, labels), default=0)
-        if longest > limits.label_characters:
-            raise ProblemError(
-                422,
-                "label-too-long",
-                f"A label may have {limits.label_characters} characters, got one of {longest} "
-                f"among those {word}.",
-            )
-    both = sorted(set(accepted) & set(rejected))
-    if both:
-        raise ProblemError(
-            422,
-            "contradiction",
-            f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back.",
-        )
+        check_bound(422, "too-many-labels", len(labels), limits.known_labels, word)
+        check_bound(422, "label-too-long", longest, limits.label_characters, word)
+    if both := sorted(set(accepted) & set(rejected)):
+        detail = f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back."
+        raise ProblemError(422, "contradiction", detail)
 
 
 MEDIA_TYPE = "application/problem+json"

@@ -49,11 +49,8 @@ class RunningService:
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
         if name not in self.models:
-            raise ProblemError(
-                404,
-                "no-such-model",
-                f"There is no model {name!r:.100}. There is {some_of(list(self.models))}.",
-            )
+            detail = f"There is no model {name!r:.100}. There is {some_of(list(self.models))}."
+            raise ProblemError(404, "no-such-model", detail)
         return self.models[name]
 
     async def write(self, entries: Sequence[Entry]) -> list[int]:
@@ -179,9 +176,6 @@ async def _in_time(future: Future[T], seconds: float, way_out: str) -> T:
     done, _ = await asyncio.wait([waiting], timeout=seconds)
     if not done:
         waiting.cancel()
-        raise ProblemError(
-            504,
-            "too-slow",
-            f"A request must be answered within {seconds:g} s, and this one was not. {way_out}",
-        )
+        rule = f"A request must be answered within {seconds:g} s, and this one was not."
+        raise ProblemError(504, "too-slow", f"{rule} {way_out}")
     return waiting.result()

@@ -180,10 +180,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _run(
-    app: FastAPI,
-    listening: socket.socket,
-    seconds: float,
-    announce: Callable[[str], None] | None,
+    app: FastAPI, listening: socket.socket, seconds: float, announce: Callable[[str], None] | None
 ) -> None:
     with _extra_installed():
         import uvicorn

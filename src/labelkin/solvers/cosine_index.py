@@ -8,9 +8,9 @@ multiplied with all documents and the largest products are picked.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -120,7 +120,9 @@ def similar_documents(
     search, size = _pick(index, engine)
     block = partial(search, index, rows, k=min(k, index.shape[0]), leave_one_out=leave_one_out)
     starts = range(0, max(rows.shape[0], 1), size)  # no queries: one empty block
-    with _one_blas_thread(index):
+    # BLAS would cut a product among threads, which changes its last bits. There is none in sparse
+    # products, and asking for it takes milliseconds.
+    with nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas"):
         found = Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(block)(start=start, stop=min(start + size, rows.shape[0])) for start in starts
         )
@@ -159,10 +161,9 @@ def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
 
 def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_array], int]:
     """Return the function that searches for a block of queries, and the size of a block."""
-    if engine not in (None, "inverted_index", "blocked_product"):
-        raise ValueError(
-            f"engine must be 'inverted_index', 'blocked_product' or None, got {engine!r}."
-        )
+    if engine not in (None, *get_args(Engine)):
+        listed = "'inverted_index', 'blocked_product' or None"
+        raise ValueError(f"engine must be {listed}, got {engine!r}.")
     most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
     blocked = _multiply_block, max(1, min(most, _CELLS // index.shape[0]))
     if engine == "blocked_product" or (engine is None and not sparse.issparse(index)):
@@ -180,13 +181,6 @@ def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_a
             f"engine='inverted_index' needs numba: pip install \"labelkin[fast]\" ({reason})."
         ) from reason
     return search_postings, _QUERIES
-
-
-def _one_blas_thread(index: Any) -> AbstractContextManager[Any]:
-    """Keep BLAS from cutting a product among threads, which changes its last bits."""
-    if sparse.issparse(index):
-        return nullcontext()  # no BLAS in sparse products, and asking for it takes milliseconds
-    return threadpool_limits(limits=1, user_api="blas")
 
 
 def _multiply_block(

@@ -315,7 +315,16 @@ def load_kernel() -> ModuleType:
 def solve_lockstep(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
     """Solve every label's SVMs; six at a time (all documents and five folds) share their sweeps."""
     svms = task.unsolved()
-    documents = _read_documents(task)
+    X = task.X
+    squares = X.multiply(X).sum(axis=1)
+    # The first fields of the kernel's ``Problem``: the same for every label.
+    documents = (
+        X.indptr.astype(np.int64),
+        X.indices.astype(np.uint32),
+        X.data,
+        np.asarray(squares, dtype=np.float64).ravel() + 1.0,
+        task.C * task.cost,
+    )
     # Threads fill in ``svms``: they must share memory, whatever backend a user has set.
     Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(_solve_label)(task, documents, svms, j) for j in range(len(svms.bias))
@@ -323,57 +332,30 @@ def solve_lockstep(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
     return svms
 
 
-def _read_documents(task: SVMTask) -> tuple[NDArray[np.generic], ...]:
-    """Return the first fields of the kernel's ``Problem``: the same for every label."""
-    X = task.X
-    squares = X.multiply(X).sum(axis=1)
-    return (
-        X.indptr.astype(np.int64),
-        X.indices.astype(np.uint32),
-        X.data,
-        np.asarray(squares, dtype=np.float64).ravel() + 1.0,
-        task.C * task.cost,
-    )
-
-
 def _solve_label(
     task: SVMTask, documents: tuple[NDArray[np.generic], ...], svms: LinearSVMs, j: int
 ) -> None:
-    """Fill in label ``j``."""
-    signs = task.signs(j)
+    """Fill in label ``j``: SVM 0 is the final one, SVM 1 + k leaves out fold k."""
+    kernel, signs = load_kernel(), task.signs(j)
     answers = task.constant_answers(signs)
-    needed = np.isnan(answers)
     svms.bias[j] = np.nan_to_num(answers[0])
-    n_lanes = load_kernel().LANES
-    for first in range(0, len(answers), n_lanes):
-        if needed[first : first + n_lanes].any():
-            _solve_lanes(task, documents, svms, j, signs, needed, first)
+    how = task.tol, task.recentre, task.max_sweeps, _first_state(task.seed)
+    for first in range(0, len(answers), kernel.LANES):
+        needed = np.isnan(answers[first : first + kernel.LANES])
+        if not needed.any():
+            continue
+        learns = np.zeros(kernel.LANES, dtype=np.bool_)
+        learns[: len(needed)] = needed
+        lane = task.folds + 1 - first
+        left_out = np.where((lane >= 0) & (lane < kernel.LANES), lane, -1).astype(np.int8)
+        problem = kernel.Problem(*documents, signs, left_out, learns)
+        W, bias = np.zeros(task.X.shape[1] * kernel.LANES), np.zeros(kernel.LANES)
+        svms.converged[j] &= kernel.descend(problem, np.flatnonzero(signs), W, bias, *how)
+        kernel.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
+        if first == 0 and learns[0]:
+            svms.weights[j], svms.bias[j] = W[:: kernel.LANES], bias[0]
     constant = answers[1:][task.folds]
     svms.out_of_fold[:, j] = np.where(np.isnan(constant), svms.out_of_fold[:, j], constant)
-
-
-def _solve_lanes(
-    task: SVMTask,
-    documents: tuple[NDArray[np.generic], ...],
-    svms: LinearSVMs,
-    j: int,
-    signs: NDArray[np.int8],
-    needed: NDArray[np.bool_],
-    first: int,
-) -> None:
-    """Fill in what the SVMs from ``first`` on say; 0 is the final one, 1 + k leaves out fold k."""
-    kernel = load_kernel()
-    learns = np.zeros(kernel.LANES, dtype=np.bool_)
-    learns[: len(needed) - first] = needed[first : first + kernel.LANES]
-    lane = task.folds + 1 - first
-    left_out = np.where((lane >= 0) & (lane < kernel.LANES), lane, -1).astype(np.int8)
-    problem = kernel.Problem(*documents, signs, left_out, learns)
-    W, bias = np.zeros(task.X.shape[1] * kernel.LANES), np.zeros(kernel.LANES)
-    how = task.tol, task.recentre, task.max_sweeps, _first_state(task.seed)
-    svms.converged[j] &= kernel.descend(problem, np.flatnonzero(signs), W, bias, *how)
-    kernel.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
-    if first == 0 and learns[0]:
-        svms.weights[j], svms.bias[j] = W[:: kernel.LANES], bias[0]
 
 
 def _first_state(seed: int) -> np.uint64:

@@ -214,7 +214,11 @@ def solve_block(
         weights[:, labels], steps[labels] = point.W, steps[labels] + 1
         if not is_open.any():
             return weights, steps
-        labels, block, point = labels[is_open], _only(is_open, block), _only(is_open, point)
+        labels, block, point = (
+            labels[is_open],
+            only_columns(is_open, block),
+            only_columns(is_open, point),
+        )
     warnings.warn(
         f"Newton's method should settle in {NEWTON_STEPS} steps, {len(labels)} labels did not. "
         "Look for huge inputs, offsets or counts, or raise the penalty.",
@@ -278,7 +282,7 @@ def _conjugate_gradients(inputs: Inputs, search: _Search) -> Any:
         if np.count_nonzero(is_open) > len(labels) / 2:
             continue
         found[:, labels] = search.S
-        labels, search = labels[is_open], _only(is_open, search)
+        labels, search = labels[is_open], only_columns(is_open, search)
         if not len(labels):
             break
     found[:, labels] = search.S
@@ -314,7 +318,7 @@ def _line_search(block: Block, point: _Point, S: Array, AS: Array, promised: Arr
     return new
 
 
-def _only(keep: NDArray[np.bool_], record: Any) -> Any:
+def only_columns(keep: NDArray[np.bool_], record: Any) -> Any:
     """Drop the labels that are done from every array that has a column for each."""
     if keep.all():
         return record

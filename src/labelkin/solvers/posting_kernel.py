@@ -54,11 +54,7 @@ def search_postings(
     keys = np.zeros((stop - start, k), dtype=np.int64)
     _search(
         (_unsigned(postings.indptr), _unsigned(postings.indices), postings.data),
-        (
-            _unsigned(queries.indptr[start : stop + 1]),
-            _unsigned(queries.indices),
-            queries.data,
-        ),
+        (_unsigned(queries.indptr[start : stop + 1]), _unsigned(queries.indices), queries.data),
         np.arange(start, stop) if leave_one_out else nobody,
         np.zeros(n_documents + 1, dtype=np.float32),
         keys,

@@ -114,8 +114,8 @@ def fit_sigmoid(
         block = slice(start, start + n_columns)
         count = counts if unknown is None else counts * (1 - unknown[:, block].T.toarray())
         is_positive = positive[:, block].T.toarray() > 0
-        labels, centre = _lay_out(values[:, block].T, is_positive, count, smooth, prior)
-        A[block], B[block] = _start(is_positive, count, prior)
+        labels, centre, begin = _lay_out(values[:, block].T, is_positive, count, smooth, prior)
+        A[block], B[block] = begin
         _iterate(labels, A[block], B[block], centre, stop)
         B[block] -= A[block] * centre
     return Sigmoid(A, B)
@@ -167,8 +167,11 @@ class _Labels(NamedTuple):
 
 def _lay_out(
     values: Floats, positive: NDArray[np.bool_], weight: Floats, smooth: bool, prior: SigmoidPrior
-) -> tuple[_Labels, Floats]:
-    """Return the labels in the rows of ``values``, and what was subtracted from their values."""
+) -> tuple[_Labels, Floats, tuple[Any, Any]]:
+    """Return the labels in the rows of ``values``, what was subtracted from these, and a start.
+
+    To begin with, A and B are the prior's, or those of a classifier that says nothing.
+    """
     weight = np.broadcast_to(weight, values.shape)
     f = np.where(weight > 0, values, 0.0)
     total = weight.sum(axis=1)
@@ -183,18 +186,9 @@ def _lay_out(
     low = 1 / (n_negative + 2) if smooth else np.zeros(len(f))
     t = weight * np.where(positive, high[:, None], low[:, None])
     cell_weight = None if (weight == 1).all() else weight
-    return _Labels(f, cell_weight, t.sum(axis=1), _dot(t, f), prior), centre
-
-
-def _start(
-    positive: NDArray[np.bool_], weight: Floats, prior: SigmoidPrior
-) -> tuple[Floats | float, Floats | float]:
-    """Return A and B to begin with: the prior's, or those of a classifier that says nothing."""
-    if prior.intercept_precision > 0:
-        return prior.slope, prior.intercept
-    n_positive = _dot(np.broadcast_to(weight, positive.shape), positive)
-    n_negative = np.broadcast_to(weight, positive.shape).sum(axis=1) - n_positive
-    return 0.0, np.log((n_negative + 1) / (n_positive + 1))
+    says_nothing = 0.0, np.log((n_negative + 1) / (n_positive + 1))
+    start = (prior.slope, prior.intercept) if prior.intercept_precision > 0 else says_nothing
+    return _Labels(f, cell_weight, t.sum(axis=1), _dot(t, f), prior), centre, start
 
 
 def _iterate(labels: _Labels, A: Floats, B: Floats, centre: Floats, tol: float) -> None:

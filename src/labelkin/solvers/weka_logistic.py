@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.solvers.logistic import Solved
+from labelkin.solvers.logistic import Solved, only_columns
 
 Array = NDArray[np.float64]
 
@@ -89,12 +89,8 @@ def _descend(inputs: sparse.csc_array, state: _Descent) -> tuple[Array, NDArray[
         if not is_open.any():
             break
         place = place[is_open]
-        state = _only(is_open, state._replace(total=total))
+        state = only_columns(is_open, state._replace(total=total))
     return beta, sweeps
-
-
-def _only(keep: NDArray[np.bool_], state: _Descent) -> _Descent:
-    return _Descent._make(np.compress(keep, x, axis=-1) for x in state)
 
 
 def _sweep(inputs: sparse.csc_array, state: _Descent) -> None:

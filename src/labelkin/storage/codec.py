@@ -16,7 +16,7 @@ import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,31 +49,20 @@ _RESCORER = (
 )
 
 
-class Encoded(NamedTuple):
-    """A model as plain values.
+def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[str]]:
+    """Turn a model into plain values; what cannot be is an error that says where it is.
 
-    Attributes
-    ----------
-    json
-        The parts, what the arrays are, and which part is the model.
-    arrays
-        The arrays, in the order in which they are stored.
-    class_names
-        The classes that occur, by their names in model files, sorted.
+    Returns
+    -------
+    written, arrays, class_names
+        JSON: the parts, what the arrays are, and which part is the model. The arrays in the order
+        in which they are stored. The classes that occur, by their names in model files, sorted.
     """
-
-    json: dict[str, Any]
-    arrays: list[NDArray[Any]]
-    class_names: list[str]
-
-
-def encode_model(model: Any) -> Encoded:
-    """Turn a model into plain values; what cannot be is an error that says where it is."""
     encoder = _Encoder()
     root = encoder.encode(model)
     described = [describe(array) for array in encoder.arrays]
     written = {"model": root, "parts": encoder.parts, "arrays": described}
-    return Encoded(written, encoder.arrays, sorted(encoder.class_names))
+    return written, encoder.arrays, sorted(encoder.class_names)
 
 
 def decode_model(written: Any, data: Bytes) -> Any:
@@ -368,10 +357,7 @@ def _write_object(encoder: _Encoder, value: Any) -> Any:
 def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
     """Return what an object consists of, without what it can make anew."""
     kind = type(value)
-    if _is_named_tuple(kind):
-        return value._asdict()
-    listed = fields(kind) if is_dataclass(kind) else ()
-    return {field.name: getattr(value, field.name) for field in listed} | {
+    return {name: getattr(value, name) for name in _fields(kind)} | {
         name: attribute
         for name, attribute in getattr(value, "__dict__", {}).items()
         if name not in not_stored and not isinstance(getattr(kind, name, None), cached_property)
@@ -380,13 +366,13 @@ def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
 
 def _read_object(decoder: _Decoder, written: Any) -> Any:
     name, attributes = _list(written, 2)
-    kind = trusted.class_named(name)
+    kind = trusted.named("class", name)
     if not isinstance(attributes, dict):
         raise ValueError(f"the attributes of {name} are no mapping")
     state = {key: decoder.decode(value) for key, value in attributes.items()}
     _check_attributes(name, kind, state)
     trusted.check_state(name, state)
-    if _is_named_tuple(kind):
+    if issubclass(kind, tuple):
         return kind(**state)
     made: Any = object.__new__(kind)
     state |= trusted.NOT_STORED.get(name, {})
@@ -403,12 +389,8 @@ def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
     strange = [key for key in state if not key.isidentifier() or key.startswith("__")]
     if strange:
         raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
-    needed: set[str] = set()
-    if _is_named_tuple(kind):
-        needed = set(kind._fields)
-    elif is_dataclass(kind):
-        needed = {field.name for field in fields(kind)}
-    elif not name.startswith("sklearn."):
+    needed = set(_fields(kind))
+    if not needed and not name.startswith("sklearn."):
         needed = set(kind._get_param_names())
     lacking = sorted(needed - set(state))
     if lacking:
@@ -484,8 +466,8 @@ _FORMS: dict[str, _Form] = {
         (frozenset,), _write_set, lambda decoder, written: frozenset(decoder.keys(written))
     ),
     "slice": _form([slice], lambda value: [value.start, value.stop, value.step], _read_slice),
-    "type": _form([type], _write_type, trusted.type_named),
-    "function": _form(_FUNCTIONS, trusted.name_of, trusted.function_named),
+    "type": _form([type], _write_type, partial(trusted.named, "type")),
+    "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
     "dtype": _form(_DTYPES, _write_dtype, read_dtype),
     "random state": _form([np.random.RandomState], _write_random_state, _read_random_state),
     "metadata requests": _form([MetadataRequest], _write_requests, _read_requests),
@@ -518,8 +500,10 @@ def is_json(value: Any) -> bool:
     return kind is str or kind is bool or value is None
 
 
-def _is_named_tuple(kind: type) -> bool:
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+def _fields(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a named tuple or dataclass; other classes have none."""
+    listed = fields(kind) if is_dataclass(kind) else ()
+    return getattr(kind, "_fields", tuple(field.name for field in listed))
 
 
 def _tagged(written: Any) -> tuple[str, Any]:

@@ -144,7 +144,6 @@ def save(
     np.True_
     """
     from labelkin.storage.codec import encode_model, label_names
-    from labelkin.storage.file import array_bytes, stored_size
 
     path = Path(path)
     _check_model(model)
@@ -152,22 +151,22 @@ def save(
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {path.parent} must exist to save {path.name} in it.")
     _check_summary(summary)
-    encoded = encode_model(model)
+    described, arrays, class_names = encode_model(model)
     versions = {name: version(name) for name in ("labelkin", "numpy", "scikit-learn", "scipy")}
     about = _json(
         {
             "versions": {**versions, "python": platform.python_version()},
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "model": type(model).__name__,
-            "classes": encoded.class_names,
+            "classes": class_names,
             "labels": label_names(model),
             "summary": summary,
         }
     )
-    written = _json(encoded.json)
+    written = _json(described)
     writer = versions["labelkin"].encode("ascii", "replace")[:20]
-    lengths = len(about), len(written), sum(map(stored_size, encoded.arrays))
-    data = chain.from_iterable(map(array_bytes, encoded.arrays))
+    lengths = len(about), len(written), sum(map(stored_size, arrays))
+    data = chain.from_iterable(map(array_bytes, arrays))
     digest = hashlib.sha256()
     with replacing(path) as file:
         for piece in chain((_FIXED.pack(MAGIC, FORMAT, writer, *lengths), about, written), data):
@@ -327,17 +326,15 @@ def _checked_lengths(path: Path, fixed: bytes, size: int) -> list[int]:
 def _why_not(number: int, writer: bytes) -> str:
     """Say why another format is not read, and what to do."""
     by = repr(writer.rstrip(b"\0").decode("ascii", "replace"))
-    if number > FORMAT:
-        return (
-            f"has format version {number}, written by labelkin {by}, and this labelkin reads "
-            f"version {FORMAT}. Update labelkin, or save the model with this one."
-        )
-    if number == 1:
-        return (
-            f"has format version 1, written by labelkin {by} before its first release, and this "
-            f"labelkin reads version {FORMAT}. Train the model again and save it."
-        )
-    return f"is damaged: format versions begin at 1, got {number}."
+    if number < 1:
+        return f"is damaged: format versions begin at 1, got {number}."
+    when, way_out = "", "Update labelkin, or save the model with this one."
+    if number < FORMAT:
+        when, way_out = " before its first release", "Train the model again and save it."
+    return (
+        f"has format version {number}, written by labelkin {by}{when}, and this labelkin reads "
+        f"version {FORMAT}. {way_out}"
+    )
 
 
 def _looks_like(head: bytes) -> str:

@@ -130,26 +130,13 @@ def name_of(thing: Any) -> str | None:
     return next((name for name, place in places if _look_up(place) is thing), None)
 
 
-def class_named(name: Any) -> Any:
-    """Return the class that a file names; one that it may not name is an error."""
-    return _named(name, "class")
-
-
-def function_named(name: Any) -> Any:
-    """Return the function that a file names; one that it may not name is an error."""
-    return _named(name, "function")
-
-
-def type_named(name: Any) -> type:
-    """Return the plain or NumPy type that a file names."""
-    if not isinstance(name, str) or name not in TYPES:
-        raise ValueError(f"it names the type {str(name)[:80]!r}, which model files may not name")
-    return TYPES[name]
-
-
-def _named(name: Any, what: Literal["class", "function"]) -> Any:
-    found = _look_up(PLACES[name]) if isinstance(name, str) and name in PLACES else None
-    if found is None or isinstance(found, type) != (what == "class"):
+def named(what: Literal["class", "function", "type"], name: Any) -> Any:
+    """Return what a file names; what it may not name, or is of another kind, is an error."""
+    found: Any = None
+    if isinstance(name, str):
+        place = PLACES.get(name)
+        found = TYPES.get(name) if what == "type" else place and _look_up(place)
+    if found is None or isinstance(found, type) == (what == "function"):
         raise ValueError(f"it names the {what} {str(name)[:80]!r}, which model files may not name")
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix.record import check_choice
 from labelkin.text.words import TermOutput, check_whole_number
 
 Criterion = Literal["information_gain", "chi2"]
@@ -144,8 +145,8 @@ def term_scores(
     >>> term_scores([[1, 1], [0, 1]], [[1], [0]]).round(3)
     array([0.693, 0.   ])
     """
-    _check_choice("criterion", criterion, Criterion)
-    _check_choice("combine", combine, Combine)
+    check_choice("criterion", criterion, Criterion)
+    check_choice("combine", combine, Combine)
     score = _information_gain if criterion == "information_gain" else _chi_square
     present, labels = _presence(X), read_labels(Y)
     _check_shapes(present, labels)
@@ -217,7 +218,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
         Self
             The fitted weights.
         """
-        _check_choice("scheme", self.scheme, Scheme)
+        check_choice("scheme", self.scheme, Scheme)
         counts = self._read(X, reset=True)
         n, n_documents = np.bincount(counts.indices, minlength=counts.shape[1]), counts.shape[0]
         if self.scheme == "tfidf":
@@ -270,12 +271,6 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
                 f"got {smallest:g}. Give it counts, not weights."
             )
         return counts
-
-
-def _check_choice(name: str, value: Any, choices: Any) -> None:
-    if not isinstance(value, str) or value not in get_args(choices):
-        listed = ", ".join(map(repr, get_args(choices)))
-        raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
 def _check_shapes(present: sparse.csr_array, labels: LabelMatrix) -> None:

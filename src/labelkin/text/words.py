@@ -305,10 +305,7 @@ class WordCounts(TermOutput, BaseEstimator):
     ) -> sparse.csr_matrix:
         """Count terms by column; how many columns there are is asked after the last document."""
         words = word_finder(
-            self.token_pattern,
-            language=self.language,
-            markup=self.markup,
-            lowercase=self.lowercase,
+            self.token_pattern, language=self.language, markup=self.markup, lowercase=self.lowercase
         )
         stem = snowball_stemmer(self.language) if self.stem else str
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import logit
 
 from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix.record import check_choice
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
     Decisions,
@@ -97,9 +98,7 @@ class GlobalCut(ThresholdRule):
         self.metric = metric
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.metric, str) or self.metric not in QUALITIES:
-            listed = ", ".join(map(repr, QUALITIES))
-            raise ValueError(f"metric must be one of {listed}, got {self.metric!r}.")
+        check_choice("metric", self.metric, QUALITIES)
 
     def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
         known = known_scores(scores, labels)
@@ -111,9 +110,6 @@ class GlobalCut(ThresholdRule):
         score = lowest_given[quality >= best - EQUAL * abs(best)][-1]
         next_lower = np.max(known, where=known < score, initial=-np.inf)
         return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
-
-    def _decide(self, scores: Scores) -> Decisions:
-        return scores >= self.cut_
 
 
 def _micro_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
@@ -127,32 +123,12 @@ def _hamming(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
     return 2.0 * _at_or_above(scores[positive], cuts) - _at_or_above(scores, cuts)
 
 
-def _macro_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
-    """Sum of the labels' F1."""
-    return _sum_of_f1(scores.T, positive.T, cuts)
-
-
-def _document_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
-    """Sum of the documents' F1."""
-    return _sum_of_f1(scores, positive, cuts)
-
-
 def _subset(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
     """Count the label sets that are exactly right: highest negative < cut ≤ lowest positive."""
     low = np.max(scores, axis=1, where=~positive, initial=-np.inf)
     high = np.min(scores, axis=1, where=positive, initial=np.inf)
     possible = low < high
     return _at_or_above(high[possible], cuts) - _at_or_above(low[possible], cuts)
-
-
-#: By metric: its quality at every cut, from scores, positive cells and cuts (ascending).
-QUALITIES: dict[str, Callable[[Scores, Decisions, Scores], Scores]] = {
-    "micro_f1": _micro_f1,
-    "macro_f1": _macro_f1,
-    "document_f1": _document_f1,
-    "hamming_loss": _hamming,
-    "subset_loss": _subset,
-}
 
 
 def _at_or_above(scores: Scores, cuts: Scores) -> Scores:
@@ -176,6 +152,16 @@ def _sum_of_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
     order = np.argsort(-cells)
     total = np.append(0.0, np.cumsum(change[order]))
     return total[len(cells) - np.searchsorted(cells[order][::-1], cuts)]
+
+
+#: By metric: its quality at every cut, from scores, positive cells and cuts (ascending).
+QUALITIES: dict[str, Callable[[Scores, Decisions, Scores], Scores]] = {
+    "micro_f1": _micro_f1,
+    "macro_f1": lambda scores, positive, cuts: _sum_of_f1(scores.T, positive.T, cuts),
+    "document_f1": _sum_of_f1,
+    "hamming_loss": _hamming,
+    "subset_loss": _subset,
+}
 
 
 class SCut(ThresholdRule):
@@ -214,9 +200,6 @@ class SCut(ThresholdRule):
     def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
         cut, self.f_beta_ = _best_cuts(known_scores(scores, labels), labels, float(self.beta))
         return cut
-
-    def _decide(self, scores: Scores) -> Decisions:
-        return scores >= self.cut_
 
 
 class SCutFBR(SCut):

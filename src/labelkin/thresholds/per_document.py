@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -67,7 +68,26 @@ class RCut(ThresholdRule):
         return top_of_rows(scores, self.t_)
 
 
-class MCut(ThresholdRule):
+class _ByProbabilities(ThresholdRule):
+    """Rules that learn nothing: the probabilities of each document say it all."""
+
+    needs_scores: ClassVar[bool] = False
+
+    def __init__(self, scale: Scale = "probability") -> None:
+        self.scale = scale
+
+    def _check_parameters(self) -> None:
+        check_scale(self.scale)
+
+    def _learn(self, scores: Any, labels: LabelMatrix) -> None:
+        """Learn nothing."""
+
+    @abstractmethod
+    def _decide(self, scores: Scores) -> Decisions:
+        """Decide each document for itself: there are no cuts of labels."""
+
+
+class MCut(_ByProbabilities):
     """Cut each document in the largest gap between its sorted probabilities (Largeron et al. 2012).
 
     Of equally large gaps the highest counts. A document without a gap (one open label, or all
@@ -86,17 +106,6 @@ class MCut(ThresholdRule):
     array([[0, 1, 1],
            [1, 0, 1]])
     """
-
-    needs_scores: ClassVar[bool] = False
-
-    def __init__(self, scale: Scale = "probability") -> None:
-        self.scale = scale
-
-    def _check_parameters(self) -> None:
-        check_scale(self.scale)
-
-    def _learn(self, scores: Any, labels: LabelMatrix) -> None:
-        """Learn nothing: each document has its own cut."""
 
     def _decide(self, scores: Scores) -> Decisions:
         probability = as_probabilities(scores, self.scale)
@@ -144,7 +153,7 @@ MISSED = 1e-14
 BLOCK = 1 << 16
 
 
-class ExpectedF1(ThresholdRule):
+class ExpectedF1(_ByProbabilities):
     """Give each document the label set with the highest expected F1.
 
     Labels are taken as independent, with the probabilities that the scores say. Of equally good
@@ -165,17 +174,6 @@ class ExpectedF1(ThresholdRule):
     array([[1, 1, 1],
            [1, 0, 0]])
     """
-
-    needs_scores: ClassVar[bool] = False
-
-    def __init__(self, scale: Scale = "probability") -> None:
-        self.scale = scale
-
-    def _check_parameters(self) -> None:
-        check_scale(self.scale)
-
-    def _learn(self, scores: Any, labels: LabelMatrix) -> None:
-        """Learn nothing: the probabilities say it all."""
 
     def _decide(self, scores: Scores) -> Decisions:
         probability = as_probabilities(scores, self.scale)
@@ -289,10 +287,7 @@ class LabelLimits(ThresholdRule):
     """
 
     def __init__(
-        self,
-        rule: ThresholdRule | None = None,
-        at_least: int = 0,
-        at_most: int | None = None,
+        self, rule: ThresholdRule | None = None, at_least: int = 0, at_most: int | None = None
     ) -> None:
         self.rule = rule
         self.at_least = at_least

@@ -115,9 +115,9 @@ class ThresholdRule(BaseEstimator, ABC):
     def _learn(self, scores: Any, labels: LabelMatrix) -> Scores | None:
         """Learn, and return the cut of every label if there is one; ``scores`` may be ``None``."""
 
-    @abstractmethod
     def _decide(self, scores: Scores) -> Decisions:
         """Decide; what was accepted or rejected is put right afterwards."""
+        return scores >= self.cut_
 
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense."""

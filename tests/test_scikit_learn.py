@@ -1,0 +1,224 @@
+"""What is taken from scikit-learn's private parts: checked by what it does, in any version.
+
+`make test-scikit-learn` runs this file on the lowest versions that pyproject.toml allows and on the
+newest; a name that has moved, or does something else, is found here and nowhere else.
+"""
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+import labelkin
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PlattSVM, SVMLabels
+from labelkin.scikit_learn import (
+    params_of_rows,
+    read_sample_weight,
+    route_fit,
+    rows_of,
+    seeded,
+    takes_sample_weight,
+)
+from labelkin.storage.trusted import PLACES
+
+ROOT = Path(labelkin.__file__).parent
+X = np.arange(12.0).reshape(4, 3)
+SOME = np.array([2, 0])
+
+
+# _safe_indexing: some documents of whatever holds documents.
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_array, sparse.csc_matrix, sparse.coo_array], ids=str
+)
+def test_rows_of_an_array_or_sparse_matrix(kind):
+    found = rows_of(kind(X), SOME)
+    np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X[SOME])
+
+
+def test_rows_of_a_frame_go_by_position_and_keep_names():
+    frame = pd.DataFrame(X, columns=list("abc"), index=[7, 8, 9, 2])
+    found = rows_of(frame, SOME)
+    assert found.index.tolist() == [9, 7]
+    assert found.columns.tolist() == list("abc")
+
+
+def test_rows_of_texts():
+    assert list(rows_of(["one", "two", "three"], SOME)) == ["three", "one"]
+
+
+# _check_method_params: of fit's parameters, those with a value for each document are cut.
+
+
+def test_parameters_with_a_value_for_each_document_are_cut_and_others_are_not():
+    given = {"sample_weight": [0.0, 1.0, 2.0, 3.0], "epochs": 5, "classes": ["a", "b"]}
+    found = params_of_rows(X, given, SOME)
+    assert list(found["sample_weight"]) == [2.0, 0.0]
+    assert found["epochs"] == 5
+    assert found["classes"] == ["a", "b"]
+
+
+# _check_sample_weight: one finite number of at least 0 for each document.
+
+
+def test_weights_become_an_array_of_floats():
+    found = read_sample_weight(X, [1, 2, 0, 4])
+    assert found.dtype == np.float64
+    assert found.tolist() == [1.0, 2.0, 0.0, 4.0]
+    assert read_sample_weight(X, None) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ([1, 2, 3], r"sample_weight\.shape"),
+        (np.ones((4, 2)), "1D array"),
+        ([1, 2, -1, 1], "[Nn]egative values"),
+        ([1, 2, np.nan, 1], "NaN"),
+    ],
+)
+def test_what_is_no_weight_is_an_error(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        read_sample_weight(X, wrong)
+
+
+# _raise_for_params and the routing: what goes to which part.
+
+
+def owner():
+    return LabelDependenceClassifier(NaiveBayes(), LogisticLabels())
+
+
+def parts():
+    return {"content": NaiveBayes(), "labels": LogisticLabels()}
+
+
+def test_without_metadata_routing_weights_go_to_every_part():
+    weight = np.ones(4)
+    assert route_fit(owner(), {}, **parts()) == {"content": {}, "labels": {}}
+    routed = route_fit(owner(), {"sample_weight": weight}, **parts())
+    assert routed["content"]["sample_weight"] is weight
+    assert routed["labels"]["sample_weight"] is weight
+
+
+def test_without_metadata_routing_anything_but_weights_is_an_error_that_names_the_setting():
+    with pytest.raises(ValueError, match=r"(?s)enable_metadata_routing=True.*'epochs'"):
+        route_fit(owner(), {"epochs": 3}, **parts())
+
+
+def test_with_metadata_routing_a_part_has_what_it_asks_for():
+    weight = np.ones(4)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = {
+            "content": NaiveBayes().set_fit_request(sample_weight=False),
+            "labels": SVMLabels().set_fit_request(sample_weight=True),
+        }
+        given = {"sample_weight": weight}
+        routed = route_fit(LabelDependenceClassifier(**asking), given, **asking)
+    assert routed["content"] == {}
+    assert routed["labels"]["sample_weight"] is weight
+
+
+def test_with_metadata_routing_what_nobody_asks_for_is_an_error():
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(TypeError, match="epochs"),
+    ):
+        route_fit(owner(), {"epochs": 3}, **parts())
+
+
+# has_fit_parameter and metadata requests: who takes weights.
+
+
+@pytest.mark.parametrize(
+    ("estimator", "takes"),
+    [
+        (NaiveBayes(), True),
+        (PlattSVM(), True),  # as metadata
+        (LogisticRegression(), True),
+        (BaggingClassifier(LogisticRegression()), True),
+        (OneVsRestClassifier(LogisticRegression()), True),  # for what is inside
+        (KNeighborsClassifier(), False),
+        (OneVsRestClassifier(KNeighborsClassifier()), False),
+        (make_pipeline(MaxAbsScaler(), LogisticRegression()), False),
+    ],
+    ids=str,
+)
+def test_who_takes_weights(estimator, takes):
+    assert takes_sample_weight(estimator) == takes
+
+
+def test_a_seed_is_set_where_there_is_none_inside_and_outside():
+    given = OneVsRestClassifier(make_pipeline(MaxAbsScaler(), SGDClassifier()))
+    made = seeded(given, 4)
+    assert made.get_params()["estimator__sgdclassifier__random_state"] == 4
+    assert given.get_params()["estimator__sgdclassifier__random_state"] is None
+
+
+# Nobody else.
+
+
+def private_names(source):
+    """Yield each private module or name of scikit-learn that a source imports or reaches for."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Attribute):
+            names = [ast.unparse(node)]
+        else:
+            continue
+        for name in names:
+            first, *rest = name.split(".")
+            if first == "sklearn" and any(
+                part.startswith("_") and not part.startswith("__") for part in rest
+            ):
+                yield name
+
+
+def test_one_module_imports_private_names():
+    users = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        if list(private_names(path.read_text(encoding="utf-8")))
+    }
+    assert users == {"scikit_learn.py"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from sklearn.utils import _safe_indexing",
+        "def f():\n    import sklearn.utils._tags",
+        "from sklearn.svm._base import libsvm",
+        "import sklearn\nsklearn.utils._safe_indexing(X, [0])",
+    ],
+)
+def test_the_guard_finds_planted_names(source):
+    assert list(private_names(source))
+
+
+def test_the_guard_lets_public_names_through():
+    assert not list(private_names("import sklearn\nsklearn.__version__\nfrom sklearn import svm"))
+
+
+@pytest.mark.parametrize(
+    "place", sorted(place for place in PLACES.values() if place.startswith("sklearn."))
+)
+def test_what_model_files_may_hold_is_where_we_say(place):
+    """A place that has moved would leave files unreadable; some of the places are private."""
+    module, _, name = place.rpartition(".")
+    assert callable(getattr(import_module(module), name))
