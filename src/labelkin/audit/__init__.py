@@ -9,7 +9,8 @@ label_audit    :class:`LabelAudit`: fit, then read the issues and the cleaned la
 evidence       what is known of every cell, as if its document were new
 noise          how often labels are missing or wrong, and how probable it is of a cell
 contradictions cells that break a rule; same text, different labels
-issues         the records, why each is there, the list and its end
+findings       from probabilities to the list of issues with their reasons
+issues         the records, and where the list should end
 =============  ===================================================================
 """
 

@@ -8,14 +8,17 @@ how probable an error is of each (:func:`one_of_two`, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import logit
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.combination import Matrix
+from labelkin.odds import probability_of
 from labelkin.rules.bound import BoundRules, at_most_one
 from labelkin.solvers.cosine_index import unit_rows
 
@@ -28,25 +31,54 @@ _PRIME = 2**31 - 1
 _SEED = 20_130_515
 _ROWS = 8192
 _TEXT_FEATURES = 2**18
+_ALMOST_ZERO = 1e-7
 
 
-class Broken(NamedTuple):
+#: Document and column.
+Cell = tuple[int, int]
+
+
+class BrokenCell(NamedTuple):
     """A cell that takes part in breaking a rule.
 
     Attributes
     ----------
-    document, label
-        The cell.
     partner
         The label, a column, with which it cannot stand.
     kind
         ``"implies"``: one label is given, the broader one is not. ``"exclusive"``: both are given.
+    added
+        What that adds to the log-odds of an error in the cell.
+    """
+
+    partner: int
+    kind: Literal["implies", "exclusive"]
+    added: float
+
+    def words(self, names: NDArray[Any], j: int, given: bool) -> str:
+        """Return the rule in words."""
+        if self.kind == "exclusive":
+            return f"{names[j]} and {names[self.partner]} exclude each other"
+        narrower, broader = (j, self.partner) if given else (self.partner, j)
+        return f"{names[narrower]} implies {names[broader]}"
+
+
+class TwinCell(NamedTuple):
+    """A cell in which a document with the same text is labelled otherwise.
+
+    Attributes
+    ----------
+    document
+        The twin.
+    similarity
+        Of the two.
+    added
+        What that adds to the log-odds of an error in the cell.
     """
 
     document: int
-    label: int
-    partner: int
-    kind: str
+    similarity: float
+    added: float
 
 
 class Twins(NamedTuple):
@@ -88,51 +120,105 @@ def one_of_two(first: Any, second: Any) -> Any:
     return first + np.logaddexp(0.0, -second)
 
 
-def broken_rules(rules: BoundRules, labels: LabelMatrix) -> list[Broken]:
-    """Return the cells that break a rule, by document; unknown cells break none."""
+def settle_rules(
+    labels: LabelMatrix, rules: BoundRules | None, probability: NDArray[np.float32]
+) -> dict[Cell, BrokenCell]:
+    """Find the cells that break rules, and change the probability of an error in them.
+
+    Exclusive labels first, of which at most one is right; then implications, one after another.
+    Unknown cells break no rule.
+    """
+    if rules is None:
+        return {}
+    broken: dict[Cell, tuple[int, Literal["implies", "exclusive"]]] = {}
+    errors: dict[Cell, float] = {}
+    before: dict[Cell, float] = {}
+
+    def note(i: int, j: int, partner: int, kind: Literal["implies", "exclusive"]) -> None:
+        broken.setdefault((i, j), (partner, kind))
+        if (i, j) not in errors:
+            errors[i, j] = before[i, j] = log_odds(probability[i, j])
+
+    for group in rules.groups:
+        columns = sparse.csr_array(labels.positive[:, list(group)])
+        for i in np.flatnonzero(np.diff(columns.indptr) > 1).tolist():
+            inside = [group[k] for k in columns.indices[columns.indptr[i] : columns.indptr[i + 1]]]
+            for j in inside:
+                note(i, j, next(other for other in inside if other != j), "exclusive")
+            right = at_most_one(-np.array([[errors[i, j] for j in inside]]))[0]
+            errors.update({(i, j): -float(z) for j, z in zip(inside, right, strict=True)})
     has = labels.positive.tocsc()
     unknown = None if labels.unknown is None else labels.unknown.tocsc()
-    found: list[Broken] = []
     for narrower, broader in rules.implies:
         documents = np.setdiff1d(_documents(has, narrower), _documents(has, broader))
         if unknown is not None:
             documents = np.setdiff1d(documents, _documents(unknown, broader))
         for i in documents.tolist():
-            found.append(Broken(i, narrower, broader, "implies"))
-            found.append(Broken(i, broader, narrower, "implies"))
-    for group in rules.groups:
-        columns = sparse.csr_array(labels.positive[:, list(group)])
-        for i in np.flatnonzero(np.diff(columns.indptr) > 1).tolist():
-            inside = [group[k] for k in columns.indices[columns.indptr[i] : columns.indptr[i + 1]]]
-            found += [
-                Broken(i, j, next(other for other in inside if other != j), "exclusive")
-                for j in inside
-            ]
-    return sorted(set(found), key=lambda one: (one.document, one.label))
+            note(i, narrower, broader, "implies")
+            note(i, broader, narrower, "implies")
+            first, second = errors[i, narrower], errors[i, broader]
+            errors[i, narrower] = float(one_of_two(first, second))
+            errors[i, broader] = float(one_of_two(second, first))
+    for cell, error in errors.items():
+        probability[cell] = probability_of(error)
+    return {cell: BrokenCell(*broken[cell], errors[cell] - before[cell]) for cell in broken}
 
 
-def keep_rules(
-    rules: BoundRules, broken: list[Broken], errors: dict[tuple[int, int], float]
-) -> None:
-    """Change the log-odds of an error in cells that break rules, given that some are wrong.
+def settle_twins(
+    labels: LabelMatrix,
+    twins: Twins,
+    offsets: tuple[Matrix, Matrix],
+    probability: NDArray[np.float32],
+) -> dict[Cell, TwinCell]:
+    """Find the cells in which twins differ, and change the probability of an error in them.
 
-    Exclusive labels first, of which at most one is right; then implications, one after another.
+    One text has one truth: what is known of it is what is known of both, and what the corpus says
+    of the two speaks for and against it. That counts as much as twins have the same labels. A
+    document with several twins is compared with the nearest that differs.
+
+    Parameters
+    ----------
+    labels : LabelMatrix
+    twins : Twins
+    offsets : two arrays of shape (n_labels,)
+        What the rates of errors add to the log-odds of an error, missing and wrong.
+    probability : float32 array of shape (n_documents, n_labels)
+        Of an error; it is changed.
     """
-    documents = sorted({one.document for one in broken if one.kind == "exclusive"})
-    cells = {(one.document, one.label) for one in broken if one.kind == "exclusive"}
-    for i in documents:
-        for group in rules.groups:
-            inside = [j for j in group if (i, j) in cells]
-            if len(inside) > 1:
-                right = at_most_one(-np.array([[errors[i, j] for j in inside]]))[0]
-                errors.update({(i, j): -float(z) for j, z in zip(inside, right, strict=True)})
-    pairs = {
-        (one.document, *sorted((one.label, one.partner))) for one in broken if one.kind == "implies"
-    }
-    for i, a, b in sorted(pairs):
-        first, second = errors[i, a], errors[i, b]
-        errors[i, a] = float(one_of_two(first, second))
-        errors[i, b] = float(one_of_two(second, first))
+    if not len(twins.first):
+        return {}
+    has = labels.positive
+    differs = sparse.coo_array(abs(has[twins.first] - has[twins.second]))
+    pair, label = differs.row[differs.data > 0], differs.col[differs.data > 0]
+    same = 1 - len(np.unique(pair)) / len(twins.first)
+    missing, wrong = offsets
+    order = np.lexsort((label, pair, -twins.similarity[pair]))
+    found: dict[Cell, TwinCell] = {}
+    changed: dict[Cell, float] = {}
+    for q, j in zip(pair[order].tolist(), label[order].tolist(), strict=True):
+        a, b = int(twins.first[q]), int(twins.second[q])
+        lacks, carries = (b, a) if has[a, j] else (a, b)
+        before = float(probability[lacks, j]), float(probability[carries, j])
+        if 0 in before or (lacks, j) in changed or (carries, j) in changed:
+            continue  # unknown, or of a label that cannot be audited; or there is a nearer twin
+        errors = log_odds(before[0]), log_odds(before[1])
+        known = (errors[0] - missing[j] + wrong[j] - errors[1]) / 2
+        truth = known + missing[j] - wrong[j]
+        for i, other, p, error in (
+            (lacks, carries, before[0], truth),
+            (carries, lacks, before[1], -truth),
+        ):
+            changed[i, j] = same * float(probability_of(error)) + (1 - same) * p
+            added = log_odds(changed[i, j]) - log_odds(p)
+            found[i, j] = TwinCell(other, float(twins.similarity[q]), added)
+    for cell, p in changed.items():
+        probability[cell] = p
+    return found
+
+
+def log_odds(probability: Any) -> float:
+    """Return the log-odds of a probability that may be rounded to 0 or 1."""
+    return float(logit(np.clip(np.float64(probability), _ALMOST_ZERO, 1 - _ALMOST_ZERO)))
 
 
 def find_twins(X: Any, at_least: float, verbose: int = 0) -> Twins:

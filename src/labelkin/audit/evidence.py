@@ -59,8 +59,9 @@ class GivenEvidence(NamedTuple):
         weight : array of shape (n_documents,), optional
             How often each document counts.
         learned : LabelMatrix, optional
-            What the layers learn from and are told, where it is not ``labels``: the labels
-            without their suspects.
+            What the layers learn from, where it is not ``labels``: the labels without their
+            suspects. They are asked about what the corpus says all the same: whether a cell is
+            suspected depends on what the corpus says of it, and must not come back as evidence.
         """
         source = labels if learned is None else learned
         fold = dealt_folds(labels)
@@ -76,7 +77,7 @@ class GivenEvidence(NamedTuple):
             layer = fit_combination(classifier, source.rows(train), sample_weight=times)
             layers.append(layer)
             for rows in blocks(test, labels.shape[1]):
-                added[rows] = layer.beyond_prior(_given(source.rows(rows), layer.prior))
+                added[rows] = layer.beyond_prior(_given(labels.rows(rows), layer.prior))
         return cls(added, tuple(layers), fold)
 
     def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from labelkin.explain.contributions import LabelContribution
 
@@ -160,18 +160,3 @@ def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> A
     ]
     first = ["document", "label", "kind", "given", "repair", "probability", "reason"]
     return pd.DataFrame(rows, columns=[*first, *parts, "because of", "similar"])
-
-
-def surest(probability: NDArray[np.float32], most: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return documents and columns of the ``most`` probable errors, the surest first.
-
-    Of equal ones the first document comes first, then the first column.
-    """
-    flat = probability.ravel()
-    if most < flat.size:
-        bound = np.partition(flat, flat.size - most)[flat.size - most] if most else np.inf
-        cells = np.flatnonzero(flat >= max(float(bound), np.finfo(np.float32).tiny))
-    else:
-        cells = np.flatnonzero(flat > 0)
-    cells = cells[np.argsort(-flat[cells], kind="stable")][:most]
-    return np.unravel_index(cells, probability.shape)  # type: ignore[return-value]

@@ -4,41 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
-from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from scipy.special import logit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.audit.contradictions import (
-    Broken,
-    Twins,
-    as_rows,
-    broken_rules,
-    find_twins,
-    keep_rules,
-)
+from labelkin.audit.contradictions import Twins, as_rows, find_twins, settle_rules, settle_twins
 from labelkin.audit.evidence import GivenEvidence, blocks
-from labelkin.audit.issues import (
-    KINDS,
-    Issue,
-    Kind,
-    LabelErrors,
-    SimilarDocument,
-    issues_table,
-    list_end,
-    surest,
-)
+from labelkin.audit.findings import Findings, repaired
+from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
 from labelkin.audit.noise import NoiseModel
-from labelkin.content.any_classifier import as_content
+from labelkin.content.any_classifier import AllLabels, as_content
 from labelkin.estimator import fit_content, out_of_fold_log_odds, read_any_documents, stage
-from labelkin.explain.contributions import LabelContribution
 from labelkin.label_matrix import (
     LabelMatrix,
     Scale,
@@ -49,17 +30,28 @@ from labelkin.label_matrix import (
     read_weight,
 )
 from labelkin.label_matrix.record import some_of
+from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
-from labelkin.odds import count_log_odds, log_odds_of, probability_of
+from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import route_fit, seeded
-from labelkin.solvers.cosine_index import similar_documents
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8
 #: Log-odds of the content beyond this are this: a classifier that is surer has said no more.
 _SURE = 30.0
 _CLIP = 1e-6
+#: Cells that are wrong with this probability are not learned from in a second round.
+_SUSPECT = 0.5
+
+
+class _Round(NamedTuple):
+    """What is learned in a round."""
+
+    content: Any
+    content_log_odds: NDArray[np.float32]
+    evidence: GivenEvidence
+    noise: NoiseModel
 
 
 class LabelAudit(BaseEstimator):
@@ -82,6 +74,10 @@ class LabelAudit(BaseEstimator):
         scikit-learn classifier with ``predict_proba``.
     rules : Rules, optional
         :class:`labelkin.rules.Rules` that labels should keep: a cell that breaks one is an issue.
+    rounds : int, default 1
+        2: content and label evidence are learned a second time without the suspects of the first,
+        whose cells count as unknown. That is kept if it explains the given labels clearly better;
+        it costs as much as the first round.
     twin_similarity : float or None, default 0.95
         The cosine from which on two documents count as the same text; ``None``: do not look.
     cv : int, optional
@@ -117,6 +113,8 @@ class LabelAudit(BaseEstimator):
         Content evidence out of fold.
     evidence_ : GivenEvidence
         Label evidence of the given labels.
+    n_rounds_ : int
+        Rounds that were kept.
     twins_ : Twins
         Pairs of documents with the same or nearly the same text.
     notes_ : list of str
@@ -141,11 +139,14 @@ class LabelAudit(BaseEstimator):
     ('grain', 'wheat')
     """
 
+    noise_: NoiseModel
+
     def __init__(
         self,
         content: Any = None,
         labels: Any = None,
         rules: Rules | None = None,
+        rounds: int = 1,
         twin_similarity: float | None = 0.95,
         cv: int | None = None,
         scale: Scale = "probability",
@@ -157,6 +158,7 @@ class LabelAudit(BaseEstimator):
         self.content = content
         self.labels = labels
         self.rules = rules
+        self.rounds = rounds
         self.twin_similarity = twin_similarity
         self.cv = cv
         self.scale = scale
@@ -194,26 +196,26 @@ class LabelAudit(BaseEstimator):
         """
         self._check_parameters()
         labels = self._read_labels(X, Y, scores)
-        weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
-        with self._jobs():
-            self.content_log_odds_ = self._content_evidence(X, labels, scores, sample_weight)
-            with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
-                classifier = as_label_classifier(self.labels)
-                self.evidence_ = GivenEvidence.of(classifier, labels, weight)
-        with stage("errors", self.verbose):
-            self.noise_ = NoiseModel.fit(
-                self.content_log_odds_, self.evidence_.added, labels, weight
-            )
+        suspects: sparse.csr_array | None = None
+        self.n_rounds_ = 0
+        for number in range(self.rounds):
+            judged = self._judge(X, labels, suspects, scores, sample_weight)
+            if number and not judged.noise.explains_more_than(self.noise_):
+                break
+            self.content_, self.content_log_odds_, self.evidence_, self.noise_ = judged
             self.error_probability_ = self._error_probability(labels)
+            suspects = sparse.csr_array(self.error_probability_ >= _SUSPECT)
+            self.n_rounds_ = number + 1
         self._rows = None if self.n_similar == 0 and self.twin_similarity is None else as_rows(X)
         self.twins_ = Twins.none()
         if self.twin_similarity is not None:
             with stage("documents with the same text", self.verbose):
                 self.twins_ = find_twins(self._rows, self.twin_similarity)
-        self._twin_of = self._compare_twins()
-        self._broken = self._keep_rules()
+        offsets = self.noise_.offsets()
+        self._twin_cells = settle_twins(labels, self.twins_, offsets, self.error_probability_)
+        self._broken_cells = settle_rules(labels, self.rules_, self.error_probability_)
         self._sum_up()
         return self
 
@@ -241,16 +243,11 @@ class LabelAudit(BaseEstimator):
         strange = set(kinds or ()) - set(KINDS)
         if strange:
             raise ValueError(f"kinds must be among {KINDS}, got {sorted(map(str, strange))}.")
-        if top is not None and (not isinstance(top, Integral) or top < 0):
+        if top is not None and (not isinstance(top, int | np.integer) or top < 0):
             raise ValueError(f"top must be a whole number of at least 0, got {top!r}.")
-        row, column = surest(
-            self._of_kinds(kinds, top), self.list_end_ if top is None else int(top)
-        )
-        similar = self._similar(row)
-        return [
-            self._issue(int(i), int(j), near)
-            for i, j, near in zip(row, column, similar, strict=True)
-        ]
+        found = self._findings()
+        row, column = found.surest(self.list_end_ if top is None else int(top), kinds, top is None)
+        return found.issues(row, column, self.n_similar, self.n_jobs)
 
     def issues_frame(
         self,
@@ -302,40 +299,54 @@ class LabelAudit(BaseEstimator):
             return self._frame_like(labels.plain())
         return labels.plain()
 
-    # -- what is learned ------------------------------------------------------------------------
-
-    def _content_evidence(
-        self, X: Any, labels: LabelMatrix, scores: Any, sample_weight: Any
-    ) -> NDArray[np.float32]:
-        self.content_: Any = None
-        if scores is not None:
-            values = read_scores(
-                scores, labels.names, n_documents=labels.shape[0], scale=self.scale
-            )
-            if self.scale == "probability":
-                values = log_odds_of(values, clip=_CLIP)
-            return np.clip(values, -_SURE, _SURE).astype(np.float32)
-        self.content_ = seeded(
-            as_content("svm" if self.content is None else self.content), self.random_state
-        )
-        params = {} if sample_weight is None else {"sample_weight": sample_weight}
-        to_content = route_fit(self, params, content=self.content_)["content"]
-        documents = read_any_documents(self, X, reset=True)
-        with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-            if self.cv is None:
-                values = fit_content(self.content_, documents, labels, to_content, out_of_fold=True)
+    def _judge(
+        self,
+        X: Any,
+        labels: LabelMatrix,
+        suspects: sparse.csr_array | None,
+        scores: Any,
+        sample_weight: Any,
+    ) -> _Round:
+        """Learn, without the suspects, what is to be thought of the given labels."""
+        weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
+        learned = labels if suspects is None else repaired(labels, suspects, "unknown")
+        with self._jobs():
+            if scores is not None:
+                content, values = None, self._read_scores(scores, labels)
             else:
-                values = out_of_fold_log_odds(
-                    self.content_,
-                    documents,
-                    labels,
-                    to_content,
-                    cv=self.cv,
-                    random_state=self.random_state,
-                )
-                self.content_.fit(documents, labels_for(self.content_, labels), **to_content)
-        assert values is not None
-        return np.clip(values, -_SURE, _SURE).astype(np.float32)
+                content = as_content("svm" if self.content is None else self.content)
+                # One classifier for all labels cannot leave out single cells.
+                whole = suspects is not None and isinstance(content, AllLabels)
+                target = repaired(labels, suspects, "change") if whole else learned
+                content = seeded(content, self.random_state)
+                with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
+                    values = self._out_of_fold(content, X, target, sample_weight)
+            log_odds = np.clip(values, -_SURE, _SURE).astype(np.float32)
+            with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
+                classifier = as_label_classifier(self.labels)
+                evidence = GivenEvidence.of(classifier, labels, weight, learned=learned)
+        with stage("rates of errors", self.verbose):
+            noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)
+        return _Round(content, log_odds, evidence, noise)
+
+    def _out_of_fold(self, content: Any, X: Any, labels: LabelMatrix, sample_weight: Any) -> Matrix:
+        """Fit the content classifier; return the log-odds of documents as if each were unseen."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        params = route_fit(self, given, content=content)["content"]
+        documents = read_any_documents(self, X, reset=True)
+        if self.cv is None:
+            values = fit_content(content, documents, labels, params, out_of_fold=True)
+            assert values is not None
+            return values
+        values = out_of_fold_log_odds(
+            content, documents, labels, params, cv=self.cv, random_state=self.random_state
+        )
+        content.fit(documents, labels_for(content, labels), **params)
+        return values
+
+    def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
+        values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
+        return log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
 
     def _error_probability(self, labels: LabelMatrix) -> NDArray[np.float32]:
         result = np.zeros(labels.shape, dtype=np.float32)
@@ -344,8 +355,8 @@ class LabelAudit(BaseEstimator):
         for rows in blocks(np.arange(labels.shape[0]), labels.shape[1]):
             given = labels.positive[rows].toarray() > 0
             errors = self.noise_.error_log_odds(
-                self.content_log_odds_[rows],
-                self.evidence_.added[rows],
+                self.content_log_odds_[rows].astype(np.float64),
+                self.evidence_.added[rows].astype(np.float64),
                 n_others[rows, None] - given,
                 given,
             )
@@ -359,57 +370,6 @@ class LabelAudit(BaseEstimator):
         """Return the labels of which something can be learned with a document left out."""
         positive, known = labels.counts()
         return (positive >= 2) & (known - positive >= 2)
-
-    def _compare_twins(self) -> dict[tuple[int, int], tuple[int, float]]:
-        """Return, for cells in which twins differ, the twin and their similarity.
-
-        One text has one truth: what is known of it is what is known of both, and what the corpus
-        says of the two speaks for and against. That counts as much as twins have the same labels.
-        """
-        self._by_twins: dict[tuple[int, int], float] = {}
-        first, second, similarity = self.twins_
-        if not len(first):
-            return {}
-        has = self._labels.positive
-        differs = sparse.coo_array(abs(has[first] - has[second]))
-        pair, label = differs.row[differs.data > 0], differs.col[differs.data > 0]
-        same = 1 - len(np.unique(pair)) / len(first)
-        asked = self.error_probability_
-        order = np.argsort(-similarity[pair], kind="stable")
-        found: dict[tuple[int, int], tuple[int, float]] = {}
-        missing, wrong = self.noise_.offsets()
-        changed: dict[tuple[int, int], float] = {}
-        for q, j in zip(pair[order].tolist(), label[order].tolist(), strict=True):
-            a, b = int(first[q]), int(second[q])
-            if not (asked[a, j] and asked[b, j]):
-                continue  # one of them is unknown, or the label cannot be audited
-            lacks, carries = (b, a) if has[a, j] else (a, b)
-            if (lacks, j) in found or (carries, j) in found:
-                continue  # there is a twin that is nearer
-            z_lacks = _log_odds(asked[lacks, j]) - missing[j]
-            z_carries = wrong[j] - _log_odds(asked[carries, j])
-            truth = (z_lacks + z_carries) / 2 + missing[j] - wrong[j]
-            for i, other, error in ((lacks, carries, truth), (carries, lacks, -truth)):
-                found[i, j] = other, float(similarity[q])
-                changed[i, j] = same * float(probability_of(error)) + (1 - same) * asked[i, j]
-        for cell, p in changed.items():
-            self._by_twins[cell] = _log_odds(p) - _log_odds(asked[cell])
-            asked[cell] = p
-        return found
-
-    def _keep_rules(self) -> dict[tuple[int, int], Broken]:
-        self._by_rules: dict[tuple[int, int], float] = {}
-        if self.rules_ is None:
-            return {}
-        broken = broken_rules(self.rules_, self._labels)
-        cells = {(one.document, one.label): one for one in reversed(broken)}
-        before = {cell: _log_odds(self.error_probability_[cell]) for cell in cells}
-        errors = dict(before)
-        keep_rules(self.rules_, broken, errors)
-        for cell, error in errors.items():
-            self._by_rules[cell] = error - before[cell]
-            self.error_probability_[cell] = probability_of(error)
-        return cells
 
     def _sum_up(self) -> None:
         p, labels = self.error_probability_, self._labels
@@ -426,127 +386,17 @@ class LabelAudit(BaseEstimator):
         top = np.sort(flat[flat > 0.01])[::-1]
         self.list_end_ = list_end(top, self.n_errors_)
 
-    # -- what is shown ----------------------------------------------------------------------------
-
-    def _of_kinds(self, kinds: Collection[Kind] | None, top: int | None) -> NDArray[np.float32]:
-        """Return the probabilities with those of other kinds set to 0."""
-        p = self.error_probability_
-        if kinds is None:
-            return p
-        if top is None:
-            row, column = surest(p, self.list_end_)
-            p = np.zeros_like(p)
-            p[row, column] = self.error_probability_[row, column]
-        else:
-            p = p.copy()
-        special: dict[Kind, Any] = {"rule": self._broken, "twin": self._twin_of}
-        cells = {(i, j) for kind in special for i, j in special[kind]}
-        kept = {cell: p[cell] for cell in cells if self._kind(*cell) in kinds}
-        for cell in cells:
-            p[cell] = 0.0
-        has = self._labels.positive
-        if "wrong" not in kinds:
-            p[has.nonzero()] = 0.0
-        if "missing" not in kinds:
-            row, column = has.nonzero()
-            only = np.zeros_like(p)
-            only[row, column] = p[row, column]
-            p = only
-        for cell, value in kept.items():
-            p[cell] = value
-        return p
-
-    def _kind(self, i: int, j: int) -> Kind:
-        if (i, j) in self._broken:
-            return "rule"
-        if (i, j) in self._twin_of:
-            return "twin"
-        return "wrong" if self._labels.positive[i, j] else "missing"
-
-    def _issue(self, i: int, j: int, similar: tuple[tuple[int, float], ...]) -> Issue:
-        has, names = self._labels.positive, self.label_names_
-        given = bool(has[i, j])
-        sign = -1.0 if given else 1.0
-        n_others = float(has.indptr[i + 1] - has.indptr[i] - given)
-        b, w, v, none, many, constant = self.noise_.weights.tolist()
-        count = np.log1p(n_others)
-        prior = float(self._prior_log_odds[j])
-        factor = w + v * count
-        offset = float(self.noise_.offsets()[given][j])
-        parts = {
-            "prior": sign * prior,
-            "content": sign * (b * float(self.content_log_odds_[i, j]) - prior),
-            "other labels": sign * factor * float(self.evidence_.added[i, j]),
-            "number of labels": sign * (none * (n_others == 0) + many * count + constant),
-            "noise": offset,
-        }
-        if (i, j) in self._by_twins:
-            parts["twins"] = float(self._by_twins[i, j])
-        if (i, j) in self._by_rules:
-            parts["rules"] = self._by_rules[i, j]
-        return Issue(
-            document=i,
-            label=names[j].item() if isinstance(names[j], np.generic) else names[j],
-            kind=self._kind(i, j),
-            given=given,
-            probability=float(self.error_probability_[i, j]),
-            parts=parts,
-            labels=self._other_labels(i, j, sign * factor),
-            similar=tuple(SimilarDocument(k, s, self._has(k, j)) for k, s in similar),
-            reason=self._reason(i, j),
+    def _findings(self) -> Findings:
+        return Findings(
+            self._labels,
+            self.error_probability_,
+            self.content_log_odds_,
+            self.evidence_,
+            self.noise_,
+            self._twin_cells,
+            self._broken_cells,
+            self._rows,
         )
-
-    def _other_labels(self, i: int, j: int, factor: float) -> tuple[LabelContribution, ...]:
-        added = self.evidence_.contributions(self._labels, i, j)
-        if added is None:
-            return ()
-        names, has = self.label_names_.tolist(), self._labels.positive[[i]].toarray()[0]
-        order = np.argsort(-np.abs(added), kind="stable")
-        return tuple(
-            LabelContribution(names[k], float(factor * added[k]), float(has[k]), True)
-            for k in order
-            if added[k]
-        )
-
-    def _reason(self, i: int, j: int) -> str:
-        names = self.label_names_
-        if (i, j) in self._broken:
-            one = self._broken[i, j]
-            if one.kind == "exclusive":
-                return f"{names[j]} and {names[one.partner]} exclude each other"
-            pair = (j, one.partner) if self._labels.positive[i, j] else (one.partner, j)
-            return f"{names[pair[0]]} implies {names[pair[1]]}"
-        if (i, j) in self._twin_of:
-            other, similarity = self._twin_of[i, j]
-            same = "the same text" if similarity > 1 - 1e-6 else f"a similarity of {similarity:.2f}"
-            return f"document {other} has {same} and is labelled otherwise"
-        return ""
-
-    def _has(self, i: int, j: int) -> bool | None:
-        unknown = self._labels.unknown
-        if unknown is not None and unknown[i, j]:
-            return None
-        return bool(self._labels.positive[i, j])
-
-    def _similar(self, documents: NDArray[Any]) -> list[tuple[tuple[int, float], ...]]:
-        """Return the documents most similar to each of some."""
-        if self._rows is None or not self.n_similar or not len(documents):
-            return [()] * len(documents)
-        asked, place = np.unique(documents, return_inverse=True)
-        found = similar_documents(
-            self._rows, self._rows[asked], self.n_similar + 1, n_jobs=self.n_jobs
-        )
-        lists = []
-        for q, own in enumerate(asked.tolist()):
-            cells = slice(found.indptr[q], found.indptr[q + 1])
-            near = sorted(
-                zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True),
-                key=lambda one: (-one[1], one[0]),
-            )
-            lists.append(tuple(one for one in near if one[0] != own)[: self.n_similar])
-        return [lists[q] for q in place]
-
-    # -- what comes in ----------------------------------------------------------------------------
 
     def _read_labels(self, X: Any, Y: Any, scores: Any) -> LabelMatrix:
         labels = read_labels(Y)
@@ -574,7 +424,6 @@ class LabelAudit(BaseEstimator):
         self._frame = (
             (Y.columns, getattr(Y, "index", None), type(Y)) if self._form == "frame" else None
         )
-        self._prior_log_odds = count_log_odds(*labels.counts())
         self.notes_ = _notes(labels, self._audited(labels))
         return labels
 
@@ -590,12 +439,14 @@ class LabelAudit(BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_scale(self.scale)
+        if self.rounds not in (1, 2):
+            raise ValueError(f"rounds must be 1 or 2, got {self.rounds!r}.")
         if self.twin_similarity is not None and not 0 < self.twin_similarity <= 1:
             raise ValueError(
                 "twin_similarity must be above 0 and at most 1, or None, got "
                 f"{self.twin_similarity!r}."
             )
-        if not isinstance(self.n_similar, Integral) or self.n_similar < 0:
+        if not isinstance(self.n_similar, int | np.integer) or self.n_similar < 0:
             raise ValueError(
                 f"n_similar must be a whole number, 0 or more, got {self.n_similar!r}."
             )
@@ -603,29 +454,6 @@ class LabelAudit(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether ``fit`` has been called."""
         return hasattr(self, "list_end_")
-
-
-def repaired(
-    labels: LabelMatrix, suspects: sparse.csr_array, repair: Literal["change", "unknown"]
-) -> LabelMatrix:
-    """Return labels with some cells turned into their opposite, or into "nobody knows"."""
-    marked = sparse.csr_array(suspects, dtype=np.float64)
-    if repair == "unknown":
-        unknown = marked if labels.unknown is None else (labels.unknown + marked).minimum(1)
-        positive = labels.positive - labels.positive.multiply(marked)
-        unknown = sparse.csr_array(unknown)
-        unknown.eliminate_zeros()
-        marks = unknown if unknown.nnz else None
-    else:
-        positive, marks = abs(labels.positive - marked), labels.unknown
-    positive = sparse.csr_array(positive)
-    positive.eliminate_zeros()
-    positive.sort_indices()
-    return replace(labels, positive=positive, unknown=marks)
-
-
-def _log_odds(probability: Any) -> float:
-    return float(logit(np.clip(np.float64(probability), 1e-12, 1 - 1e-7)))
 
 
 def _form_of(Y: Any) -> Literal["record", "frame", "sets", "matrix"]:
