@@ -124,7 +124,7 @@ def audit(
 
         part: Any = slice(None) if all_documents else loaded.train
         documents, given = loaded.documents[part], loaded.Y.rows(part)
-        names = auditing.document_names(loaded)
+        names = loaded.names()
         if not all_documents:
             names = [names[i] for i in loaded.train]
         auditing.check_auditable(given, corpus)
@@ -316,8 +316,8 @@ def _apply(
         shutil.rmtree(out) if out.is_dir() else out.unlink()
         raise ValueError(
             f"The changes must be of documents of {corpus}, and none of their {len(documents):,} "
-            f"documents is there (the first is {corrections.unmet[0]!r}). Is it the corpus that was "
-            "audited?"
+            f"documents is there (the first is {corrections.unmet[0]!r}). Is it the corpus that "
+            "was audited?"
         )
     print_pairs(
         [
@@ -336,16 +336,16 @@ def _decisions(path: Path) -> list[Decision]:
         from labelkin.corpora.corrections import read_decisions
 
         return read_decisions(path)
-    from labelkin.service import read_journal
+    from labelkin.service import read_answers
 
-    return read_journal(path).decisions
+    return read_answers(path)
 
 
 def _write_corpus(
     corpus: str, reading: options.Reading, out: Path, corrections: Corrections, quiet: bool
 ) -> None:
     """Write a corpus in its own format where that is one of texts, else as JSON lines."""
-    from labelkin.corpora.corrections import write_corrected, write_json_lines
+    from labelkin.corpora.corrected_files import write_corrected, write_json_lines
     from labelkin.corpora.documents import Documents
     from labelkin.corpora.known import KNOWN, text_format
 
@@ -359,11 +359,9 @@ def _write_corpus(
         )
         write_corrected(documents, format, out, corrections)
         return
-    from labelkin.cli.auditing import document_names
-
     loaded = reading.corpus(corpus)
     is_text = loaded.features == "text"
-    names, test = document_names(loaded), set(loaded.test.tolist())
+    names, test = loaded.names(), set(loaded.test.tolist())
 
     def lines() -> Iterator[dict[str, Any]]:
         for i, labels in enumerate(loaded.Y.label_sets()):

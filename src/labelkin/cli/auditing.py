@@ -22,12 +22,10 @@ from labelkin.audit import Issue, LabelAudit
 from labelkin.audit.label_audit import FEWEST
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
-from labelkin.corpora import Corpus
-from labelkin.corpora.corrections import Corrections, Decision
 from labelkin.estimator import fit_content
 from labelkin.explain.terms import explain_terms
 from labelkin.files import write_whole
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix
 from labelkin.report.issues import ShownIssue, Word, shown_issue
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms
@@ -39,13 +37,6 @@ _MOST_WORDS = 12
 Matrix = NDArray[np.float64]
 #: Called with what is being done, how much of it is done, and how much there is.
 Report = Callable[[str, int, int], None]
-
-
-def document_names(corpus: Corpus) -> list[str]:
-    """Return the names of all documents: their ids, or numbers from 1 where they have none."""
-    if corpus.ids is None:
-        return [str(number) for number in range(1, corpus.Y.shape[0] + 1)]
-    return [str(name) for name in corpus.ids]
 
 
 def check_auditable(labels: LabelMatrix, name: str) -> None:
@@ -196,21 +187,6 @@ def shown_issues(
         words = _words(issue, classifier, X, terms, forms.get(issue.document, {}))
         shown.append(shown_issue(issue, names, label_sets, texts, words))
     return shown
-
-
-def corrected_labels(
-    corpus: Corpus, decisions: Sequence[Decision]
-) -> tuple[LabelMatrix, Corrections]:
-    """Return the labels of a corpus with changes made, and what has become of them."""
-    corrections = Corrections(decisions)
-    names = document_names(corpus)
-    sets: list[Sequence[str]] = []
-    for i, (name, labels) in enumerate(zip(names, corpus.Y.label_sets(), strict=True)):
-        text = str(corpus.documents[i]) if corpus.features == "text" else None
-        corrected = corrections.apply(name, text, labels)
-        sets.append(labels if corrected is None else corrected)
-    known = {*corpus.Y.names.tolist(), *(label for one in sets for label in one)}
-    return read_labels([set(one) for one in sets], names=sorted(known)), corrections
 
 
 def _words(issue: Issue, classifier: Any, X: Any, terms: Any, forms: dict[Any, Any]) -> list[Word]:

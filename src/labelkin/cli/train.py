@@ -39,7 +39,8 @@ def train(
     stop_words: options.StopWords = "auto",
     min_documents: options.MinDocuments = 3,
     journal: Annotated[
-        Path | None, typer.Option(help="Also learn from what labelkin serve has saved.")
+        Path | None,
+        typer.Option(help="Also learn from what people have saved and reviewed on the page."),
     ] = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
@@ -83,7 +84,7 @@ def train(
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule
 
-    documents = training.training_documents(loaded, all_documents, journal)
+    documents = training.training_documents(loaded, all_documents, journal, quiet)
     label_names = documents.labels.names.tolist()
     rule = as_rule(cut, "log_odds")
     limited = at_least > 0 or at_most is not None

@@ -148,11 +148,11 @@ def shown_issue(
 
 
 def beginning(text: str) -> str:
-    """Return the beginning of a text, on one line.
+    r"""Return the beginning of a text, on one line.
 
     Examples
     --------
-    >>> beginning("Tea,\\n  with sugar.")
+    >>> beginning("Tea,\n  with sugar.")
     'Tea, with sugar.'
     """
     line = " ".join(text[: 4 * _BEGINNING].split())
