@@ -55,7 +55,7 @@ def csv_text(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
     Examples
     --------
     >>> csv_text([["id", "labels"], [7, "tea; sugar"], [8, "=1+1"]], ";")
-    "id;labels\n7;\"tea; sugar\"\n8;'=1+1\n"
+    'id;labels\n7;"tea; sugar"\n8;\'=1+1\n'
     """
     file = io.StringIO()
     writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
