@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+#: How cells begin that a spreadsheet computes.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
@@ -47,16 +50,52 @@ def write_whole(path: Path, data: str | bytes) -> None:
 
 
 def csv_text(rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:
-    r"""Return rows as the text of a table, a line each.
+    r"""Return rows as the text of a table, a line each; no cell is a formula to a spreadsheet.
 
     Examples
     --------
-    >>> csv_text([["id", "labels"], [7, "tea; sugar"]], ";")
-    'id;labels\n7;"tea; sugar"\n'
+    >>> csv_text([["id", "labels"], [7, "tea; sugar"], [8, "=1+1"]], ";")
+    'id;labels\n7;"tea; sugar"\n8;\'=1+1\n'
     """
     file = io.StringIO()
-    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
     return file.getvalue()
+
+
+def safe_cell(value: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would take for a formula.
+
+    Such texts begin with ``= + - @``, a tab or a carriage return and are no numbers.
+    :func:`plain_cell` takes the apostrophe away again.
+
+    Examples
+    --------
+    >>> safe_cell("=1+1"), safe_cell("@home"), safe_cell("-1.5"), safe_cell("tea"), safe_cell(-2)
+    ("'=1+1", "'@home", '-1.5', 'tea', -2)
+    """
+    return f"'{value}" if isinstance(value, str) and _is_formula(value.lstrip("'")) else value
+
+
+def plain_cell(text: str) -> str:
+    """Return the text that :func:`safe_cell` was given.
+
+    Examples
+    --------
+    >>> plain_cell("'=1+1"), plain_cell("'tis"), plain_cell(safe_cell("'=1+1"))
+    ('=1+1', "'tis", "'=1+1")
+    """
+    return text[1:] if text.startswith("'") and _is_formula(text.lstrip("'")) else text
+
+
+def _is_formula(text: str) -> bool:
+    if not text.startswith(_FORMULA):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return text[0] in "\t\r"
 
 
 def to_disk(file: IO[bytes]) -> None:

@@ -19,8 +19,14 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from labelkin.service import serve
-model, journal = map(Path, sys.argv[1:3])
-serve([model], port=0, journal=journal, announce=lambda address: print(address, flush=True))
+journal, review, *models = map(Path, sys.argv[1:])
+serve(
+    models,
+    port=0,
+    journal=journal,
+    review=None if review == Path("none") else review,
+    announce=lambda address: print(address, flush=True),
+)
 """
 #: Before it: a disk on which every commit takes a while.
 SLOW_DISK = """
@@ -55,10 +61,10 @@ def serving(*models, **options):
 class ServerProcess:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, model, journal, *, slow_disk=False):
+    def __init__(self, model, journal, *, slow_disk=False, review="none"):
         program = SLOW_DISK + PROGRAM if slow_disk else PROGRAM
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, model, journal],
+            [sys.executable, "-c", program, journal, review, *([] if model is None else [model])],
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -84,7 +90,7 @@ class ServerProcess:
 
 @contextmanager
 def server_process(model, journal, **options):
-    """Serve a model in a process of its own; it does not outlive the test."""
+    """Serve a model (``None``: none) in a process of its own; it does not outlive the test."""
     server = ServerProcess(model, journal, **options)
     try:
         yield server

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from issue_list import write_issues
 from live_server import server_process
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -25,7 +26,9 @@ expected-statuses = ["2xx", "404", "409", "422"]
 
 @pytest.fixture(scope="module")
 def address(news_file, tmp_path_factory):
-    with server_process(news_file, tmp_path_factory.mktemp("fuzz") / "journal.sqlite") as server:
+    folder = tmp_path_factory.mktemp("fuzz")
+    issues = write_issues(folder)
+    with server_process(news_file, folder / "journal.sqlite", review=issues) as server:
         yield server.address
 
 
@@ -77,6 +80,9 @@ def test_every_route_says_what_it_answers(address):
         "GET /api/models/{model_id}/graph",
         "POST /api/models/{model_id}/documents",
         "GET /api/models/{model_id}/journal",
+        "GET /api/review",
+        "GET /api/review/issues/{number}",
+        "POST /api/review/answers",
         "GET /v1/",
         "GET /v1/projects",
         "GET /v1/projects/{project_id}",

@@ -96,6 +96,13 @@ EvidenceWeight = Annotated[
     str,
     typer.Option(help="Of label evidence: auto learns it; a number fixes it, 1 is the paper's."),
 ]
+RulesFile = Annotated[
+    Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
+]
+Stem = Annotated[bool, typer.Option(help="Reduce words to stems.")]
+Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
+StopWords = Annotated[str, typer.Option(help="auto, smart, none, or a file.")]
+MinDocuments = Annotated[int, typer.Option(min=1, help="Words in fewer documents are left out.")]
 RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at random.")]
 NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
 
@@ -114,6 +121,20 @@ def read_evidence_weight(text: str) -> float | Literal["auto"]:
             "paper's, 0 the content alone."
         )
     return weight
+
+
+def read_stop_words(text: str) -> Any:
+    """Return the stop words of a name, or of a file that has one per line; ``"none"``: none."""
+    if text in ("auto", "smart"):
+        return text
+    if text == "none":
+        return None
+    path = Path(text)
+    if not path.is_file():
+        raise ValueError(
+            f"--stop-words must be auto, smart, none or a file of words, got {text!r}."
+        )
+    return sorted(set(path.read_text(encoding="utf-8-sig").split()))
 
 
 def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:

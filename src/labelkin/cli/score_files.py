@@ -17,7 +17,7 @@ from scipy import sparse
 from labelkin import corpora
 from labelkin.corpora.documents import json_objects, table_rows
 from labelkin.corpora.lines import decoded_lines
-from labelkin.files import csv_text
+from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -118,8 +118,8 @@ def _read_table(path: Path) -> Scores:
     values = [_floats(row[has_ids:], place) for place, row in body]
     return Scores(
         np.array(values, dtype=np.float64),
-        None if names is None else names[has_ids:],
-        [row[0] for _, row in body] if has_ids else None,
+        None if names is None else [plain_cell(name) for name in names[has_ids:]],
+        [plain_cell(row[0]) for _, row in body] if has_ids else None,
     )
 
 

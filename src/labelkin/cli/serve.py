@@ -12,7 +12,17 @@ from labelkin.cli.printing import print_message
 
 
 def serve(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model files.")],
+    models: Annotated[
+        list[Path] | None, typer.Argument(metavar="MODEL...", help="Model files.")
+    ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="ISSUES",
+            help="Issues to go through on the page, as labelkin audit --out issues.jsonl writes "
+            "them; a model is not needed for it.",
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
@@ -39,15 +49,30 @@ def serve(
     """Serve models: a page for indexers, the Annif API, and JSON for programs.
 
     Example:  labelkin serve news.labelkin --port 8000
+
+    Labels that an audit suspects can be reviewed, one after another; the answers go to the journal,
+    which labelkin train --journal and labelkin audit --apply use:
+
+    Example:  labelkin serve --review issues.jsonl
     """
+    models = models or []
+    if not models and review is None:
+        raise ValueError(
+            "There must be a model to serve, or issues to --review, got neither. See labelkin "
+            "serve --help."
+        )
     for path in models:
         options.check_model(path)
+    options.check_input(review)
     from labelkin.service import serve as run_service
     from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         print_message(address)
-        for place in dict.fromkeys(journal or default_journal(model) for model in models):
+        if review is not None:
+            print_message(f"The review is at {address}review")
+        places = models if models or review is None else [review]
+        for place in dict.fromkeys(journal or default_journal(path) for path in places):
             print_message(f"What is saved is written to {place}.")
 
     run_service(
@@ -59,4 +84,5 @@ def serve(
         journal=journal,
         hosts=allow_host or (),
         announce=announce,
+        review=review,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,17 +33,14 @@ def train(
     ] = None,
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
     at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
-    rules: Annotated[
-        Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
-    ] = None,
-    stem: Annotated[bool, typer.Option(help="Reduce words to stems.")] = True,
-    language: Annotated[str, typer.Option(help="Of the texts, for stems.")] = "english",
-    stop_words: Annotated[str, typer.Option(help="auto, smart, none, or a file.")] = "auto",
-    min_documents: Annotated[
-        int, typer.Option(min=1, help="Words in fewer documents are left out.")
-    ] = 3,
+    rules: options.RulesFile = None,
+    stem: options.Stem = True,
+    language: options.Language = "english",
+    stop_words: options.StopWords = "auto",
+    min_documents: options.MinDocuments = 3,
     journal: Annotated[
-        Path | None, typer.Option(help="Also learn from what labelkin serve has saved.")
+        Path | None,
+        typer.Option(help="Also learn from what people have saved and reviewed on the page."),
     ] = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
@@ -75,7 +72,7 @@ def train(
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
     words = {
         "language": language,
-        "stop_words": _read_stop_words(stop_words),
+        "stop_words": options.read_stop_words(stop_words),
         "stem": stem,
         "min_documents": min_documents,
     }
@@ -87,7 +84,7 @@ def train(
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule
 
-    documents = training.training_documents(loaded, all_documents, journal)
+    documents = training.training_documents(loaded, all_documents, journal, quiet)
     label_names = documents.labels.names.tolist()
     rule = as_rule(cut, "log_odds")
     limited = at_least > 0 or at_most is not None
@@ -142,17 +139,3 @@ def _read_thresholds(text: str | None) -> float | str | None:
     if not 0 < number < 1:
         raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
     return number
-
-
-def _read_stop_words(text: str) -> Any:
-    """Return the stop words of a name, or of a file that has one per line; ``"none"``: none."""
-    if text in ("auto", "smart"):
-        return text
-    if text == "none":
-        return None
-    path = Path(text)
-    if not path.is_file():
-        raise ValueError(
-            f"--stop-words must be auto, smart, none or a file of words, got {text!r}."
-        )
-    return sorted(set(path.read_text(encoding="utf-8-sig").split()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import listed, print_message, stage
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
+from labelkin.corpora.corrections import Corrections, chosen_changes
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
@@ -47,22 +49,48 @@ class TrainingDocuments(NamedTuple):
 
 
 def training_documents(
-    corpus: Corpus, all_documents: bool, journal: Path | None
+    corpus: Corpus, all_documents: bool, journal: Path | None, quiet: bool = False
 ) -> TrainingDocuments:
-    """Return the training part of a corpus, or all of it, and what a service has saved."""
+    """Return the training part of a corpus, or all of it, and what people have told a service.
+
+    Labels that people have changed when they reviewed an audit are changed in the corpus; the
+    documents that they have labelled are added to it.
+    """
     part: Any = slice(None) if all_documents else corpus.train
     documents, labels = corpus.documents[part], corpus.Y.rows(part)
     if journal is None:
         return TrainingDocuments(documents, labels)
-    if corpus.features != "text":
-        raise ValueError(f"--journal adds texts, and {corpus.name} has {corpus.features}.")
-    from labelkin.service import read_journal
+    from labelkin.service import read_answers, read_journal
 
+    if changes := chosen_changes(read_answers(journal)):
+        corrections = Corrections(changes.values())
+        labels = corrected_labels(corpus, corrections).rows(part)
+        print_message(f"{journal}: {corrections.summary()}.", quiet)
     texts, label_sets, mark = read_journal(journal)
+    if corpus.features != "text":
+        if texts:
+            raise ValueError(f"--journal adds texts, and {corpus.name} has {corpus.features}.")
+        return TrainingDocuments(documents, labels, list(mark))
     sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
     names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
     together = object_array([*documents, *texts])
     return TrainingDocuments(together, read_labels(sets, names=names), list(mark))
+
+
+def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:
+    """Return the labels of a corpus with changes made; labels that nobody has had may come in."""
+    sets: list[set[Any]] = []
+    for i, (name, labels) in enumerate(zip(corpus.names(), corpus.Y.label_sets(), strict=True)):
+        text = str(corpus.documents[i]) if corpus.features == "text" else None
+        changed = corrections.apply(name, text, labels)
+        sets.append(set(labels if changed is None else changed))
+    names = corpus.Y.names.tolist()
+    new = sorted(set().union(*sets) - set(names))
+    corrected = read_labels(sets, names=[*names, *new])
+    if corpus.Y.unknown is None:
+        return corrected
+    nowhere = sparse.csr_array((len(sets), len(new)))
+    return replace(corrected, unknown=sparse.csr_array(sparse.hstack([corpus.Y.unknown, nowhere])))
 
 
 def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:

@@ -64,6 +64,12 @@ class Corpus:
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
 
+    def names(self) -> list[str]:
+        """Return what the documents are called: their ids, or their numbers from 1."""
+        if self.ids is None:
+            return [str(number) for number in range(1, self.Y.shape[0] + 1)]
+        return [str(name) for name in self.ids]
+
     def summary(self) -> dict[str, str]:
         """Return the sizes of the corpus in words, by what they are of."""
         n_documents, n_labels = self.Y.shape

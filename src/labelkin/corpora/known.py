@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from labelkin.corpora.documents import format_of
+from labelkin.corpora.documents import Format, format_of
 from labelkin.corpora.lines import decoded_lines
 
 if TYPE_CHECKING:
@@ -264,6 +264,7 @@ _FORMATS = (
     "format (.svm), the extreme-classification repository's format (.txt that begins with three "
     "numbers), or a folder of Reuters-21578, Ohsumed or RCV1"
 )
+_ANNIF_FOLDER = "text_corpora.read_annif_folder"
 _TABLE_READERS = {"annif_tsv": "read_annif_tsv", "annif_csv": "read_annif_csv"}
 _FILE_READERS = {
     ".jsonl": "text_corpora.read_jsonl",
@@ -285,21 +286,30 @@ def _reader_of(path: Path) -> Reader:
     reader = _folder_reader(path) if path.is_dir() else _file_reader(path)
     if reader is None:
         raise ValueError(f"{path} must be a corpus in a known format, and is none: {_FORMATS}.")
-    return reader
+    return lazy_reader(reader) if isinstance(reader, str) else reader
 
 
-def _file_reader(path: Path) -> Reader | None:
+def text_format(path: Path) -> Format | None:
+    """Return the format of texts with labels that a path is read in; ``None``: another one."""
+    if path.is_dir():
+        return "folder" if _folder_reader(path) == _ANNIF_FOLDER else None
+    reader = _file_reader(path)
+    is_text = isinstance(reader, str) and reader.startswith("text_corpora.")
+    return format_of(path) if is_text else None
+
+
+def _file_reader(path: Path) -> Reader | str | None:
     name = path.name.lower()
     if name.endswith((".tar.gz", ".tgz")):
-        return lazy_reader("ohsumed.read_ohsumed")
+        return "ohsumed.read_ohsumed"
     match ending := Path(name.removesuffix(".gz")).suffix:
         case ".csv" | ".tsv" | ".tab":
-            return lazy_reader(f"text_corpora.{_TABLE_READERS.get(format_of(path), 'read_table')}")
+            return f"text_corpora.{_TABLE_READERS.get(format_of(path), 'read_table')}"
         case ".arff":
             return _arff_reader(path)
         case ".txt":
-            return lazy_reader("sparse_text.read_extreme") if _is_extreme(path) else None
-    return lazy_reader(_FILE_READERS[ending]) if ending in _FILE_READERS else None
+            return "sparse_text.read_extreme" if _is_extreme(path) else None
+    return _FILE_READERS.get(ending)
 
 
 def _arff_reader(path: Path) -> Reader:
@@ -311,14 +321,14 @@ def _arff_reader(path: Path) -> Reader:
     return lambda file, **options: lazy_reader("arff.read_mulan")(file.parent, **options)
 
 
-def _folder_reader(folder: Path) -> Reader | None:
+def _folder_reader(folder: Path) -> str | None:
     for sign, reader in _FOLDER_READERS.items():
         if any(folder.glob(sign)):
-            return lazy_reader(reader)
+            return reader
     if any(_is_extreme(path) for path in folder.glob("*.txt*")):
-        return lazy_reader("sparse_text.read_extreme_folder")
+        return "sparse_text.read_extreme_folder"
     has_texts = any(folder.glob("*.txt")) or any(folder.glob("train/*.txt"))
-    return lazy_reader("text_corpora.read_annif_folder") if has_texts else None
+    return _ANNIF_FOLDER if has_texts else None
 
 
 def _is_extreme(path: Path) -> bool:

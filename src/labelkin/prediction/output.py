@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
-from labelkin.files import csv_text, to_disk, write_whole
+from labelkin.files import csv_text, plain_cell, to_disk, write_whole
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -252,7 +252,7 @@ def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Lay
     return Layout(
         row("id", "labels", *(labels if all_scores else ["probabilities"])),
         line,
-        lambda text: next(csv.reader([text], delimiter=delimiter))[0],
+        lambda text: plain_cell(next(csv.reader([text], delimiter=delimiter))[0]),
     )
 
 

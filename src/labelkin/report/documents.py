@@ -28,7 +28,7 @@ from labelkin.report.tables import (
 )
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Environment, Template
 
 _LATEX_HEAD = (
     "% Tables to be read into a document by \\input{tables}. They need no package; the document is "
@@ -157,8 +157,7 @@ def html_page(
         any.
     """
     in_paper = any(outcome.paper for outcome in outcomes)
-    template = _environment().get_template("page.html")
-    return template.render(
+    return page_template("page.html").render(
         title="The paper’s tables, measured again" if in_paper else "What the other labels add",
         names=", ".join(outcome.corpus for outcome in outcomes),
         introduction=introduction,
@@ -187,6 +186,11 @@ def _section(outcome: Outcome, key: str) -> dict[str, Any]:
 
 def _can_draw() -> bool:
     return find_spec("matplotlib") is not None
+
+
+def page_template(name: str) -> Template:
+    """Return a template of a page, in which all text is escaped."""
+    return _environment().get_template(name)
 
 
 @cache

@@ -10,14 +10,16 @@
 ``health``           /health, /ready, /metrics: what is counted
 ``answers``          a request → labels with the parts of their log-odds, reasons, the label map
 ``models``           a model that is served, and how it learns from the journal
-``journal``          labelled documents, durable before the answer; ``read_journal`` to train on it
+``journal``          labelled documents and answers to issues, durable before the answer;
+                     ``read_journal`` and ``read_answers`` to train on them
+``review``           the issues of an audit, one after another, and what people say of them
 ``running_service``  models, journals and worker threads together
 ===================  ===============================================================================
 
-Only ``labelkin[serve]`` brings what the application needs; ``read_journal`` works without.
+Only ``labelkin[serve]`` brings what the application needs; what reads journals works without.
 """
 
-from labelkin.service.journal import JournalDocuments, read_journal
+from labelkin.service.journal import JournalDocuments, read_answers, read_journal
 from labelkin.service.serving import Limits, create_app, serve
 
-__all__ = ["JournalDocuments", "Limits", "create_app", "read_journal", "serve"]
+__all__ = ["JournalDocuments", "Limits", "create_app", "read_answers", "read_journal", "serve"]

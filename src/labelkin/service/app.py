@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
@@ -20,6 +21,7 @@ from labelkin.service.guard import Guard
 from labelkin.service.journal import Entry
 from labelkin.service.messages import ProblemError, answer_problems, declared
 from labelkin.service.models import ServedModel
+from labelkin.service.review import the_review
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
 
@@ -32,12 +34,13 @@ def build_app(
     token: str | None,
     journal: Path | None,
     limits: Limits,
+    review: Path | None = None,
 ) -> FastAPI:
     """Load the models and put the application together; it ends its threads when it is closed.
 
     The parameters are those of :func:`labelkin.service.create_app`.
     """
-    service = RunningService(models, journal, limits)
+    service = RunningService(models, journal, limits, review)
     app = FastAPI(
         title="labelkin",
         version=version("labelkin"),
@@ -48,9 +51,10 @@ def build_app(
     )
     app.state.service = service
     answer_problems(app)
-    for part in (router, annif.router, health.router):
+    for part in (router, review_router, annif.router, health.router):
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
+    app.add_api_route("/review", _show_review, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
     app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
@@ -64,11 +68,19 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(app.state.service.close)
 
 
-async def _show_page() -> FileResponse:
-    index = _PAGE / "index.html"
-    if not index.is_file():
+async def _show_page(service: Service) -> FileResponse:
+    return _page_file("index.html" if service.models else "review.html")
+
+
+async def _show_review() -> FileResponse:
+    return _page_file("review.html")
+
+
+def _page_file(name: str) -> FileResponse:
+    page = _PAGE / name
+    if not page.is_file():
         raise ProblemError(404, "no-page", "This installation has no page. Use /api or /v1.")
-    return FileResponse(index, headers={"Cache-Control": "no-cache"})
+    return FileResponse(page, headers={"Cache-Control": "no-cache"})
 
 
 class _PageFiles(StaticFiles):
@@ -170,6 +182,32 @@ async def show_journal(asked: Asked) -> messages.JournalState:
             for name, count in model.unknown.most_common(_MOST_UNKNOWN)
         ],
     )
+
+
+review_router = APIRouter(prefix="/api/review", tags=["review"], responses=declared(401, 404, 504))
+
+
+@review_router.get("")
+async def show_review(service: Service) -> messages.ReviewState:
+    """Return how many issues of an audit there are to review, and how far the review is."""
+    return messages.ReviewState() if service.review is None else service.review.state()
+
+
+@review_router.get("/issues/{number}")
+async def show_issue(
+    service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
+) -> messages.ReviewedIssue:
+    """Return an issue with its text and reasons, and what was said of it; the first is 1."""
+    review = the_review(service.review)
+    return messages.ReviewedIssue(number=number, **review.shown(number))
+
+
+@review_router.post("/answers")
+async def answer_issue(request: messages.ReviewAnswer, service: Service) -> messages.ReviewState:
+    """Say that what the corpus says is to be changed or kept, or cannot be said; null: undo."""
+    review = the_review(service.review)
+    await service.answer(review, request.number, request.answer)
+    return review.state()
 
 
 def _info(model: ServedModel) -> messages.ModelInfo:

@@ -1,6 +1,8 @@
-"""The journal: labelled documents in an SQLite file, on the disk before a request is answered.
+"""The journal: what people say of documents in an SQLite file, on the disk before the answer.
 
-Others may read the file while a service writes it. :func:`read_journal` needs nothing of the web.
+It holds documents that people have labelled, and what they have said of labels that an audit
+suspects. Others may read the file while a service writes it. :func:`read_journal` and
+:func:`read_answers` need nothing of the web.
 """
 
 from __future__ import annotations
@@ -9,9 +11,9 @@ import json
 import os
 import sqlite3
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,7 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import uuid4
 
+from labelkin.corpora.corrections import Decision
 from labelkin.files import names_to_disk
 
 #: "lkin" in ASCII, in the header of every journal: what sets it apart from other SQLite files.
@@ -33,6 +36,15 @@ CREATE TABLE documents (
     text TEXT NOT NULL,
     accepted TEXT NOT NULL,
     rejected TEXT NOT NULL
+);
+CREATE TABLE answers (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    written TEXT NOT NULL,
+    document TEXT NOT NULL,
+    label TEXT NOT NULL,
+    given INTEGER NOT NULL,
+    answer TEXT NOT NULL,
+    fingerprint TEXT NOT NULL
 );
 """
 #: Documents that one commit may hold: so many waiting writers share the disk's delay.
@@ -105,18 +117,29 @@ def read_journal(path: str | os.PathLike[str], model: str | None = None) -> Jour
     -------
     JournalDocuments
     """
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no journal at {path}. A service writes it.")
-    with closing(_connect(path, "rw" if os.access(path, os.W_OK) else "ro")) as database:
-        database.execute("PRAGMA query_only=1")
-        _check(path, database)
-        database.execute("BEGIN")  # the mark and the documents are of one moment
+    with _reading(Path(path)) as database:
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
         entries = _entries(database, model)
         mark = Mark(_identity(database), last)
     texts = [entry.text for entry in entries]
     return JournalDocuments(texts, [entry.accepted for entry in entries], mark)
+
+
+def read_answers(path: str | os.PathLike[str]) -> list[Decision]:
+    """Return what people have said of the issues of an audit, of every cell their last word.
+
+    Parameters
+    ----------
+    path : path
+        The file; a service may be writing it at the same time.
+
+    Returns
+    -------
+    list of Decision
+        In the order of the answers; those that were taken back are left out.
+    """
+    with _reading(Path(path)) as database:
+        return _answers(database)
 
 
 class Journal:
@@ -147,11 +170,11 @@ class Journal:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix=f"journal {path.name}")
 
     def listen(self, listener: Callable[[Sequence[Entry]], None]) -> None:
-        """Have a function called with what has reached the disk, in the journal's order."""
+        """Have a function called with documents that have reached the disk, in their order."""
         self._listeners.append(listener)
 
-    def append(self, entries: Sequence[Entry]) -> Future[list[int]]:
-        """Write documents; their ids come when they are on the disk, all of them or none.
+    def append(self, entries: Sequence[Entry | Decision]) -> Future[list[int]]:
+        """Write documents or answers; their ids come when all are on the disk, or none.
 
         No entries at all: a question whether the journal can be written.
         """
@@ -170,6 +193,11 @@ class Journal:
         with self._lock:
             is_ours = after is not None and after.journal == _identity(self._database)
             return _entries(self._database, model, after.last if after and is_ours else 0)
+
+    def answers(self) -> list[Decision]:
+        """Return what people have said of issues, as :func:`read_answers` does."""
+        with self._lock:
+            return _answers(self._database)
 
     def bytes_on_disk(self) -> int:
         """Return the size of the journal's files."""
@@ -201,7 +229,7 @@ class Journal:
             for batch in batches:
                 batch.future.set_exception(error)
             return
-        written = [entry for batch in batches for entry in batch.entries]
+        written = [e for batch in batches for e in batch.entries if isinstance(e, Entry)]
         self.n_documents.update(entry.model for entry in written)
         for listener in self._listeners:
             listener(written)
@@ -210,10 +238,22 @@ class Journal:
 
 
 class _Batch(NamedTuple):
-    """Documents that are written together, and who waits for it."""
+    """What is written together, and who waits for it."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry | Decision, ...]
     future: Future[list[int]]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a journal to read; all that is read is of one moment."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no journal at {path}. A service writes it.")
+    with closing(_connect(path, "rw" if os.access(path, os.W_OK) else "ro")) as database:
+        database.execute("PRAGMA query_only=1")
+        _check(path, database)
+        database.execute("BEGIN")
+        yield database
 
 
 def _open_for_writing(path: Path) -> sqlite3.Connection:
@@ -272,19 +312,38 @@ def _check(path: Path, database: sqlite3.Connection) -> None:
         )
 
 
-def insert(database: sqlite3.Connection, entries: Sequence[Entry]) -> list[int]:
-    """Add documents; return their ids."""
+def insert(database: sqlite3.Connection, entries: Sequence[Entry | Decision]) -> list[int]:
+    """Add documents and answers; return their ids."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     names = partial(json.dumps, ensure_ascii=False)
     ids: list[int] = []
-    for model, text, accepted, rejected in entries:
-        cursor = database.execute(
-            "INSERT INTO documents (written, model, text, accepted, rejected) "
-            "VALUES (?, ?, ?, ?, ?)",
-            (now, model, text, names(accepted), names(rejected)),
-        )
+    for one in entries:
+        if isinstance(one, Entry):
+            cursor = database.execute(
+                "INSERT INTO documents (written, model, text, accepted, rejected) "
+                "VALUES (?, ?, ?, ?, ?)",
+                (now, one.model, one.text, names(one.accepted), names(one.rejected)),
+            )
+        else:
+            cursor = database.execute(
+                "INSERT INTO answers (written, document, label, given, answer, fingerprint) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (now, one.document, one.label, one.given, one.answer, one.fingerprint),
+            )
         ids.append(int(cursor.lastrowid or 0))
     return ids
+
+
+def _answers(database: sqlite3.Connection) -> list[Decision]:
+    rows = database.execute(
+        "SELECT document, label, given, answer, fingerprint FROM answers "
+        "WHERE id IN (SELECT max(id) FROM answers GROUP BY document, label) "
+        "AND answer != '' ORDER BY id"
+    )
+    return [
+        Decision(document, label, bool(given), answer, fingerprint=fingerprint)
+        for document, label, given, answer, fingerprint in rows
+    ]
 
 
 def _entries(database: sqlite3.Connection, model: str | None, last: int = 0) -> list[Entry]:

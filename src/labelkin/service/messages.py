@@ -18,6 +18,8 @@ from labelkin.service.serving import Limits
 
 #: Enough for any list a person reads, and the most that is asked of a graph that is drawn.
 MOST_LISTED, MOST_EDGES = 1_000, 100
+#: No list is longer, and SQLite and JavaScript have exact numbers up to there.
+MOST_NUMBER = 2**53 - 1
 #: What adds up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
 #: ``"predicted labels"``, ``"known labels"``, ``"first place"``, ``"rules"``; those a model has.
 Parts = dict[str, float]
@@ -233,6 +235,79 @@ class JournalState(BaseModel):
     documents: int
     learned: int
     unknown: list[LabelCount]
+
+
+class ReviewState(BaseModel):
+    """How far the review of an audit's issues is.
+
+    ``next`` is the first issue without an answer, ``last`` the one that was answered last, which
+    undo takes back.
+    """
+
+    name: str = ""
+    total: int = 0
+    change: int = 0
+    keep: int = 0
+    cannot_say: int = 0
+    next: int | None = None
+    last: int | None = None
+
+
+class ReviewAnswer(BaseModel):
+    """What a person says of an issue; ``null``: nothing any more."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: Annotated[int, Field(ge=1, le=MOST_NUMBER)]
+    answer: Literal["change", "keep", "cannot say"] | None
+
+
+class ReviewedOtherLabel(BaseModel):
+    """What another label adds to the log-odds that the corpus is wrong."""
+
+    label: Name
+    given: bool
+    log_odds: float
+
+
+class SimilarText(BaseModel):
+    """A similar document, and whether it has the label; ``null``: nobody knows."""
+
+    document: Name
+    similarity: float
+    given: bool | None
+    labels: list[Name] = []
+    text: str = ""
+
+
+class IssueRecord(BaseModel):
+    """A cell of a corpus that is probably wrong, as a file of issues holds it.
+
+    The parts add up to the log-odds that it is; other labels and words that are positive speak for
+    the change.
+    """
+
+    document: Name
+    label: Name
+    kind: str
+    given: bool
+    repair: Literal["add", "remove"]
+    probability: Annotated[float, Field(ge=0, le=1)]
+    reason: str = ""
+    parts: Parts = {}
+    because_of: list[ReviewedOtherLabel] = []
+    words: list[TermContribution] = []
+    similar: list[SimilarText] = []
+    labels: list[Name] = []
+    text: str = ""
+    fingerprint: str = ""
+
+
+class ReviewedIssue(IssueRecord):
+    """An issue, its number in the list, and what was said of it."""
+
+    number: int
+    answer: Literal["change", "keep", "cannot say"] | None
 
 
 #: By kind of problem: the rule, what came, and the way out.

@@ -12,11 +12,13 @@ from typing import Annotated, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
 
+from labelkin.corpora.corrections import Decision
 from labelkin.label_matrix.record import some_of
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Entry, Journal, default_journal
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import Learner, ServedModel, read_models
+from labelkin.service.review import Review, read_issues
 from labelkin.service.serving import Limits
 
 P = ParamSpec("P")
@@ -34,16 +36,31 @@ class RunningService:
         One journal for all models; ``None``: each has its own, beside its file.
     limits : Limits
         The bounds.
+    review : Path or None, default None
+        Issues of an audit that are reviewed; the answers go to the journal of the first model, or
+        beside the file where there is no model.
     """
 
-    def __init__(self, paths: Sequence[Path], journal: Path | None, limits: Limits) -> None:
+    def __init__(
+        self,
+        paths: Sequence[Path],
+        journal: Path | None,
+        limits: Limits,
+        review: Path | None = None,
+    ) -> None:
         self.limits = limits
-        self.models = read_models(paths)
+        issues = None if review is None else read_issues(review, limits)
+        self.models = read_models(paths) if paths or review is None else {}
         self.telemetry = Telemetry()
         self.workers = WorkerPool(limits)
         places = [journal or default_journal(path) for path in paths]
+        if review is not None and not paths:
+            places = [journal or default_journal(review)]
         self._files = {place: Journal(place) for place in dict.fromkeys(places)}
-        self.journals = dict(zip(self.models, map(self._files.__getitem__, places), strict=True))
+        self.journals = dict(zip(self.models, map(self._files.__getitem__, places), strict=False))
+        self.review: Review | None = None
+        if issues is not None and review is not None:
+            self.review = Review(review.name, issues, self._files[places[0]])
         self._learners = [self._start_learning(model) for model in self.models.values()]
 
     def model(self, name: str) -> ServedModel:
@@ -58,6 +75,11 @@ class RunningService:
         if not entries:
             return []
         return await self._write(self.journals[entries[0].model], entries)
+
+    async def answer(self, review: Review, number: int, answer: str | None) -> None:
+        """Write what a person says of an issue, ``None``: nothing any more; it is durable then."""
+        await self._write(review.journal, [review.decision(number, answer)])
+        review.heard(number, answer)
 
     async def check_journals(self) -> None:
         """Raise a problem if a journal can no longer be written."""
@@ -87,7 +109,7 @@ class RunningService:
         journal.listen(learner.hear)
         return learner
 
-    async def _write(self, journal: Journal, entries: Sequence[Entry]) -> list[int]:
+    async def _write(self, journal: Journal, entries: Sequence[Entry | Decision]) -> list[int]:
         try:
             return await _in_time(
                 journal.append(entries),
@@ -98,7 +120,7 @@ class RunningService:
             raise ProblemError(
                 503,
                 "journal-not-writable",
-                f"The journal must be written before a document is saved, and cannot be: {error}. "
+                f"The journal must be written before anything is saved, and cannot be: {error}. "
                 "Nothing was saved.",
                 {"Retry-After": "10"},
             ) from None

@@ -26,6 +26,7 @@ def create_app(
     token: str | None = None,
     journal: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
+    review: str | os.PathLike[str] | None = None,
 ) -> FastAPI:
     """Return the ASGI application that serves models; its lifespan ends its threads.
 
@@ -33,6 +34,7 @@ def create_app(
     ----------
     models : sequence of paths
         Model files, as :func:`labelkin.storage.save` writes them: pipelines from texts to labels.
+        There may be none where there is a review.
     hosts : sequence of str, default ()
         Names and addresses it is called by, besides those of this machine.
     token : str or None, default None
@@ -41,6 +43,9 @@ def create_app(
         One file for all models; ``None``: each has ``NAME.journal.sqlite`` beside it.
     limits : Limits or None, default None
         The bounds; ``None``: those of :class:`Limits`.
+    review : path or None, default None
+        Issues of an audit to go through on the page, JSON lines as ``labelkin audit --out`` writes
+        them. The answers go to the journal, of the first model or, without any, beside the file.
 
     Returns
     -------
@@ -54,7 +59,9 @@ def create_app(
     with _extra_installed():
         from labelkin.service.app import build_app
     place = None if journal is None else Path(journal)
-    return build_app([Path(path) for path in models], hosts, token, place, limits or Limits())
+    issues = None if review is None else Path(review)
+    paths = [Path(path) for path in models]
+    return build_app(paths, hosts, token, place, limits or Limits(), issues)
 
 
 def serve(
@@ -68,12 +75,13 @@ def serve(
     limits: Limits | None = None,
     hosts: Sequence[str] = (),
     announce: Callable[[str], None] | None = None,
+    review: str | os.PathLike[str] | None = None,
 ) -> None:
     """Serve models until interrupted or terminated; requests that were taken are finished first.
 
     Parameters
     ----------
-    models, token, journal, limits
+    models, token, journal, limits, review
         As :func:`create_app` takes them.
     host : str, default "127.0.0.1"
         Where to listen. Beyond this machine a token is needed.
@@ -91,7 +99,14 @@ def serve(
             f"A service beyond this machine needs a token, got host={host!r} and none. Set a "
             "token, listen on 127.0.0.1, or say insecure where the network is trusted."
         )
-    app = create_app(models, hosts=[host, *hosts], token=token, journal=journal, limits=limits)
+    app = create_app(
+        models,
+        hosts=[host, *hosts],
+        token=token,
+        journal=journal,
+        limits=limits,
+        review=review,
+    )
     try:
         with listen(host, port) as listening:
             _run(app, listening, (limits or Limits()).seconds, announce)
@@ -115,6 +130,8 @@ class Limits:
         Labels accepted, and labels rejected, for one document.
     label_characters : int, default 1,000
         Length of a label's name.
+    review_issues : int, default 100,000
+        Issues in a file that is reviewed.
     workers : int, default 4
         Requests worked on at the same time.
     waiting : int, default 256
@@ -133,6 +150,7 @@ class Limits:
     batch_documents: int = 256
     known_labels: int = 1_000
     label_characters: int = 1_000
+    review_issues: int = 100_000
     workers: int = 4
     waiting: int = 256
     seconds: float = 30.0

@@ -1,7 +1,13 @@
 """Reads the page as a person does, and asks the service the same question."""
 
 import json
+import os
+from pathlib import Path
 from urllib.request import Request, urlopen
+
+import pytest
+
+HERE = Path(__file__).parent
 
 TEXT = """Tanker crews wait as oil ports close in the storm
 Crude oil tankers lay at anchor off Port Calder on Thursday as the port authority kept its \
@@ -79,4 +85,37 @@ def wait_for_labels(page, wanted):
             return JSON.stringify(rows.map(row => row.textContent)) === JSON.stringify(wanted);
         }""",
         arg=list(wanted),
+    )
+
+
+def axe_source():
+    """Return axe-core's source, or skip."""
+    given = os.environ.get("LABELKIN_AXE")
+    below = Path("node_modules", "axe-core", "axe.min.js")
+    places = [Path(given)] if given else [HERE.parents[2] / below, HERE / below]
+    for place in places:
+        if place.is_file():
+            return place.read_text(encoding="utf-8")
+    pytest.skip("needs axe-core: npm install --prefix tests/service/browser, or LABELKIN_AXE")
+
+
+def inspect(page, axe, part="html"):
+    """Return what axe says of a part of the page, a line per fault."""
+    page.evaluate(axe)  # by the debugger: the page's own policy lets no foreign script in
+    violations = page.evaluate(
+        """part => axe.run(part, {resultTypes: ["violations"], preload: false})
+            .then(answer => answer.violations)""",
+        part,
+    )
+    return [
+        f"{violation['impact']}: {violation['help']}: {node['html'][:200]} {node['failureSummary']}"
+        for violation in violations
+        for node in violation["nodes"]
+    ]
+
+
+def overflow(page):
+    """Return by how many pixels the page is wider than its window."""
+    return page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     )

@@ -1,16 +1,24 @@
 """The page for everyone: by keyboard alone, on a phone, in the dark, calm, with a screen reader."""
 
 import json
-import os
 import re
-from pathlib import Path
 
 import pytest
-from page_reader import TEXT, chosen, expected_labels, labels, row_of, wait_for_labels, write
+from page_reader import (
+    TEXT,
+    axe_source,
+    chosen,
+    expected_labels,
+    inspect,
+    labels,
+    overflow,
+    row_of,
+    wait_for_labels,
+    write,
+)
 
 from labelkin.service import read_journal
 
-HERE = Path(__file__).parent
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
 SCHEMES = ("light", "dark")
 
@@ -108,7 +116,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, server, 
     write(page, TEXT)
     page.locator(".row .accept").first.tap()
     page.locator("#accepted .chip").wait_for()
-    assert _overflow(page) == 0
+    assert overflow(page) == 0
     keep_picture(page, "phone", full_page=True)
     for button in page.locator(".row .accept, .row .reject").all()[:4]:
         assert min(button.bounding_box()[side] for side in ("width", "height")) >= 44
@@ -118,13 +126,13 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, server, 
     page.locator("#explanation .sum").wait_for()
     panel, row = page.locator("#explanation").bounding_box(), row_of(page, label).bounding_box()
     assert row["y"] >= 0 and row["y"] + row["height"] <= panel["y"] + 1
-    assert _overflow(page) == 0
+    assert overflow(page) == 0
     keep_picture(page, "phone-explanation")
 
     page.get_by_role("button", name="Close the explanation").tap()
     page.locator("#open-map").tap()
     page.locator(".node").first.wait_for()
-    assert _overflow(page) == 0
+    assert overflow(page) == 0
     keep_picture(page, "phone-map")
 
 
@@ -178,9 +186,9 @@ def test_the_label_map_is_a_graph_and_a_table(open_page, server, keep_picture, s
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_axe_finds_nothing_serious(open_page, server, scheme):
-    axe = _axe()
+    axe = axe_source()
     page = open_page(server.address, color_scheme=scheme, reduced_motion="reduce")
-    found = {"empty": _inspect(page, axe)}
+    found = {"empty": inspect(page, axe)}
     write(page, TEXT)
     first, second = labels(page)[:2]
     row_of(page, first).locator(".accept").click()
@@ -188,20 +196,20 @@ def test_axe_finds_nothing_serious(open_page, server, scheme):
     wait_for_labels(page, expected_labels(server.address, TEXT, [first], [second]))
     row_of(page, labels(page)[0]).locator(".label").click()
     page.locator("#explanation .sum").wait_for()
-    found["explanation"] = _inspect(page, axe)
+    found["explanation"] = inspect(page, axe)
     page.fill("#search", "o")
     page.get_by_role("option").first.wait_for()
-    found["search"] = _inspect(page, axe, ".combobox")
+    found["search"] = inspect(page, axe, ".combobox")
     page.keyboard.press("Escape")
     page.click("#open-help")
-    found["help"] = _inspect(page, axe, "#help")
+    found["help"] = inspect(page, axe, "#help")
     page.keyboard.press("Escape")
     page.click("#open-map")
     page.locator(".node").nth(2).click()
     page.locator("#map-details h3").wait_for()
-    found["map"] = _inspect(page, axe, "#map")
+    found["map"] = inspect(page, axe, "#map")
     page.get_by_role("button", name="Table").click()
-    found["map table"] = _inspect(page, axe, "#map-table")
+    found["map table"] = inspect(page, axe, "#map-table")
     grave = {
         place: [f for f in faults if "serious" in f or "critical" in f]
         for place, faults in found.items()
@@ -236,32 +244,6 @@ def test_marked_words_and_names_on_the_map_stand_out_from_what_is_behind_them(
     assert min(_contrast(*pair) for pair in pairs) >= 4.5
 
 
-def _axe():
-    """Return axe-core's source, or skip."""
-    given = os.environ.get("LABELKIN_AXE")
-    below = Path("node_modules", "axe-core", "axe.min.js")
-    places = [Path(given)] if given else [HERE.parents[2] / below, HERE / below]
-    for place in places:
-        if place.is_file():
-            return place.read_text(encoding="utf-8")
-    pytest.skip("needs axe-core: npm install --prefix tests/service/browser, or LABELKIN_AXE")
-
-
-def _inspect(page, axe, part="html"):
-    """Return what axe says of a part of the page, a line per fault."""
-    page.evaluate(axe)  # by the debugger: the page's own policy lets no foreign script in
-    violations = page.evaluate(
-        """part => axe.run(part, {resultTypes: ["violations"], preload: false})
-            .then(answer => answer.violations)""",
-        part,
-    )
-    return [
-        f"{violation['impact']}: {violation['help']}: {node['html'][:200]} {node['failureSummary']}"
-        for violation in violations
-        for node in violation["nodes"]
-    ]
-
-
 def _contrast(one, other):
     """Return the contrast of two opaque colours by the formula of WCAG 2."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
@@ -287,12 +269,6 @@ def _tab_to(page, element_id, most=20):
 
 def _focused_label(page):
     return page.evaluate("document.activeElement.closest('.row')?.dataset.label")
-
-
-def _overflow(page):
-    return page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
 
 
 def _overlaps(boxes):

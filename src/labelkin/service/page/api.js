@@ -39,6 +39,13 @@ export const related = (model, label, signal) =>
 export const graph = (model) =>
   request(path(model, "graph"), { query: { attractions: 20, repulsions: 10 } });
 
+export const reviewState = () => request("review");
+
+export const reviewIssue = (number, signal) => request(`review/issues/${number}`, { signal });
+
+export const answerIssue = (number, answer) =>
+  request("review/answers", { body: { number, answer } });
+
 function path(model, route) {
   return `models/${encodeURIComponent(model)}/${route}`;
 }

@@ -56,6 +56,13 @@ async function start() {
   if (models.some(({ id }) => id === store.now.model)) asker.ask(0, "start");
   else store.change({ model: models[0]?.id ?? null, accepted: [], rejected: [], explained: null });
   showCurrentModel(models, store.now.model);
+  showReviewLink();
+}
+
+/** Lead to the review of an audit where there is one; without it nothing is missing here. */
+async function showReviewLink() {
+  const { total } = await api.reviewState().catch(() => ({ total: 0 }));
+  find("to-review").hidden = !total;
 }
 
 // What the person does

@@ -9,6 +9,8 @@ const KINDS = {
   content: "content",
   "predicted labels": "labels",
   "known labels": "labels",
+  "other labels": "labels",
+  "number of labels": "labels",
 };
 /** Parts that are named even when they add nothing. */
 const ALWAYS = ["prior", "content", "predicted labels"];

@@ -11,6 +11,11 @@ const NAMES = {
   "known labels": "Known labels",
   "first place": "First place",
   rules: "Rules",
+  // Of an audit: what speaks for an error.
+  "other labels": "Other labels",
+  "number of labels": "Number of labels",
+  noise: "How common such errors are",
+  twins: "Same text, labelled otherwise",
 };
 
 /** The parts one under the other, each beginning where the last one ended. */

@@ -37,7 +37,8 @@ export function listen(shortcuts, enabled) {
   });
 }
 
-function key(shown, keys, what, run) {
+/** One shortcut: how its keys are shown, which they are, what it does. */
+export function key(shown, keys, what, run) {
   return { shown, keys, what, run };
 }
 

@@ -1,0 +1,200 @@
+"""The review: a question, its reasons, three keys, undo; for everyone, and over a restart."""
+
+import json
+
+import pytest
+from issue_list import FIRST, SECOND, write_issues
+from live_server import server_process
+from page_reader import axe_source, inspect, overflow
+
+from labelkin.service import read_answers
+
+PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
+
+
+@pytest.fixture
+def review(tmp_path):
+    """Serve a list of issues without a model."""
+    with server_process(None, tmp_path / "j.sqlite", review=write_issues(tmp_path)) as process:
+        process.journal = tmp_path / "j.sqlite"
+        yield process
+
+
+@pytest.fixture
+def page(open_page, review):
+    opened = open_page(f"{review.address}review")
+    asked(opened, "missing", "grain")
+    return opened
+
+
+def asked(page, what, label):
+    """Wait for a question."""
+    page.locator("#question-title", has_text=f"“{label}” {what} here?").wait_for()
+
+
+def progress(page):
+    return page.locator("#progress-text").inner_text()
+
+
+def said(journal):
+    return [(one.document, one.answer) for one in read_answers(journal)]
+
+
+def test_the_reasons_are_there(page, keep_picture):
+    body = page.locator("main").inner_text()
+    for text in ("97", "n7", "Other labels", "no gold", "Similar documents", "has grain", "Corn."):
+        assert text in body
+    assert page.locator("#text").inner_text() == FIRST["text"]
+    assert page.locator("#text mark.for").all_inner_texts() == ["Wheat", "wheat"]
+    assert page.locator("#text mark.against").all_inner_texts() == ["gold"]
+    assert page.locator("#labels .chip").all_inner_texts() == ["wheat", "grain?"]
+    assert page.locator("#why-tables .sum tfoot").inner_text().startswith("Sum: 97")
+    keep_picture(page, "review")
+
+
+def test_three_keys_undo_and_the_end(page, review, keep_picture):
+    press = page.keyboard.press
+    assert progress(page).startswith("0 of 3 answered")
+    press("c")
+    asked(page, "wrong", "gold")
+    assert page.get_by_role("button", name="Yes, remove gold").is_visible()
+    press("n")
+    asked(page, "missing", "grain")
+    press("x")
+    page.get_by_text("All issues are answered.").wait_for()
+    assert progress(page) == "3 of 3 answered: 1 changed, 1 kept, 1 left open"
+    assert said(review.journal) == [("n7", "change"), ("n8", "keep"), ("n9", "cannot say")]
+    keep_picture(page, "review-done")
+
+    press("u")
+    asked(page, "missing", "grain")
+    assert page.get_by_text("wheat implies grain").is_visible()
+    press("Control+z")
+    asked(page, "wrong", "gold")
+    assert said(review.journal) == [("n7", "change")]
+    press("k")
+    asked(page, "missing", "grain")
+    changed = page.get_by_role("button", name="Yes, add grain")
+    assert changed.get_attribute("aria-pressed") == "true"
+    assert "your answer: change" in page.locator("#question-about").inner_text()
+    press("j")
+    asked(page, "wrong", "gold")
+
+
+def test_the_mouse_does_it_too(page, review):
+    page.get_by_role("button", name="No, leave it as it is").click()
+    asked(page, "wrong", "gold")
+    page.get_by_role("button", name="Undo").click()
+    asked(page, "missing", "grain")
+    assert said(review.journal) == []
+    page.keyboard.press("u")
+    page.get_by_text("Nothing to undo.").wait_for()
+    page.get_by_role("button", name="On", exact=True).click()
+    asked(page, "wrong", "gold")
+    assert page.locator("#labels .suspect").all_inner_texts() == [SECOND["label"]]
+    assert progress(page).startswith("0 of 3")
+
+
+def test_answers_are_there_after_a_restart(open_page, tmp_path):
+    issues, journal = write_issues(tmp_path), tmp_path / "j.sqlite"
+    with server_process(None, journal, review=issues) as server:
+        page = open_page(f"{server.address}review")
+        asked(page, "missing", "grain")
+        page.keyboard.press("c")
+        asked(page, "wrong", "gold")
+        server.kill()
+    with server_process(None, journal, review=issues) as server:
+        page = open_page(server.address)  # without a model it is the first page, too
+        asked(page, "wrong", "gold")
+        assert progress(page).startswith("1 of 3 answered: 1 changed")
+        page.keyboard.press("u")
+        asked(page, "missing", "grain")
+    assert said(journal) == []
+
+
+def test_no_answer_is_lost_when_the_service_is_gone(open_page, review):
+    page = open_page(f"{review.address}review", expected_faults=["ERR_CONNECTION_REFUSED"])
+    asked(page, "missing", "grain")
+    review.kill()
+    page.keyboard.press("c")
+    page.get_by_role("alert").wait_for()
+    assert "does not answer" in page.locator("#trouble-text").inner_text()
+    asked(page, "missing", "grain")
+    assert said(review.journal) == []
+
+
+def test_the_keyboard_alone_and_a_screen_reader(page):
+    assert page.evaluate("document.activeElement.id") == "question-title"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "answer-change"
+    page.keyboard.press("Enter")
+    asked(page, "wrong", "gold")
+    assert page.evaluate("document.activeElement.id") == "question-title"
+    assert page.locator("#changes").text_content() == "Change: grain."
+    page.keyboard.press("?")
+    assert page.get_by_role("dialog", name="Help and shortcuts").is_visible()
+    page.uncheck("#keys-on")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    assert progress(page).startswith("1 of 3")
+    asked(page, "wrong", "gold")
+
+
+def test_a_phone_shows_everything_without_scrolling_sideways(open_page, review, keep_picture):
+    page = open_page(f"{review.address}review", **PHONE)
+    asked(page, "missing", "grain")
+    assert overflow(page) == 0
+    for button in page.locator(".answers button").all():
+        assert button.bounding_box()["height"] >= 44
+    keep_picture(page, "review-phone", full_page=True)
+    page.locator("#answer-keep").tap()
+    asked(page, "wrong", "gold")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(open_page, review, scheme, keep_picture):
+    axe = axe_source()
+    page = open_page(f"{review.address}review", color_scheme=scheme, reduced_motion="reduce")
+    asked(page, "missing", "grain")
+    found = {"question": inspect(page, axe)}
+    keep_picture(page, f"review-{scheme}")
+    page.keyboard.press("c")
+    asked(page, "wrong", "gold")
+    page.keyboard.press("k")
+    asked(page, "missing", "grain")
+    found["answered"] = inspect(page, axe)
+    page.click("#open-help")
+    found["help"] = inspect(page, axe, "#help")
+    page.keyboard.press("Escape")
+    for _ in range(2):
+        page.keyboard.press("j")
+    page.locator("#question-about", has_text="Issue 3 of 3").wait_for()
+    page.keyboard.press("n")
+    asked(page, "wrong", "gold")
+    page.keyboard.press("x")
+    page.get_by_text("All issues are answered.").wait_for()
+    found["done"] = inspect(page, axe)
+    grave = {
+        place: [f for f in faults if "serious" in f or "critical" in f]
+        for place, faults in found.items()
+    }
+    assert not any(grave.values()), json.dumps(grave, indent=1)
+
+
+def test_the_two_pages_lead_to_each_other(open_page, news_file, tmp_path):
+    issues = write_issues(tmp_path)
+    with server_process(news_file, tmp_path / "j.sqlite", review=issues) as server:
+        page = open_page(server.address)
+        page.get_by_role("link", name="Review").click()
+        asked(page, "missing", "grain")
+        page.get_by_role("link", name="Suggestions").click()
+        page.locator("#text").wait_for()
+
+
+def test_without_issues_the_page_says_what_makes_them(open_page, server):
+    page = open_page(f"{server.address}review")
+    page.get_by_text("There is nothing to review.").wait_for()
+    assert "labelkin audit" in page.locator("#done-command").inner_text()
+    first = open_page(server.address)
+    first.locator("#model-name", has_text="Newsroom").wait_for()
+    assert first.locator("#to-review").is_hidden()

@@ -1,0 +1,176 @@
+"""A review: issues come one by one, answers are durable, and undo takes back the last one."""
+
+import json
+
+import httpx
+import pytest
+from issue_list import FIRST, write_issues
+from live_server import server_process, serving
+
+from labelkin.corpora.corrections import Decision
+from labelkin.service import Limits, create_app, read_answers
+from labelkin.service.journal import Entry, Journal
+
+pytestmark = pytest.mark.xdist_group("service")
+
+
+@pytest.fixture
+def issues(tmp_path):
+    return write_issues(tmp_path)
+
+
+@pytest.fixture
+def client(issues):
+    with serving(review=issues) as asking:
+        yield asking
+
+
+def say(client, number, answer):
+    return client.post("/api/review/answers", json={"number": number, "answer": answer})
+
+
+def test_a_review_needs_no_model_and_writes_beside_the_list(client, issues):
+    assert client.get("/api/models").json() == {"models": []}
+    assert client.get("/ready").status_code == 200
+    state = client.get("/api/review").json()
+    assert (state["name"], state["total"], state["next"], state["last"]) == (
+        "issues.jsonl", 3, 1, None,
+    )  # fmt: skip
+    say(client, 1, "change")
+    assert read_answers(issues.with_suffix(".journal.sqlite")) == [
+        Decision("n7", "grain", False, "change", pytest.approx(float("nan"), nan_ok=True),
+                 "0123456789ab")
+    ]  # fmt: skip
+
+
+def test_an_issue_comes_with_all_that_is_known_of_it(client):
+    found = client.get("/api/review/issues/1").json()
+    assert (found.pop("number"), found.pop("answer")) == (1, None)
+    assert found == {key: value for key, value in FIRST.items() if key != "decision"}
+
+
+def test_answers_are_counted_and_undone_in_their_order(client, issues):
+    say(client, 2, "keep")
+    say(client, 1, "cannot say")
+    state = say(client, 3, "change").json()
+    assert (state["change"], state["keep"], state["cannot_say"]) == (1, 1, 1)
+    assert (state["next"], state["last"]) == (None, 3)
+    assert client.get("/api/review/issues/2").json()["answer"] == "keep"
+    state = say(client, 3, None).json()
+    assert (state["change"], state["next"], state["last"]) == (0, 3, 1)
+    state = say(client, 1, None).json()
+    assert (state["next"], state["last"]) == (1, 2)
+    answers = read_answers(issues.with_suffix(".journal.sqlite"))
+    assert [(one.document, one.answer) for one in answers] == [("n8", "keep")]
+
+
+def test_an_answer_can_be_changed(client, issues):
+    say(client, 1, "keep")
+    say(client, 2, "keep")
+    state = say(client, 1, "change").json()
+    assert (state["change"], state["keep"], state["last"]) == (1, 1, 1)
+    answers = read_answers(issues.with_suffix(".journal.sqlite"))
+    assert [(one.document, one.answer) for one in answers] == [("n8", "keep"), ("n7", "change")]
+
+
+def test_answers_survive_a_kill(issues, tmp_path):
+    journal = tmp_path / "j.sqlite"
+    with server_process(None, journal, review=issues) as server:
+        httpx.post(f"{server.address}api/review/answers", json={"number": 2, "answer": "change"})
+        server.kill()
+    with server_process(None, journal, review=issues) as server:
+        state = httpx.get(f"{server.address}api/review").json()
+        assert (state["change"], state["next"], state["last"]) == (1, 1, 2)
+        shown = httpx.get(f"{server.address}api/review/issues/2").json()
+        assert shown["answer"] == "change"
+
+
+def test_with_a_model_the_answers_go_to_its_journal(issues, news_file, tmp_path):
+    journal = tmp_path / "both.sqlite"
+    with serving(news_file, journal=journal, review=issues) as client:
+        say(client, 1, "change")
+        body = {"text": "Oil.", "accepted": ["oil"]}
+        client.post("/api/models/news/documents", json=body)
+        assert client.get("/api/models/news/journal").json()["documents"] == 1
+        assert "labelkin" in client.get("/").text
+    assert len(read_answers(journal)) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "kind"),
+    [
+        ({"number": 4, "answer": "keep"}, 404, "no-such-issue"),
+        ({"number": 0, "answer": "keep"}, 400, "does-not-fit"),
+        ({"number": 1, "answer": "yes"}, 400, "does-not-fit"),
+        ({"number": 1}, 400, "does-not-fit"),
+        ({"number": 1, "answer": "keep", "more": 1}, 400, "does-not-fit"),
+    ],
+)
+def test_wrong_answers_are_problems(client, body, status, kind):
+    problem = client.post("/api/review/answers", json=body)
+    assert (problem.status_code, problem.json()["type"]) == (status, f"urn:labelkin:problem:{kind}")
+    assert client.get("/api/review").json()["next"] == 1
+
+
+def test_without_a_review_there_is_nothing_to_review(news_file, tmp_path):
+    with serving(news_file, journal=tmp_path / "j.sqlite") as client:
+        assert client.get("/api/review").json()["total"] == 0
+        for answer in (client.get("/api/review/issues/1"), say(client, 1, "keep")):
+            assert answer.status_code == 404
+            assert "--review" in answer.json()["detail"]
+
+
+def test_a_token_guards_the_review(issues):
+    with serving(review=issues, token="secret") as client:  # noqa: S106
+        assert client.get("/api/review").status_code == 401
+        assert client.get("/review").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must have issues, and has none"),
+        ("{", "line 1: a line must be one JSON object"),
+        (json.dumps({**FIRST, "probability": 2}), "line 1: an issue must be .*probability"),
+        (json.dumps({"document": 1}), "line 1: an issue must be .*label: Field required"),
+    ],
+)
+def test_a_list_that_is_no_list_is_named_by_line(tmp_path, text, message):
+    path = tmp_path / "issues.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        create_app([], review=path)
+    assert not path.with_suffix(".journal.sqlite").exists()
+
+
+def test_tables_and_missing_lists_are_named(tmp_path):
+    (tmp_path / "issues.csv").touch()
+    with pytest.raises(ValueError, match="JSON lines, which hold the texts"):
+        create_app([], review=tmp_path / "issues.csv")
+    with pytest.raises(FileNotFoundError, match="There is no file of issues"):
+        create_app([], review=tmp_path / "no.jsonl")
+
+
+def test_a_review_is_bounded(tmp_path, issues):
+    with pytest.raises(ValueError, match="may have 2 issues"):
+        create_app([], review=issues, limits=Limits(review_issues=2))
+
+
+def test_two_issues_of_a_document_do_not_mix(tmp_path):
+    path = write_issues(tmp_path, [FIRST, {**FIRST, "label": "corn"}])
+    with serving(review=path) as client:
+        say(client, 2, "change")
+        assert client.get("/api/review/issues/1").json()["answer"] is None
+        assert client.get("/api/review/issues/2").json()["answer"] == "change"
+
+
+def test_documents_and_answers_share_a_journal(tmp_path):
+    journal = Journal(tmp_path / "j.sqlite")
+    heard = []
+    journal.listen(heard.extend)
+    entry = Entry("m", "Tea.", ("tea",))
+    journal.append([entry, Decision("1", "tea", True, "keep")]).result(timeout=30)
+    assert heard == [entry]
+    assert journal.n_documents == {"m": 1}
+    assert [one.answer for one in journal.answers()] == ["keep"]
+    journal.close()
