@@ -455,9 +455,10 @@ def versions() -> Mapping[str, str]:
 
 
 def _damaged(place: Path, why: str, kind: type[ValueError] = DamagedRun) -> ValueError:
+    which, it = ("The run ", "the folder") if kind is DamagedRun else ("", "it")
     return kind(
-        f"{'The run ' if kind is DamagedRun else ''}{place} is damaged: {why}. Delete it and run "
-        "the experiment again: it makes what is missing."
+        f"{which}{place} is damaged: {why}. Delete {it} and run the experiment again: it makes "
+        "what is missing."
     )
 
 
