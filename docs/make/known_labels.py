@@ -47,12 +47,14 @@ _TOLD = """\
 - **wrong 1, 2, 3**: the highest wrong suggestions are rejected, right ones passed over.
 - **walk 1, 2, 3, 5**: the first suggestions are answered one after the other, in the order of
   nothing known, so that all systems have the same open cells.
-- **half**: every cell with probability ½. **all others**: each cell, with all others known (it has no
-  label sets and no order, so no subset loss and no one-error).
+- **half**: every cell with probability ½. **all others**: each cell, with all others known (of very
+  many cells, those of every k-th document; there are no label sets and no order, so no subset loss
+  and no one-error).
 
 A **cell** is one content classifier on one corpus, a **pair** a cell, a way of telling and a
-measure. A **gain** is the share of the remaining loss that is removed, in per cent: of 1 − F1, or of
-the loss itself. Rows with fewer than {fewest} documents that have a true label left are left out."""
+measure. A **gain** is the share of the remaining loss that is removed, in per cent: of 1 − F1, or
+of the loss itself. Rows with fewer than {fewest} documents that have a true label left are left
+out."""
 _FURTHER = """\
 Part of what a named label says is "there is no other", which is right for most documents and wrong
 for those that have one. These are the documents with a further label only, which no model is told:

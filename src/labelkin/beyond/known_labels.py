@@ -102,6 +102,10 @@ class KnownWeights:
         return _signed(said[1] - said[0], self.accepted), _signed(said[2] - said[1], self.rejected)
 
 
+#: Answers in the place of predictions, and no more: equation 2.
+PAPER_WEIGHTS = KnownWeights((1.0, 1.0), (1.0, 1.0))
+
+
 def learn_known_weights(
     evidence: PredictedEvidence, posterior: Matrix, constant: Bools, *, first_place: bool
 ) -> KnownWeights:
@@ -234,9 +238,7 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
     return [float(number) for number in best]
 
 
-def _first_place(
-    some: _Sample, learned: KnownWeights, takes_part: Bools
-) -> tuple[float, float]:
+def _first_place(some: _Sample, learned: KnownWeights, takes_part: Bools) -> tuple[float, float]:
     """Return the shares of accepted and rejected labels in the first place.
 
     Those under which most documents have a true label in front of the open ones; above 0 only where
