@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from docs.make.cells import (
-    KNOWN_SYSTEMS,
-    N_KNOWN,
     LearnedCell,
     count_gains,
     gain,

@@ -1,7 +1,7 @@
 """Result folders → docs/known-labels.md, the page on what known labels are worth.
 
 ``python -m docs.make.known_labels RESULTS…`` in the root of the repository, where RESULTS are the
-folders of finished runs of the experiment ``reveal``, or of others that have ``reveal = true``.
+folders of finished runs of the experiments ``reveal-…``, or of others that have ``reveal = true``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _WORDS = dict(
 )
 _OPENING = """\
 Written by `python -m docs.make.known_labels RESULTS…` from the stored runs of `labelkin experiment
-run reveal --out RESULTS`; no number is typed by hand.
+run reveal-reuters --out RESULTS` and `reveal-ohsumed`, `reveal-rcv1-sample`, `reveal-mulan`; no
+number is typed by hand.
 
 A person accepts or rejects some labels of a document. Are the others better for it? Labels of test
 documents are revealed, and the cells that stay open are scored: with the content classifier alone,
@@ -47,12 +48,20 @@ _TOLD = """\
 - **wrong 1, 2, 3**: the highest wrong suggestions are rejected, right ones passed over.
 - **walk 1, 2, 3, 5**: the first suggestions are answered one after the other, in the order of
   nothing known, so that all systems have the same open cells.
-- **half**: every cell with probability ½. **all others**: each cell, with all others known (it has no
-  label sets and no order, so no subset loss and no one-error).
+- **half**: every cell with probability ½. **all others**: each cell, with all others known (of very
+  many cells, those of every k-th document; there are no label sets and no order, so no subset loss
+  and no one-error).
 
 A **cell** is one content classifier on one corpus, a **pair** a cell, a way of telling and a
-measure. A **gain** is the share of the remaining loss that is removed, in per cent: of 1 − F1, or of
-the loss itself. Rows with fewer than {fewest} documents that have a true label left are left out."""
+measure. A **gain** is the share of the remaining loss that is removed, in per cent: of 1 − F1, or
+of the loss itself. Rows with fewer than {fewest} documents that have a true label left are left
+out."""
+_FOUND = """\
+The rule was designed on training documents of these corpora, as if unseen; no corpus was held out of
+the design, so that what it gives on another is not proved here. The test documents were read once
+before it was final: they showed the loss of documents with a further label where few documents have
+one, and training documents, k-NN's included, then chose that documents in which nothing is left to
+find count half."""
 _FURTHER = """\
 Part of what a named label says is "there is no other", which is right for most documents and wrong
 for those that have one. These are the documents with a further label only, which no model is told:
@@ -148,6 +157,7 @@ def _parts(rows: Sequence[Row]) -> Iterator[str]:
     yield "# Known labels"
     yield _OPENING
     yield _TOLD.format(fewest=_FEWEST)
+    yield _FOUND
     yield f"{len({row.cell for row in asked})} cells, {_pairs(asked)}. {_summary(asked)}"
     yield "## Better, equal, worse"
     yield _gain_table(

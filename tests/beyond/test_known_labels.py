@@ -124,7 +124,10 @@ def test_the_rule_as_it_is_written_down():
     rule = model.combination_
     known = np.where(np.random.default_rng(1).random(CONTENT.shape) < 0.4, Y, np.nan)
     filled, W = rule.variant(CONTENT), model.label_weights_
-    (a_for, a_against), (r_for, r_against) = rule.known_weights.accepted, rule.known_weights.rejected
+    (a_for, a_against), (r_for, r_against) = (
+        rule.known_weights.accepted,
+        rule.known_weights.rejected,
+    )
     expected = CONTENT + rule.predicted.at(filled)
     for k, j in product(range(6), range(6)):
         accepted = (a_for if W[k, j] > 0 else a_against) * W[k, j] * (1 - filled[:, k])
@@ -145,9 +148,7 @@ def test_all_others_known_is_equation_2_with_a_fixed_weight(labels, weight):
         known = Y.copy()
         known[:, j] = np.nan
         expected = CONTENT[:, j] + weight * said[:, j]
-        np.testing.assert_allclose(
-            model.rescore(CONTENT, known)[:, j], expected, rtol=0, atol=1e-9
-        )
+        np.testing.assert_allclose(model.rescore(CONTENT, known)[:, j], expected, rtol=0, atol=1e-9)
 
 
 def test_numbers_of_1_put_answers_in_the_place_of_predictions():
@@ -182,9 +183,11 @@ def test_in_a_world_that_can_be_enumerated_answers_move_towards_bayes_rule(stren
     known = np.column_stack([truth[half:, 0], np.full(half, np.nan)])
     exact = expit(theta[half:, 1] + strength * truth[half:, 0])
     nothing, told = (expit(model.rescore(content[half:], k)[:, 1]) for k in (None, known))
-    paper = expit(learned(truth[:half], content[:half], evidence_weight=1.0).rescore(
-        content[half:], known
-    )[:, 1])
+    paper = expit(
+        learned(truth[:half], content[:half], evidence_weight=1.0).rescore(content[half:], known)[
+            :, 1
+        ]
+    )
     errors = [np.abs(p - exact).mean() for p in (nothing, told, paper)]
     assert errors[1] < 0.6 * errors[0]
     assert errors[1] < errors[2]
@@ -244,7 +247,11 @@ class TestSimulatedPeople:
 
 def test_learning_draws_nothing_and_counts_documents_by_weight():
     first, again = (learned(Y, CONTENT).combination_.known_weights for _ in range(2))
-    assert first == again == learned(Y, CONTENT, sample_weight=np.ones(len(Y))).combination_.known_weights
+    assert (
+        first
+        == again
+        == learned(Y, CONTENT, sample_weight=np.ones(len(Y))).combination_.known_weights
+    )
     weight = np.where(np.arange(len(Y)) < 800, 1.0, 0.0)
     some = learned(Y, CONTENT, sample_weight=weight).combination_.known_weights
     assert some == learned(Y[:800], CONTENT[:800]).combination_.known_weights
@@ -271,7 +278,9 @@ def test_constant_labels_are_moved_by_no_answer():
 
 
 def test_a_classifier_keeps_its_answers_when_it_is_copied():
-    X = np.random.default_rng(8).poisson(0.5 + 2 * Y @ np.random.default_rng(9).random((6, 15)) ** 4)
+    X = np.random.default_rng(8).poisson(
+        0.5 + 2 * Y @ np.random.default_rng(9).random((6, 15)) ** 4
+    )
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, Y)
     known = {"accepted": [0], "rejected": [4]}
     copied = pickle.loads(pickle.dumps(model))

@@ -134,7 +134,9 @@ def test_known_labels_take_the_place_of_their_predictions_and_count_the_same_wei
     np.testing.assert_allclose(posterior[is_open], expected[is_open])
     predicted = 0.25 * (labels.log_odds(expit(content)) - logit(prior))
     np.testing.assert_allclose(parts[2].log_odds, predicted)
-    np.testing.assert_allclose(parts[3].log_odds[is_open], (expected - content - predicted)[is_open])
+    np.testing.assert_allclose(
+        parts[3].log_odds[is_open], (expected - content - predicted)[is_open]
+    )
 
 
 def test_nothing_known_is_the_same_as_all_open():

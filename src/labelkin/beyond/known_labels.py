@@ -15,7 +15,8 @@ under which the labels that remain open have the least squared error.
 1. Somebody walks down the suggestions and answers the first ones.
 2. Somebody names some of the labels but not all. A document of which all labels are named teaches
    that there is no other, which is true of most documents and wrong where it matters: whoever
-   names a label wants to be shown those that are left. (Walks teach it often enough.)
+   names a label wants to be shown those that are left. (Walks teach it often enough, and documents
+   in which nothing is left to find count half.)
 3. Somebody rejects wrong suggestions, and passes over the right ones.
 4. Somebody answers any part of the labels.
 
@@ -44,6 +45,8 @@ Ints = NDArray[np.int64]
 _ENOUGH_CELLS = 300_000
 #: What the numbers are without data, how many squared errors it takes to move them, and how far.
 _START, _INERTIA, _MOST = 0.5, 10.0, 1.5
+#: What a document counts of which all labels are found: the others are those that answers are for.
+_NOTHING_LEFT = 0.5
 #: Steps towards the least squared error, and the share of it that ends them.
 _STEPS, _HALVINGS, _SETTLED = 10, 6, 1e-5
 #: Cells that answers hardly move teach nothing.
@@ -102,6 +105,10 @@ class KnownWeights:
         return _signed(said[1] - said[0], self.accepted), _signed(said[2] - said[1], self.rejected)
 
 
+#: Answers in the place of predictions, and no more: equation 2.
+PAPER_WEIGHTS = KnownWeights((1.0, 1.0), (1.0, 1.0))
+
+
 def learn_known_weights(
     evidence: PredictedEvidence, posterior: Matrix, constant: Bools, *, first_place: bool
 ) -> KnownWeights:
@@ -124,7 +131,7 @@ def learn_known_weights(
     for turn, person in enumerate(_PEOPLE):
         rows = slice(turn, None, len(_PEOPLE))
         dealt[rows] = _answers(person, some.truth[rows], some.place[rows])
-    moves = [sum(some.added(_unit(number), dealt)) for number in range(4)]
+    moves = [np.add(*some.added(_unit(number), dealt)) for number in range(4)]
     best = _least_squares(some, np.isnan(dealt), moves)
     learned = KnownWeights((best[0], best[1]), (best[2], best[3]))
     if not first_place:
@@ -205,7 +212,9 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
     cells &= np.max([np.abs(move) for move in moves], axis=0) > _HARDLY
     X = np.column_stack([move[cells] for move in moves])
     start, truth = some.posterior[cells], some.truth[cells]
-    times = np.broadcast_to(some.times[:, None], cells.shape)[cells]
+    has_more = (is_open & (some.truth == 1)).any(axis=1)
+    by_document = some.times * np.where(has_more, 1.0, _NOTHING_LEFT)
+    times = np.broadcast_to(by_document[:, None], cells.shape)[cells]
     best = np.full(len(moves), _START)
 
     def errors(weights: Matrix) -> tuple[Matrix, Matrix, float]:
@@ -234,9 +243,7 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
     return [float(number) for number in best]
 
 
-def _first_place(
-    some: _Sample, learned: KnownWeights, takes_part: Bools
-) -> tuple[float, float]:
+def _first_place(some: _Sample, learned: KnownWeights, takes_part: Bools) -> tuple[float, float]:
     """Return the shares of accepted and rejected labels in the first place.
 
     Those under which most documents have a true label in front of the open ones; above 0 only where

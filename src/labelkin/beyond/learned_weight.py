@@ -30,7 +30,7 @@ from sklearn.base import BaseEstimator
 
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first
-from labelkin.beyond.known_labels import KnownWeights, learn_known_weights
+from labelkin.beyond.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import read_weight
 from labelkin.method.combination import (
@@ -225,7 +225,7 @@ class LearnedCombination(Combination):
     """
 
     first_place: float = 1.0
-    known_weights: KnownWeights = KnownWeights((1.0, 1.0), (1.0, 1.0))
+    known_weights: KnownWeights = PAPER_WEIGHTS
 
     @property
     def learned_labels(self) -> LearnedLabels:
