@@ -1,8 +1,7 @@
 """Score labels with cleanlab; run by the Python of ``benchmarks/.peer-cleanlab``.
 
-    python cleanlab_child.py FOLDER
-
-reads ``given.npz`` (labels, probabilities) and writes ``quality.npy``, documents × labels.
+Each line of the standard input is a folder: ``given.npz`` (labels, probabilities) is read from it,
+``quality.npy``, documents × labels, written to it, and "done" printed.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class
 
 
-def main(folder: Path) -> None:
+def score(folder: Path) -> None:
     given = np.load(folder / "given.npz")
     labels = [np.flatnonzero(row).tolist() for row in given["labels"]]
     quality = get_label_quality_scores_per_class(labels, given["probabilities"])
@@ -22,4 +21,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for line in sys.stdin:
+        score(Path(line.strip()))
+        print("done", flush=True)
