@@ -93,12 +93,11 @@ class KnownWeights:
             1 and 0 where labels are known, NaN where they are open.
         """
         if paper.paper_term is not None:
-            news = (np.where(known == 1, 1 - filled, 0.0), np.where(known == 0, -filled, 0.0))
-            accepted, rejected = (
-                _rows_times(rows, paper.paper_term.weights, shares)
-                for rows, shares in zip(news, (self.accepted, self.rejected), strict=True)
+            weights = paper.paper_term.weights
+            return (
+                _answers_times(known, 1.0, filled, weights, self.accepted),
+                _answers_times(known, 0.0, filled, weights, self.rejected),
             )
-            return accepted, rejected
         with_accepted = np.where(known == 1, 1.0, filled)
         with_all = np.where(known == 0, 0.0, with_accepted)
         said = [paper.beyond_prior(given) for given in (filled, with_accepted, with_all)]
@@ -309,8 +308,17 @@ def _signed(values: Matrix, shares: tuple[float, float]) -> Matrix:
     return np.where(values > 0, shares[0] * values, shares[1] * values)
 
 
-def _rows_times(rows: Matrix, weights: Matrix, shares: tuple[float, float]) -> Matrix:
-    """Return ``rows @ weights`` with scaled weights; of a few documents, few are looked at."""
-    used = np.flatnonzero(rows.any(axis=0))
-    product: Matrix = rows[:, used] @ _signed(weights[used], shares)
+def _answers_times(
+    known: Matrix, answer: float, filled: Matrix, weights: Matrix, shares: tuple[float, float]
+) -> Matrix:
+    """Return what labels of one answer are above their predictions, times their scaled weights.
+
+    Only the labels that have this answer somewhere are looked at: of one document, a few.
+    """
+    has_answer = known == answer
+    used = np.flatnonzero(has_answer.any(axis=0))
+    if not len(used):
+        return np.zeros(known.shape)
+    news = np.where(has_answer[:, used], answer - filled[:, used], 0.0)
+    product: Matrix = news @ _signed(weights[used], shares)
     return product
