@@ -53,12 +53,16 @@ Cells that break a rule, and one text that is labelled in two ways, are issues o
 cells that contradict each other one is wrong, and which follows by conditioning.
 
 ```python
-from labelkin import LabelAudit
+from sklearn.feature_extraction.text import TfidfVectorizer
 
-audit = LabelAudit(random_state=0).fit(X, Y)
-audit.issues_frame()          # the surest first, up to where the list should end
-audit.label_errors_           # how many are missing and wrong, label by label
-Y_better = audit.cleaned()    # with the surest repairs made
+from labelkin import LabelAudit, corpora
+
+news = corpora.newsroom(500)  # a made corpus: texts with topic labels
+X = TfidfVectorizer().fit_transform(news.documents)
+audit = LabelAudit(random_state=0).fit(X, news.Y)
+print(audit.issues_frame(top=5))  # the surest first; without top, up to where the list should end
+print(audit.label_errors_[:3])  # how many are missing and wrong, label by label
+Y_better = audit.cleaned()  # with the surest repairs made
 ```
 
 Written by `python -m docs.make.audit RESULTS…` from stored runs of the experiments `audit-…`; no
