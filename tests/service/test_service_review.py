@@ -121,7 +121,7 @@ def test_without_a_review_there_is_nothing_to_review(news_file, tmp_path):
 
 
 def test_a_token_guards_the_review(issues):
-    with serving(review=issues, token="secret") as client:  # noqa: S106
+    with serving(review=issues, token="secret") as client:
         assert client.get("/api/review").status_code == 401
         assert client.get("/review").status_code == 200
 

@@ -66,7 +66,7 @@ def audit(
     at_least: Annotated[
         float | None,
         typer.Option(
-            min=0.5,
+            min=0,
             max=1,
             help="With --apply: also make undecided changes that are at least so probable.",
         ),

@@ -62,7 +62,7 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     asked(page, "missing", "grain")
     press("x")
     page.get_by_text("All issues are answered.").wait_for()
-    assert progress(page) == "3 of 3 answered: 1 changed, 1 kept, 1 left open"
+    assert progress(page) == "3 of 3 answered: 1 changed, 1 kept, 1 undecided"
     assert said(review.journal) == [("n7", "change"), ("n8", "keep"), ("n9", "cannot say")]
     keep_picture(page, "review-done")
 
@@ -188,7 +188,7 @@ def test_the_two_pages_lead_to_each_other(open_page, news_file, tmp_path):
         page.get_by_role("link", name="Review").click()
         asked(page, "missing", "grain")
         page.get_by_role("link", name="Suggestions").click()
-        page.locator("#text").wait_for()
+        page.get_by_role("link", name="Review").wait_for()
 
 
 def test_without_issues_the_page_says_what_makes_them(open_page, server):

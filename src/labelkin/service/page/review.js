@@ -99,10 +99,10 @@ function showProgress(review) {
   state = review;
   const answered = review.change + review.keep + review.cannot_say;
   setText(find("review-name"), review.name);
-  const rest = `${count(review.change)} changed, ${count(review.keep)} kept`;
+  const said = `${count(review.change)} changed, ${count(review.keep)} kept`;
   setText(
     find("progress-text"),
-    `${count(answered)} of ${count(review.total)} answered: ${rest}, ${count(review.cannot_say)} left open`,
+    `${count(answered)} of ${count(review.total)} answered: ${said}, ${count(review.cannot_say)} undecided`,
   );
   find("progress").max = Math.max(1, review.total);
   find("progress").value = answered;

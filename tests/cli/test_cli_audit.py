@@ -1,0 +1,361 @@
+"""``labelkin audit``: the list, the page, going on after a kill, and the corrected corpus."""
+
+import csv
+import json
+import re
+from html.parser import HTMLParser
+from unittest import mock
+
+import numpy as np
+import pytest
+from in_process import call
+
+from labelkin import corpora
+from labelkin.cli import auditing
+from labelkin.corpora.corrections import Decision
+from labelkin.service.journal import Entry, Journal
+
+N_DOCUMENTS = 240
+#: A label that a spreadsheet would compute.
+FORMULA = "=HYPERLINK(1)"
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory):
+    """A corpus in which wheat without grain is an error; where it was made."""
+    news = corpora.newsroom(N_DOCUMENTS)
+    rows = [
+        {"id": f"n{i}", "text": text, "labels": list(labels), "note": i}
+        for i, (text, labels) in enumerate(zip(news.documents, news.Y.label_sets(), strict=True))
+    ]
+    for row in rows:
+        row["labels"] = [FORMULA if label == "grain" else label for label in row["labels"]]
+    has_both = [r for r in rows if {"wheat", FORMULA} <= set(r["labels"])]
+    for row in has_both[:4]:
+        row["labels"].remove(FORMULA)
+    path = tmp_path_factory.mktemp("damaged") / "news.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path, [row["id"] for row in has_both[:4]]
+
+
+@pytest.fixture(scope="module")
+def audited(damaged, tmp_path_factory):
+    """The list, the page and what was printed."""
+    folder = tmp_path_factory.mktemp("audited")
+    done = call(
+        "audit", damaged[0], "--out", folder / "issues.csv", "--html", folder / "report.html",
+        "--top", 40,
+    )  # fmt: skip
+    done.done()
+    return folder, done
+
+
+def rows_of(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def labels_of(path):
+    return {r["id"]: r["labels"] for r in map(json.loads, path.read_text().splitlines())}
+
+
+def test_the_damage_is_in_the_list(damaged, audited):
+    found = rows_of(audited[0] / "issues.csv")
+    grain = [row["document"] for row in found if row["label"] == f"'{FORMULA}"]
+    assert len(set(damaged[1]) & set(grain)) >= 2  # by chance: none, of 240 documents
+    assert len(found) <= 40
+    probability = [float(row["probability"]) for row in found]
+    assert probability == sorted(probability, reverse=True)
+
+
+def test_the_list_has_what_a_person_needs_and_room_for_a_decision(audited):
+    for row in rows_of(audited[0] / "issues.csv"):
+        assert row["decision"] == ""
+        assert row["repair"] == ("remove" if row["given"] == "yes" else "add")
+        assert row["text"] and row["similar"] and len(row["fingerprint"]) == 12
+        parts = [float(row[name]) for name in ("prior", "content", "other labels", "noise")]
+        total = sum(parts) + float(row["number of labels"]) + float(row.get("twins") or 0)
+        assert 1 / (1 + np.exp(-total)) == pytest.approx(float(row["probability"]), abs=0.01)
+
+
+def test_no_cell_of_the_list_is_a_formula(audited):
+    with (audited[0] / "issues.csv").open(newline="") as file:
+        cells = [cell for row in csv.reader(file) for cell in row]
+    assert any(cell.startswith("'=HYPERLINK") for cell in cells)
+    assert not [c for c in cells if re.match(r"[=+@\t\r]|-(?!\d)", c)]
+
+
+def test_what_is_printed(audited):
+    out = audited[1].out
+    assert re.search(r"^documents +240$", out, re.MULTILINE)
+    assert re.search(r"^expected errors +\d+: \d+ labels missing, \d+ wrong$", out, re.MULTILINE)
+    assert re.search(r"^kind +listed +expected errors +surest$", out, re.MULTILINE)
+    assert f"add {FORMULA}" in out
+    assert "audited in" in audited[1].err
+
+
+class _Page(HTMLParser):
+    """What a page asks for, its marks and its headings."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.asked, self.tags = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.asked += [v for k, v in attributes if k in ("src", "href") and not v.startswith("#")]
+
+
+def test_the_page_stands_alone_and_marks_words(audited):
+    text = (audited[0] / "report.html").read_text()
+    page = _Page(text)
+    assert page.asked == [] and "script" not in page.tags
+    assert not re.search(r"https?://|@import|url\(", text)
+    assert page.tags.count("mark") > 10
+    assert {"article", "table", "details", "blockquote"} <= set(page.tags)
+    assert "Similar documents" in text
+
+
+def test_json_lines_hold_the_texts(damaged, tmp_path):
+    out = tmp_path / "issues.jsonl"
+    call("audit", damaged[0], "--out", out, "--top", 5, "--content", "naive_bayes", "-q").done()
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(found) == 5
+    labels = labels_of(damaged[0])
+    for one in found:
+        assert (one["label"] in labels[one["document"]]) is one["given"]
+        assert one["labels"] == sorted(labels[one["document"]])
+        assert one["words"] and all(word["words"] for word in one["words"])
+        assert all(word.lower() in one["text"].lower() for w in one["words"] for word in w["words"])
+
+
+def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
+    out, whole = tmp_path / "issues.csv", tmp_path / "whole.csv"
+    small = mock.patch.object(auditing, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
+    kept = auditing.fit_content
+    learned = []
+
+    def stopped(*arguments, **options):
+        if len(learned) == 2:
+            raise KeyboardInterrupt
+        learned.append(1)
+        return kept(*arguments, **options)
+
+    with small, mock.patch.object(auditing, "fit_content", stopped):
+        done = call("audit", damaged[0], "--out", out, "--top", 20)
+    assert done.code == 1
+    assert "What was finished is kept; the same command goes on from there." in done.err
+    state = tmp_path / ".issues.csv.audit"
+    assert len(list(state.glob("block-*.npy"))) == 2
+    assert not out.exists()
+
+    (state / ".0.part").touch()  # what a kill leaves of a file
+    with small, mock.patch.object(auditing, "fit_content", wraps=kept) as fitted:
+        done = call("audit", damaged[0], "--out", out, "--top", 20)
+    done.done()
+    assert "2 of 4 parts of the content evidence were there; going on." in done.err
+    assert fitted.call_count == 2
+    assert not state.exists()
+    call("audit", damaged[0], "--out", whole, "--top", 20, "-q").done()
+    one, other = rows_of(out), rows_of(whole)
+    assert [(r["document"], r["label"]) for r in one] == [
+        (r["document"], r["label"]) for r in other
+    ]
+    for a, b in zip(one, other, strict=True):
+        assert float(a["probability"]) == pytest.approx(float(b["probability"]), abs=1e-5)
+
+
+def test_what_other_options_have_left_is_not_taken(damaged, tmp_path):
+    out = tmp_path / "issues.csv"
+    with mock.patch.object(auditing, "shown_issues", side_effect=KeyboardInterrupt):
+        assert call("audit", damaged[0], "--out", out).code == 1
+    done = call("audit", damaged[0], "--out", out, "--random-state", 1, "--top", 3)
+    done.done()
+    assert "were there" not in done.err
+
+
+def tea(path, sets):
+    """A corpus of short texts."""
+    rows = [
+        {"id": i, "text": f"tea milk {' '.join(labels)} and words", "labels": labels}
+        for i, labels in enumerate(sets)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ([["tea"], ["milk"]] * 3, "at least 8 documents, so that each can be judged by the others"),
+        ([["tea"]] * 10, "a label that at least 2 documents have and 2 lack"),
+        ([[f"l{i}"] for i in range(10)], "none of the 10 labels of .* is such"),
+        ([[]] * 10, "a corpus must have labels, got none in 10 documents"),
+    ],
+)
+def test_a_corpus_that_cannot_be_audited_is_one_line(tmp_path, sets, message):
+    path = tea(tmp_path / "tea.jsonl", sets)
+    line = call("audit", path, "--min-documents", 1).refused()
+    assert re.search(message, line)
+
+
+def test_labels_and_documents_that_say_little_are_named(tmp_path):
+    sets = [["tea", "all", "once"], [], *[["tea", "all"], ["milk", "all"], []] * 8]
+    sets = [[*labels, "all"] if "all" not in labels and labels else labels for labels in sets]
+    path = tea(tmp_path / "tea.jsonl", sets)
+    done = call("audit", path, "--min-documents", 1)
+    done.done()
+    assert "once" in done.err and "one document alone" in done.err
+    assert re.search(r"\d+ documents have no label", done.err)
+
+
+def test_a_constant_label_is_named(tmp_path):
+    path = tea(tmp_path / "tea.jsonl", [["tea", "all"], ["milk", "all"]] * 8)
+    done = call("audit", path, "--min-documents", 1)
+    done.done()
+    assert "'all'" in done.err and "cannot be audited" in done.err
+
+
+def test_vectors_are_audited_too(tmp_path):
+    lines = ["@relation 'x: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
+    lines += ["@attribute x numeric", "@attribute y numeric", "@data"]
+    lines += [f"{i % 2},{i % 3 == 0:d},{i % 2 + 0.01 * i},{i % 3}" for i in range(60)]
+    path = tmp_path / "x.arff"
+    path.write_text("\n".join(lines) + "\n")
+    out, html = tmp_path / "issues.jsonl", tmp_path / "x.html"
+    call("audit", path, "--out", out, "--html", html, "--top", 3).done()
+    assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == [""] * 3
+
+    corrected = tmp_path / "corrected.jsonl"
+    first = json.loads(out.read_text().splitlines()[0])
+    decided = tmp_path / "decided.jsonl"
+    decided.write_text(json.dumps({**first, "decision": "change"}))
+    done = call("audit", path, "--apply", decided, "--out", corrected)
+    done.done()
+    assert "ids and labels only" in done.err
+    assert (first["label"] in labels_of(corrected)[first["document"]]) is not first["given"]
+
+
+class TestApply:
+    """The corrected corpus."""
+
+    def decide(self, audited, tmp_path, answers):
+        """Edit the list as a person does."""
+        rows = rows_of(audited[0] / "issues.csv")
+        for row, answer in zip(rows, answers, strict=False):
+            row["decision"] = answer
+        path = tmp_path / "decided.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], delimiter=";")
+            writer.writeheader()
+            writer.writerows(rows)
+        return path, rows
+
+    def test_decisions_are_made_and_nothing_else_changes(self, damaged, audited, tmp_path):
+        path, rows = self.decide(audited, tmp_path, ["change", "keep", "Change", "cannot say"])
+        out = tmp_path / "corrected.jsonl"
+        done = call("audit", damaged[0], "--apply", path, "--out", out)
+        assert "40, of which 2 are to be changed" in done.done()
+        before, after = damaged[0].read_text().splitlines(), out.read_text().splitlines()
+        changed = {rows[0]["document"], rows[2]["document"]}
+        for old, new in zip(before, after, strict=True):
+            one, other = json.loads(old), json.loads(new)
+            assert (old != new) is (one["id"] in changed)
+            assert {**one, "labels": 0} == {**other, "labels": 0}
+
+    def test_sure_ones_are_made_from_a_probability_on(self, damaged, audited, tmp_path):
+        path, rows = self.decide(audited, tmp_path, ["keep"])
+        least = float(rows[4]["probability"])
+        out = tmp_path / "corrected.jsonl"
+        call("audit", damaged[0], "--apply", path, "--out", out, "--at-least", least).done()
+        before, after = labels_of(damaged[0]), labels_of(out)
+        differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
+        wanted = {
+            (row["document"], row["label"].removeprefix("'"))
+            for row in rows[1:]
+            if float(row["probability"]) >= least
+        }
+        assert differing == wanted
+
+    def test_the_journal_has_the_last_word(self, damaged, audited, tmp_path):
+        path, rows = self.decide(audited, tmp_path, ["change", "change"])
+        cells = [
+            (row["document"], row["label"].removeprefix("'"), row["given"] == "yes") for row in rows
+        ]
+        journal = Journal(tmp_path / "j.sqlite")
+        answers = [Decision(*cells[0], "keep"), Decision(*cells[2], "change")]
+        journal.append(answers).result(timeout=30)
+        journal.close()
+        out = tmp_path / "corrected.jsonl"
+        apply = ["--apply", path, "--apply", tmp_path / "j.sqlite"]
+        call("audit", damaged[0], *apply, "--out", out).done()
+        before, after = labels_of(damaged[0]), labels_of(out)
+        differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
+        assert differing == {cells[1][:2], cells[2][:2]}
+
+    def test_a_list_of_another_corpus_is_an_error_and_nothing_is_written(self, audited, tmp_path):
+        path, _ = self.decide(audited, tmp_path, ["change"])
+        other = tea(tmp_path / "tea.jsonl", [["tea"]])
+        out = tmp_path / "corrected.jsonl"
+        line = call("audit", other, "--apply", path, "--out", out).refused()
+        assert "none of their 1 documents is there" in line
+        assert not out.exists()
+
+    def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):
+        path = tmp_path / "both.csv"
+        path.write_text("document,label,given,decision\nn1,tea,no,change\nn1,tea,no,keep\n")
+        line = call("audit", damaged[0], "--apply", path, "--out", tmp_path / "c.jsonl").refused()
+        assert "decided once, got 'change' and 'keep' for the label 'tea' of document 'n1'" in line
+
+    def test_tables_with_other_columns(self, tmp_path):
+        table = tmp_path / "tea.csv"
+        table.write_text("body|tags\nhot|tea,milk\ncold|\n")
+        decided = tmp_path / "d.csv"
+        decided.write_text("document,label,given,decision\n1,tea,yes,change\n2,tea,no,change\n")
+        told = ["--columns", "text=body", "--columns", "labels=tags", "--separator", ","]
+        out = tmp_path / "new.csv"
+        call("audit", table, *told, "--delimiter", "|", "--apply", decided, "--out", out).done()
+        assert out.read_text() == "body|tags\nhot|milk\ncold|tea\n"
+
+    def test_a_known_corpus_becomes_json_lines(self, tmp_path):
+        decided = tmp_path / "d.csv"
+        label = corpora.newsroom().Y.label_sets()[0][0]
+        decided.write_text(f"document,label,given,decision\n1,{label},yes,change\n")
+        out = tmp_path / "new.jsonl"
+        call("audit", "newsroom", "--apply", decided, "--out", out, "-q").done()
+        assert label not in labels_of(out)["1"]
+        assert corpora.load(out).Y.shape[0] == 3000
+
+
+def test_training_uses_the_answers(damaged, audited, tmp_path):
+    rows = rows_of(audited[0] / "issues.csv")
+    cells = [(r["document"], r["label"].removeprefix("'"), r["given"] == "yes") for r in rows]
+    journal = Journal(tmp_path / "j.sqlite")
+    answers = [
+        Decision(*cells[0], "change", fingerprint=rows[0]["fingerprint"]),
+        Decision(*cells[1], "keep"),
+        Decision(*cells[2], "cannot say"),
+        Decision(*cells[3], "change", fingerprint="another text"),
+    ]
+    journal.append([*answers, Entry("m", "green tea", ("green",))]).result(timeout=30)
+    journal.close()
+    from labelkin.cli.training import training_documents
+
+    corpus = corpora.load(damaged[0])
+    found = training_documents(corpus, False, tmp_path / "j.sqlite", True)
+    before = corpus.Y.label_sets()
+    after = found.labels.label_sets()
+    differing = {
+        (name, label)
+        for name, one, other in zip(corpus.names(), before, after, strict=False)
+        for label in set(one) ^ set(other)
+    }
+    assert differing == {cells[0][:2]}
+    assert after[-1] == ("green",)
+    done = call(
+        "train", damaged[0], "-o", tmp_path / "m", "--journal", tmp_path / "j.sqlite",
+        "--content", "naive_bayes",
+    )  # fmt: skip
+    done.done()
+    assert "1 not made, because the text is not the one that was looked at" in done.err
