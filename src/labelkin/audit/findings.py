@@ -108,21 +108,21 @@ class Findings:
         given = bool(has[i, j])
         sign = -1.0 if given else 1.0
         n_others = float(has.indptr[i + 1] - has.indptr[i] - given)
-        b, w, v, none, many, constant = self.noise.weights.tolist()
-        count = float(np.log1p(n_others))
-        factor = sign * (w + v * count)
+        content, labels, number = self.noise.parts(
+            float(self.content[i, j]), float(self.evidence.added[i, j]), n_others
+        )
         parts = {
             "prior": sign * prior,
-            "content": sign * (b * float(self.content[i, j]) - prior),
-            "other labels": factor * float(self.evidence.added[i, j]),
-            "number of labels": sign * (none * (n_others == 0) + many * count + constant),
+            "content": sign * float(content - prior),
+            "other labels": sign * float(labels),
+            "number of labels": sign * float(number),
             "noise": float(self.noise.offsets()[given][j]),
         }
         reason = ""
         if (i, j) in self.twins:
             twin = self.twins[i, j]
             parts["twins"] = twin.added
-            same = "the same text" if twin.similarity > 1 - 1e-6 else "nearly the same text"
+            same = "the same words" if twin.similarity > 1 - 1e-6 else "nearly the same words"
             reason = f"document {twin.document} has {same} and is labelled otherwise"
         if (i, j) in self.broken:
             rule = self.broken[i, j]
@@ -135,7 +135,7 @@ class Findings:
             given=given,
             probability=float(self.probability[i, j]),
             parts=parts,
-            labels=self._other_labels(i, j, factor),
+            labels=self._other_labels(i, j, sign * float(self.noise.label_weight(n_others))),
             similar=tuple(SimilarDocument(k, s, self._has(k, j)) for k, s in similar),
             reason=reason,
         )

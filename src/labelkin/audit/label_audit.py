@@ -31,7 +31,7 @@ from labelkin.label_matrix import (
 )
 from labelkin.label_matrix.record import some_of
 from labelkin.method.combination import Matrix
-from labelkin.method.label_evidence import as_label_classifier
+from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import route_fit, seeded
@@ -43,6 +43,8 @@ _SURE = 30.0
 _CLIP = 1e-6
 #: Cells that are wrong with this probability are not learned from in a second round.
 _SUSPECT = 0.5
+#: Label evidence this exact is a quarter faster and moves no log-odds by more than 0.01.
+_EXACT = 1e-6
 
 
 class _Round(NamedTuple):
@@ -259,7 +261,9 @@ class LabelAudit(BaseEstimator):
 
         Parameters
         ----------
-        top, kinds
+        top : int, optional
+            As in :meth:`issues`.
+        kinds : collection of "missing", "wrong", "twin", "rule", optional
             As in :meth:`issues`.
         ids : sequence of length n_documents, optional
             Names of the documents, in place of their rows.
@@ -323,7 +327,8 @@ class LabelAudit(BaseEstimator):
                     values = self._out_of_fold(content, X, target, sample_weight)
             log_odds = np.clip(values, -_SURE, _SURE).astype(np.float32)
             with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
-                classifier = as_label_classifier(self.labels)
+                default = LogisticLabels(tol=_EXACT)
+                classifier = as_label_classifier(default if self.labels is None else self.labels)
                 evidence = GivenEvidence.of(classifier, labels, weight, learned=learned)
         with stage("rates of errors", self.verbose):
             noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)

@@ -7,7 +7,9 @@ looking at y says how probable t is,
 
 where k is the number of other labels that the document has: equation 2 is b = w = 1 and v = 0. A
 document with many labels is a survey, of which each label makes the others improbable; how much
-less that counts, v, is learned. Then t is lost with the rate m = p(y = 0 | t = 1), and a wrong
+less that counts, v, is learned. More labels than 99 of 100 documents have count as these do, and
+label evidence never counts less than nothing: what is learned of documents with four labels is not
+carried on to one with fifteen. Then t is lost with the rate m = p(y = 0 | t = 1), and a wrong
 label is given with f_j = p(y = 1 | t = 0), so that the log-odds of an error are
 
     missing (y = 0):   z + log m − log(1 − f_j)
@@ -22,7 +24,7 @@ labels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +84,8 @@ class NoiseModel:
         p(not given | true), of all labels alike.
     wrong_rate
         p(given | not true), ``(n_labels,)``.
+    most_others
+        Other labels of a document, k, beyond which they count as so many.
     log_likelihood
         Of the given labels, mean over cells.
     """
@@ -89,6 +93,7 @@ class NoiseModel:
     weights: Matrix
     missing_rate: float
     wrong_rate: Matrix
+    most_others: float
     log_likelihood: float
 
     @classmethod
@@ -111,10 +116,11 @@ class NoiseModel:
         sample_weight : array of shape (n_documents,), optional
             How often each document counts.
         """
-        cells = _chosen_cells(content, added, labels, sample_weight)
+        most = max(1.0, float(np.quantile(np.diff(labels.positive.indptr), 0.99)))
+        cells = _chosen_cells(content, added, labels, sample_weight, most)
         positive, known = labels.counts(sample_weight)
         odds = (positive + 0.5) / (known - positive + 0.5)
-        return _maximise(cells, odds)
+        return _maximise(cells, odds, most)
 
     def explains_more_than(self, other: NoiseModel) -> bool:
         """Return whether the given labels are clearly more probable than under another model.
@@ -128,11 +134,22 @@ class NoiseModel:
         self, content: Matrix, added: Matrix, n_others: Matrix, given: NDArray[np.bool_]
     ) -> Matrix:
         """Return the log-odds that what the corpus says of each cell is wrong."""
-        b, w, v, none, many, constant = self.weights
-        count = np.log1p(n_others)
-        z = b * content + (w + v * count) * added + none * (n_others == 0) + many * count + constant
+        from_content, from_labels, from_number = self.parts(content, added, n_others)
+        z = from_content + from_labels + from_number
         missing, wrong = self.offsets()
         return np.where(given, wrong - z, z + missing)
+
+    def parts(self, content: Any, added: Any, n_others: Any) -> tuple[Any, Any, Any]:
+        """Return what content, other labels and their number add to the log-odds of the truth."""
+        _, _, _, none, many, constant = self.weights
+        count = np.log1p(np.minimum(n_others, self.most_others))
+        number = none * (n_others == 0) + many * count + constant
+        return self.weights[0] * content, self.label_weight(n_others) * added, number
+
+    def label_weight(self, n_others: Any) -> Any:
+        """Return how much label evidence counts beside so many other labels."""
+        count = np.log1p(np.minimum(n_others, self.most_others))
+        return np.maximum(self.weights[1] + self.weights[2] * count, 0.0)
 
     def offsets(self) -> tuple[Matrix, Matrix]:
         """Return what the rates add to the log-odds of an error, missing and wrong."""
@@ -153,6 +170,7 @@ def _chosen_cells(
     added: NDArray[np.floating],
     labels: LabelMatrix,
     sample_weight: Matrix | None,
+    most: float,
 ) -> Cells:
     """Return all cells, or those in question and, on some documents, the others.
 
@@ -178,7 +196,7 @@ def _chosen_cells(
             taken &= labels.unknown[rows].toarray() == 0
         i, j = np.nonzero(taken)
         times = np.where(in_question[i, j], 1.0, stride) * weight[rows][i]
-        others = n_others[rows][i] - given[i, j]
+        others = np.minimum(n_others[rows][i] - given[i, j], most)
         parts.append((features_of(c[i, j], e[i, j], others), j, given[i, j], times))
     return Cells(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
@@ -192,7 +210,7 @@ def _bound(
     return float(np.partition(total.ravel(), place)[place])
 
 
-def _maximise(cells: Cells, odds: Matrix) -> NoiseModel:
+def _maximise(cells: Cells, odds: Matrix, most: float) -> NoiseModel:
     """Climb from equation 2 by Fisher scoring."""
     counted = _RATE_COUNT + _RATE_SHARE * float(cells.weight[cells.given].sum())
     start = np.concatenate([_EQUATION_2, [_log_odds(_RATE), _log_odds(_RATE)]])
@@ -211,7 +229,8 @@ def _maximise(cells: Cells, odds: Matrix) -> NoiseModel:
             break
     missing, share = expit(at.place[-2:]).tolist()
     wrong = np.minimum(share * odds, _MOST)
-    return NoiseModel(at.place[:-2], missing, wrong, at.likelihood / float(cells.weight.sum()))
+    mean = at.likelihood / max(float(cells.weight.sum()), 1.0)
+    return NoiseModel(at.place[:-2], missing, wrong, most, mean)
 
 
 class _Objective(NamedTuple):
