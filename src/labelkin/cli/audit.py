@@ -142,6 +142,7 @@ def audit(
             lambda: training.make_content(content, loaded.features, random_state),
             kept,
             report,
+            n_jobs,
         )
         if evidence.n_kept:
             going_on = f"{evidence.n_kept} of {len(evidence.classifiers)} parts of the content"

@@ -7,12 +7,14 @@ import io
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -133,7 +135,12 @@ class ContentEvidence(NamedTuple):
 
 
 def content_evidence(
-    X: Any, labels: LabelMatrix, make: Callable[[], Any], kept: KeptEvidence, report: Report
+    X: Any,
+    labels: LabelMatrix,
+    make: Callable[[], Any],
+    kept: KeptEvidence,
+    report: Report,
+    n_jobs: int | None = None,
 ) -> ContentEvidence:
     """Learn content evidence out of fold, or take what is kept of it.
 
@@ -152,7 +159,8 @@ def content_evidence(
         if found is None:
             classifier = make()
             part = labels.columns(columns) if len(blocks) > 1 else labels
-            values = fit_content(classifier, X, part, {}, out_of_fold=True)
+            with nullcontext() if n_jobs is None else parallel_config(n_jobs=n_jobs):
+                values = fit_content(classifier, X, part, {}, out_of_fold=True)
             assert values is not None
             found = values, classifier
             kept.write(k, *found)
