@@ -83,10 +83,10 @@ class GivenEvidence(NamedTuple):
     def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:
         """Return what each other label adds to label j of document i; ``None``: not linear."""
         layer = self.layers[int(self.fold[i])]
-        if layer.known is None:
+        if layer.paper_term is None:
             return None
         given = _given(labels.rows([i]), layer.prior)[0]
-        return np.asarray((given - layer.prior) * layer.known.weights[:, j])
+        return np.asarray((given - layer.prior) * layer.paper_term.weights[:, j])
 
 
 def blocks(rows: NDArray[np.int64], n_labels: int) -> Iterator[NDArray[np.int64]]:
