@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import corpora, metrics, rules, significance, splits, text
+    from labelkin import corpora, metrics, rivals, rules, significance, splits, text
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.naive_bayes import NaiveBayes
@@ -91,6 +91,7 @@ __all__ = [
     "label_graph",
     "load",
     "metrics",
+    "rivals",
     "rules",
     "save",
     "significance",

@@ -202,5 +202,3 @@ def _fit_on(
     chain: ClassifierChain, X: Any, labels: LabelMatrix, rows: NDArray[np.int64] | slice
 ) -> ClassifierChain:
     return chain.fit(X[rows], labels.rows(rows))
-
-

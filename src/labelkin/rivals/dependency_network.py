@@ -31,7 +31,8 @@ class DependencyNetwork(LogOddsClassifier):
 
     Every label has a classifier of the document and all other labels. Starting from binary
     relevance, labels are drawn in turn from it, given the present values of the others; a label's
-    probability is the mean of those it was drawn with after the first sweeps.
+    probability is the mean of those it was drawn with after the first sweeps. Labels that all but
+    determine each other, such as classes of which each document has one, make the draws get stuck.
 
     Parameters
     ----------
@@ -83,6 +84,12 @@ class DependencyNetwork(LogOddsClassifier):
         self.clip = clip
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that classes are hard for it: where each rules all others out, draws get stuck."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         if not (isinstance(self.n_samples, int | np.integer) and self.n_samples >= 1):

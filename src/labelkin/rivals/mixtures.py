@@ -216,9 +216,9 @@ class _WordMixture(LogOddsClassifier):
         new = score > scores.max(axis=1)
         total = logsumexp(np.column_stack([scores, np.where(new, score, -np.inf)]), axis=1)
         share = np.exp(scores - total[:, None])
-        probability = share @ self.label_sets_ + np.where(new, np.exp(score - total), 0)[
-            :, None
-        ] * best
+        probability = (
+            share @ self.label_sets_ + np.where(new, np.exp(score - total), 0)[:, None] * best
+        )
         log_odds = log_odds_of(np.clip(probability, 0.0, 1.0), clip=self.clip)
         return np.where(np.isnan(self.prior_), log_odds, self.prior_)
 

@@ -32,8 +32,8 @@ Columns = NDArray[np.int64]
 class LabelPowerset(LogOddsClassifier):
     """One multiclass classifier whose classes are the label sets of the training documents.
 
-    ``predict`` returns the most probable label set; a label's probability is that of all the sets
-    that have it. Label sets that no training document has are never predicted.
+    A label's probability is that of all the sets that have it. Label sets that no training document
+    has are never predicted.
 
     Parameters
     ----------
@@ -45,6 +45,9 @@ class LabelPowerset(LogOddsClassifier):
         of its largest frequent subsets instead, or is left out.
     keep_subsets : int, default 2
         How many subsets that is at most (strategy A of Read et al., b).
+    decide : "label_set" or "labels", default "label_set"
+        Whether ``predict`` returns the most probable label set (right as a whole), or each label
+        whose probability exceeds one half (right label by label).
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     n_jobs : int, optional
@@ -73,6 +76,7 @@ class LabelPowerset(LogOddsClassifier):
         *,
         min_documents: int = 1,
         keep_subsets: int = 2,
+        decide: Literal["label_set", "labels"] = "label_set",
         clip: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -80,16 +84,17 @@ class LabelPowerset(LogOddsClassifier):
         self.estimator = estimator
         self.min_documents = min_documents
         self.keep_subsets = keep_subsets
+        self.decide = decide
         self.clip = clip
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     def predict(self, X: Any) -> Any:
-        """Return the most probable label set of each document.
+        """Return the most probable label set of each document, or as ``decide`` says.
 
         In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
         """
-        if getattr(self, "target_kind_", "") != "multilabel":
+        if getattr(self, "target_kind_", "") != "multilabel" or self.decide == "labels":
             return super().predict(X)
         check_is_fitted(self)
         best = self.label_sets_[self._best_sets(self._read_documents(X, reset=False))]
@@ -100,6 +105,8 @@ class LabelPowerset(LogOddsClassifier):
             value = getattr(self, name)
             if not (isinstance(value, int | np.integer) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        if self.decide not in ("label_set", "labels"):
+            raise ValueError(f"decide must be 'label_set' or 'labels', got {self.decide!r}.")
         self.prior_ = label_priors(labels)
         positive = whole_label_sets(labels, type(self).__name__)
         self.label_sets_, rows, classes = prune_label_sets(

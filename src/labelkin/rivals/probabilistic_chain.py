@@ -289,8 +289,7 @@ class ProbabilisticChain(LogOddsClassifier):
     def _check_parameters(self) -> None:
         if self.inference not in ("auto", "exact", "beam", "sample"):
             raise ValueError(
-                "inference must be 'auto', 'exact', 'beam' or 'sample', got "
-                f"{self.inference!r}."
+                f"inference must be 'auto', 'exact', 'beam' or 'sample', got {self.inference!r}."
             )
         if self.decide not in ("label_set", "labels"):
             raise ValueError(f"decide must be 'label_set' or 'labels', got {self.decide!r}.")

@@ -137,9 +137,7 @@ class StackedRelevance(_TwoLevels):
 
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
         if not 0 <= self.min_correlation <= 1:
-            raise ValueError(
-                f"min_correlation must be from 0 to 1, got {self.min_correlation!r}."
-            )
+            raise ValueError(f"min_correlation must be from 0 to 1, got {self.min_correlation!r}.")
         final = self.estimator if self.final_estimator is None else self.final_estimator
         self.conditionals_ = fit_conditionals(
             base_classifier(final, self.random_state),
@@ -231,9 +229,7 @@ class DependentRelevance(_TwoLevels):
 
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
         if self.trained_on not in ("true", "predicted"):
-            raise ValueError(
-                f"trained_on must be 'true' or 'predicted', got {self.trained_on!r}."
-            )
+            raise ValueError(f"trained_on must be 'true' or 'predicted', got {self.trained_on!r}.")
         if self.variant not in ("hard", "soft"):
             raise ValueError(f"variant must be 'hard' or 'soft', got {self.variant!r}.")
         predicted = self.trained_on == "predicted" and unseen is not None
