@@ -124,7 +124,7 @@ def test_the_probability_of_a_label_set_is_the_product_along_the_chain():
     asked = np.zeros((len(NEW), 4), dtype=int)
     first = ClassifierChain(LogisticRegression()).fit(X, Y)
     expected = np.zeros(len(NEW))
-    for j, one in enumerate(first.conditionals_):
+    for one in first.conditionals_:
         log_odds = one.log_odds(NEW, asked.astype(float), one.document_part(NEW))
         expected += np.log(1 - expit(log_odds))
     np.testing.assert_allclose(model.label_set_log_proba(NEW, asked), expected)

@@ -46,7 +46,7 @@ def split(name):
 
 
 def scores(Y, log_odds, decisions, ties="last"):
-    """MULAN's measures; of labels with equal confidence the last, the worst or the best is first."""
+    """MULAN's measures; of equal labels the last, the worst or the best comes first."""
     nudge = np.arange(log_odds.shape[1]) * 1e-12
     if ties != "last":
         nudge = (Y.dense() if ties == "best" else -Y.dense()) * 1e-6

@@ -77,12 +77,15 @@ class Conditional:
 def document_parts(conditionals: Sequence[Conditional], X: Any) -> Matrix:
     """Return the document's part of every label's log-odds, ``(n_documents, n_labels)``."""
     parts = np.empty((X.shape[0], len(conditionals)))
-    linear = [j for j, one in enumerate(conditionals) if one.document_weights is not None]
+    linear: dict[int, Matrix] = {}
+    for j, one in enumerate(conditionals):
+        if one.document_weights is None:
+            parts[:, j] = one.document_part(X)
+        else:
+            linear[j] = one.document_weights
     if linear:
-        weights = np.column_stack([conditionals[j].document_weights for j in linear])
-        parts[:, linear] = X @ weights + [conditionals[j].intercept for j in linear]
-    for j in set(range(len(conditionals))) - set(linear):
-        parts[:, j] = conditionals[j].document_part(X)
+        together = X @ np.column_stack(list(linear.values()))
+        parts[:, list(linear)] = together + [conditionals[j].intercept for j in linear]
     return parts
 
 
@@ -181,7 +184,7 @@ def _linear_form(classifier: Any) -> tuple[Matrix, float] | None:
         return classifier.coef_[0], float(classifier.intercept_[0])
     if type(classifier) is PerLabel and classifier.is_exact_[0]:
         inner = classifier.estimators_[0]
-        if np.shape(getattr(inner, "coef_", None)) == (1, classifier.n_features_in_):
+        if getattr(inner, "coef_", np.empty(0)).shape == (1, classifier.n_features_in_):
             coef = inner.coef_.toarray() if sparse.issparse(inner.coef_) else inner.coef_
             return np.asarray(coef[0], dtype=np.float64), float(inner.intercept_[0])
     return None

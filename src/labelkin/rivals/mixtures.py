@@ -46,14 +46,14 @@ class _SetWords(NamedTuple):
         Number of the pair (label set, label) that may have drawn the word, ``(n_choices,)``.
     word, cell
         The word, and the count it is a choice for, ``(n_choices,)``.
-    count
+    times
         How often the set has the word, ``(n_cells,)``.
     """
 
     member: Columns
     word: Columns
     cell: Columns
-    count: Matrix
+    times: Matrix
 
 
 class _WordMixture(LogOddsClassifier):
@@ -138,19 +138,21 @@ class _WordMixture(LogOddsClassifier):
         place = label * n_words + words.word
         self._start()
         share = self._member_weights()[words.member]
-        drawn = words.count[words.cell] * share  # at first by the weights alone
+        drawn = words.times[words.cell] * share  # at first by the weights alone
         previous = -np.inf
-        for self.n_iter_ in range(1, self.max_iter + 1):
+        for n_iter in range(1, self.max_iter + 1):
+            self.n_iter_ = n_iter
             found = np.bincount(place, weights=drawn, minlength=shape[0] * shape[1])
             smoothed = found.reshape(shape) + self.smoothing
             self.theta_ = smoothed / smoothed.sum(axis=1, keepdims=True)
-            if self.n_iter_ > 1:
+            if n_iter > 1:
                 n_members = len(self.member_set_)
-                self._update(np.bincount(words.member, weights=drawn, minlength=n_members))
+                by_member = np.bincount(words.member, weights=drawn, minlength=n_members)
+                self._update(by_member.astype(np.float64))
             mixed = self._member_weights()[words.member] * self.theta_[label, words.word]
-            total = np.bincount(words.cell, weights=mixed, minlength=len(words.count))
-            drawn = words.count[words.cell] * mixed / total[words.cell]
-            likelihood = float(words.count @ np.log(total)) if len(total) else 0.0
+            total = np.bincount(words.cell, weights=mixed, minlength=len(words.times))
+            drawn = words.times[words.cell] * mixed / total[words.cell]
+            likelihood = float(words.times @ np.log(total)) if len(total) else 0.0
             if likelihood - previous <= self.tol * abs(likelihood):
                 break
             previous = likelihood
@@ -162,7 +164,7 @@ class _WordMixture(LogOddsClassifier):
         return np.concatenate([self._weights(labels) for labels in sets])
 
     def _set_scores(self, X: sparse.csr_array) -> Matrix:
-        """log p(S) p(words | S) of every label set of training, ``(n_documents, n_sets)``."""
+        """Return log p(S) p(words | S) of every set of training, ``(n_documents, n_sets)``."""
         weights = sparse.csr_array(
             (self._member_weights(), (self.member_set_, self.member_label_)),
             shape=(len(self.label_sets_), len(self.theta_)),

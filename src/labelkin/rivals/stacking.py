@@ -48,7 +48,7 @@ class _TwoLevels(LogOddsClassifier):
         self
         """
         X, labels = self._read(X, y)
-        self.relevance_ = None
+        self.relevance_: Any = None
         self._learn_second(X, labels, np.asarray(out_of_fold))
         return self
 
@@ -59,7 +59,7 @@ class _TwoLevels(LogOddsClassifier):
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         base = base_classifier(self.estimator, self.random_state)
         self.relevance_ = clone(base)
-        unseen = fit_content(self.relevance_, X, labels, {}, out_of_fold=self._needs_unseen)
+        unseen = fit_content(self.relevance_, X, labels, {}, out_of_fold=self._needs_unseen())
         self._learn_second(X, labels, unseen)
 
     def _log_odds(self, X: Any) -> Matrix:
@@ -70,7 +70,9 @@ class _TwoLevels(LogOddsClassifier):
             )
         return self._second_log_odds(X, np.asarray(self.relevance_.log_odds(X)))
 
-    _needs_unseen = True
+    def _needs_unseen(self) -> bool:
+        """Return whether the second level learns from predictions of unseen documents."""
+        return True
 
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
         raise NotImplementedError
@@ -144,7 +146,7 @@ class StackedRelevance(_TwoLevels):
             self._seen_again(X),
             labels,
             correlated_labels(labels, self.min_correlation),
-            probability_of(unseen),
+            probability_of(np.asarray(unseen)),
             self.n_jobs,
         )
 
@@ -223,7 +225,6 @@ class DependentRelevance(_TwoLevels):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @property
     def _needs_unseen(self) -> bool:
         return self.trained_on == "predicted"
 
