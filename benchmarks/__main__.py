@@ -26,6 +26,8 @@ SUBJECTS = {
     "naive-bayes": "naive_bayes.measure_naive_bayes",
     "prediction": "prediction.measure_prediction",
     "splits": "splits.measure_splits",
+    "chains": "rivals.measure_chains",
+    "mlknn": "rivals.measure_mlknn",
 }
 
 

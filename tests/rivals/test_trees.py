@@ -1,9 +1,11 @@
 """Trees: Clare & King's split computed by hand, and the mean that chooses the same."""
 
 import numpy as np
+import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from labelkin.rivals import MultilabelForest, MultilabelTree
+from labelkin.storage import save
 
 # Six documents, two features. Feature 0 parts label a, feature 1 parts labels b and c.
 X = np.array([[0, 0], [0, 1], [0, 5], [9, 6], [9, 7], [9, 2]], dtype=float)
@@ -76,3 +78,9 @@ def test_a_forest_is_scikit_learns_on_entropy():
     peer = RandomForestClassifier(20, criterion="entropy", random_state=3).fit(X, Y)
     theirs = np.column_stack([label[:, 1] for label in peer.predict_proba(X)])
     np.testing.assert_allclose(ours, np.clip(theirs, 1e-3, 1 - 1e-3))
+
+
+def test_saving_a_tree_says_why_not(tmp_path):
+    model = MultilabelForest(3, random_state=0).fit(X, Y)
+    with pytest.raises(TypeError, match=r"Compiled trees follow the numbers .* train again"):
+        save(model, tmp_path / "model.labelkin")

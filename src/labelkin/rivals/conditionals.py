@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.platt_svm import PlattSVM
@@ -160,7 +161,7 @@ def fit_conditionals(
 def _fit_one(
     base: Any, X: Any, others: Any, label: LabelMatrix, shown: Columns, prior: float
 ) -> Conditional:
-    with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
+    with _libraries().limit(limits=1, user_api="blas"):  # the same bytes whatever n_jobs
         classifier = clone(base).fit(beside(X, others), labels_for(base, label))
     linear = _linear_form(classifier)
     if linear is None:
@@ -176,6 +177,12 @@ def _fit_one(
         weights[n_features:].copy(),
         intercept,
     )
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return what sets threads: looking for libraries takes as long as fitting a rare label."""
+    return ThreadpoolController()
 
 
 def _linear_form(classifier: Any) -> tuple[Matrix, float] | None:

@@ -7,6 +7,7 @@ other labels, and shows it predictions afterwards.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Literal
 
 import numpy as np
@@ -74,11 +75,13 @@ class _TwoLevels(LogOddsClassifier):
         """Return whether the second level learns from predictions of unseen documents."""
         return True
 
+    @abstractmethod
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
-        raise NotImplementedError
+        """Learn the second level; ``unseen`` are the first's log-odds of left-out documents."""
 
+    @abstractmethod
     def _second_log_odds(self, X: Any, content: Matrix) -> Matrix:
-        raise NotImplementedError
+        """Return the second level's log-odds, given those of the first."""
 
 
 class StackedRelevance(_TwoLevels):

@@ -29,6 +29,10 @@ class _Trees(LogOddsClassifier):
     """What a tree and a forest share: labels that vary go in, probabilities come out."""
 
     clip: float
+    why_not_saved = (
+        "Compiled trees follow the numbers of a file without a look; train again where it is used, "
+        "or joblib.dump for files that are only your own."
+    )
 
     def _grow(self, trees: Any, X: Any, labels: LabelMatrix) -> None:
         positive = whole_label_sets(labels, type(self).__name__)
