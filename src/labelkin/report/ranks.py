@@ -22,6 +22,11 @@ from labelkin.significance import RankTest, rank_test
 #: What Holm's procedure compares all others with, where it is there.
 CONTROL = "labelkin"
 _MEGABYTE = 2**20
+_COST = """\
+Processor's seconds to learn / to give log-odds of the test documents, one thread; the most memory
+that a system's process had on any corpus, with Python and the documents. A threshold rule's seconds
+are beside those of the system it decides for; those of stacking and of dependent relevance are
+beside those of BR, from whose evidence they start."""
 
 
 @dataclass(frozen=True)
@@ -249,8 +254,7 @@ def ranks_sections(comparison: Comparison, pictures: Mapping[str, str] | None = 
             parts.append(markdown_text(f"Not on all corpora, so not in the test: {listed}."))
     parts += [
         "## Cost",
-        "Processor's seconds to learn / to give log-odds of the test documents, one thread; the "
-        "most memory that a system's process had on any corpus, with Python and the documents.",
+        _COST,
         markdown_table(cost_table(comparison)),
     ]
     if comparison.warnings:

@@ -6,11 +6,13 @@ its **votes**. They differ in what they make of the votes.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from labelkin.estimator import LogOddsClassifier
@@ -251,14 +253,23 @@ class IBLR(_VotingNeighbours):
         weights, bias = np.zeros((n_labels, n_labels)), count_log_odds(positive, known)
         if len(varying):
             targets = labels.columns(varying)
-            solved = fit_logistic_layer(
-                inputs,
-                targets.positive,
-                np.ones(labels.shape[0]),
-                np.full(len(varying), 2 * self.ridge),
-                unknown=targets.unknown,
-                own_column_zero=False,
-            )
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                solved = fit_logistic_layer(
+                    inputs,
+                    targets.positive,
+                    np.ones(labels.shape[0]),
+                    np.full(len(varying), 2 * self.ridge),
+                    unknown=targets.unknown,
+                    own_column_zero=False,
+                )
+            if caught:
+                warnings.warn(
+                    "The votes part some rare labels without a mistake, and their weights have no "
+                    f"bound. Raise ridge, now {self.ridge:g}, to 0.01 for instance.",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
             weights[:, varying], bias[varying] = solved.weights, solved.bias
         self.votes_term_ = LinearTerm(weights, bias)
 

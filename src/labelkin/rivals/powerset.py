@@ -6,6 +6,7 @@ Katakis & Vlahavas 2011) lets many small powersets, each over k labels drawn at 
 
 from __future__ import annotations
 
+import warnings
 from math import comb
 from typing import Any, Literal
 
@@ -115,7 +116,10 @@ class LabelPowerset(LogOddsClassifier):
         self.estimator_ = None
         if len(self.label_sets_) > 1:
             self.estimator_ = multiclass(self.estimator, self.n_jobs, self.random_state)
-            self.estimator_.fit(X[rows], classes)
+            with warnings.catch_warnings():
+                # half as many label sets as documents: so it is, and nothing can be done about it
+                warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+                self.estimator_.fit(X[rows], classes)
 
     def _best_sets(self, X: Any) -> Columns:
         if self.estimator_ is None:
