@@ -1,6 +1,9 @@
 """Rivals in experiments: in a process of their own, limited, resumed, compared."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -163,6 +166,29 @@ def test_a_process_of_its_own_gives_the_same_answer_and_repeats_what_went_wrong(
     assert answer.memory > 2**20 and answer.warnings == []
     with pytest.raises(RuntimeError, match=r"(?s)MLkNN ended with 1\..*n_neighbors must be"):
         train_apart(job._replace(model=rivals.MLkNN(0)))
+
+
+SLEEPER = """
+import os, sys, time
+from labelkin.experiment import apart
+apart.do_job = lambda job: time.sleep(600)
+apart.joblib.load = lambda path: None
+print(os.getpid(), flush=True)
+apart.main(".")
+"""
+STARTER = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]]).wait()"
+
+
+def test_a_process_ends_when_the_experiment_is_killed():
+    starter = subprocess.Popen(
+        [sys.executable, "-c", STARTER, SLEEPER], stdout=subprocess.PIPE, text=True
+    )
+    child = int(starter.stdout.readline())
+    os.kill(child, 0)
+    starter.kill()
+    starter.wait()
+    starter.stdout.read()  # ends when the child, which writes there too, has ended
+    starter.stdout.close()
 
 
 def test_the_report_ranks_rivals_and_rules(here, tmp_path):
