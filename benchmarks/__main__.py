@@ -28,6 +28,8 @@ SUBJECTS = {
     "prediction": "prediction.measure_prediction",
     "default": "default_fit.measure_default",
     "splits": "splits.measure_splits",
+    "chains": "rivals.measure_chains",
+    "mlknn": "rivals.measure_mlknn",
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 import labelkin
 
 CLASSES = [value for name in labelkin.__all__ if inspect.isclass(value := getattr(labelkin, name))]
+CLASSES += [getattr(labelkin.rivals, name) for name in labelkin.rivals.__all__]
 FUNCTIONS = [
     value for name in labelkin.__all__ if inspect.isfunction(value := getattr(labelkin, name))
 ]

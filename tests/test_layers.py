@@ -22,7 +22,7 @@ LAYERS = [
     {"method.classifier"},
     {"method.rescorer"},
     {"explain"},
-    {"beyond"},
+    {"beyond", "rivals"},
     {"content", "thresholds"},
     {*FOUNDATION, "estimator"},
     {"significance", "text", "corpora", "rules", "solvers"},

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-Kind = Literal["content", "labels", "thresholds"]
+Kind = Literal["content", "labels", "thresholds", "rivals"]
 
 #: Kind of part → name → module below ``labelkin`` and class.
 PARTS: dict[Kind, dict[str, str]] = {
@@ -34,6 +34,24 @@ PARTS: dict[Kind, dict[str, str]] = {
         "rcut": "thresholds.per_document.RCut",
         "mcut": "thresholds.per_document.MCut",
         "expected_f1": "thresholds.per_document.ExpectedF1",
+    },
+    "rivals": {
+        "classifier_chain": "rivals.chains.ClassifierChain",
+        "chain_ensemble": "rivals.chains.ChainEnsemble",
+        "probabilistic_chain": "rivals.probabilistic_chain.ProbabilisticChain",
+        "stacked_relevance": "rivals.stacking.StackedRelevance",
+        "dependent_relevance": "rivals.stacking.DependentRelevance",
+        "dependency_network": "rivals.dependency_network.DependencyNetwork",
+        "mlknn": "rivals.neighbours.MLkNN",
+        "brknn": "rivals.neighbours.BRkNN",
+        "iblr": "rivals.neighbours.IBLR",
+        "multilabel_tree": "rivals.trees.MultilabelTree",
+        "multilabel_forest": "rivals.trees.MultilabelForest",
+        "mixture_model": "rivals.mixtures.MixtureModel",
+        "parametric_mixture": "rivals.mixtures.ParametricMixture",
+        "label_powerset": "rivals.powerset.LabelPowerset",
+        "rakel": "rivals.powerset.RAkEL",
+        "label_dependence": "method.classifier.LabelDependenceClassifier",
     },
 }
 

@@ -160,7 +160,7 @@ class TestExperimentsByName:
         assert re.search(r"Reuters-21578 .* reuters21578 +21  not here$", lines["reuters21578"])
         assert re.search(r"newsroom +18  made$", lines["demo"])
         assert lines["proteins"].endswith("not here")
-        assert len(lines) == 16
+        assert len(lines) == 21
 
     def test_a_corpus_that_is_here_is_found(self, nowhere, tmp_path):
         folder = tmp_path / "mulan" / "yeast"

@@ -58,6 +58,7 @@ from labelkin import (
     PerLabel,
     PlattSVM,
     SVMLabels,
+    rivals,
 )
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
@@ -157,6 +158,19 @@ MULTILABEL = [
     LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
     LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
+    rivals.ClassifierChain(NaiveBayes()),
+    rivals.ChainEnsemble(LogisticRegression(), 2, random_state=0),
+    rivals.ProbabilisticChain(random_state=0),
+    rivals.StackedRelevance(LogisticRegression(), random_state=0),
+    rivals.DependentRelevance(random_state=0),
+    rivals.DependencyNetwork(random_state=0, n_samples=5),
+    rivals.MLkNN(3),
+    rivals.BRkNN(3, metric="cosine"),
+    rivals.IBLR(3, ridge=0.1),
+    rivals.MixtureModel(),
+    rivals.ParametricMixture(order=2),
+    rivals.LabelPowerset(NaiveBayes(), min_documents=3),
+    rivals.RAkEL(random_state=0, subset_size=2),
 ]
 RULES = [
     ExpectedF1(),

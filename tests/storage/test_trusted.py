@@ -74,7 +74,9 @@ def estimators():
 def test_every_estimator_has_a_name():
     found = {kind.__name__: name_of(kind) for kind in estimators()}
     assert {"NaiveBayes", "LabelRescorer", "SCutFBR", "WordCounts"} <= set(found)
-    assert [name for name, stored in found.items() if stored is None] == []
+    unnamed = [kind.__name__ for kind in estimators() if found[kind.__name__] is None]
+    # trees cannot be saved, and say so
+    assert sorted(unnamed) == ["MultilabelForest", "MultilabelTree"]
 
 
 @pytest.mark.parametrize("public", [labelkin, text], ids=lambda module: module.__name__)

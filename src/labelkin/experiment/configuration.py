@@ -28,10 +28,17 @@ from labelkin.experiment.plan import (
     Content,
     CorpusChoice,
     Experiment,
+    Rival,
     Thresholds,
 )
 from labelkin.experiment.prepared_corpus import WEIGHTS
-from labelkin.experiment.train import check_rule, parameter_types, part_names
+from labelkin.experiment.train import (
+    BASE_PARAMETERS,
+    BINARY_RELEVANCE,
+    check_rule,
+    parameter_types,
+    part_names,
+)
 from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
 
@@ -75,10 +82,11 @@ def parse_experiment(
     top = parse_toml(text, source)
     name = top.take("name", _NAME)
     content = _named(top, "content", _read_content)
+    rivals = top.table("rivals")
     experiment = Experiment(
         name=name,
         title=top.text("title", name),
-        corpora=_read_corpora(top, content, Path(folder)),
+        corpora=_read_corpora(top, content, rivals, Path(folder)),
         seeds=tuple(top.take("seeds", _SEEDS, [0])),
         words=_parameters(top.table("words"), WordCounts),
         threshold=top.take("threshold", _SHARE, 0.5),
@@ -121,20 +129,24 @@ def _read_systems(top: Table) -> dict[str, Any]:
 
 
 def _read_corpora(
-    top: Table, content: Mapping[str, Content], folder: Path
+    top: Table, content: Mapping[str, Content], rivals: Table, folder: Path
 ) -> tuple[CorpusChoice, ...]:
-    corpora = tuple(_read_corpus(table, content, folder) for table in top.tables("corpus"))
+    tables = top.tables("corpus")
+    corpora = tuple(_read_corpus(table, content, rivals, folder) for table in tables)
     if not corpora:
         raise top.error('a corpus must be given: [corpus], with name = "…".')
     _check_distinct(top, [corpus.name for corpus in corpora], "corpora")
     return corpora
 
 
-def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> CorpusChoice:
+def _read_corpus(
+    table: Table, content: Mapping[str, Content], rivals: Table, folder: Path
+) -> CorpusChoice:
     path = table.text("path", None)
     documents = table.table("documents")
     which = _one_of(["all", "labelled"])
     named = path is None or "name" in table.values
+    here = {**content, **_named(table, "content", _read_content)}
     choice = CorpusChoice(
         name=table.take("name", _NAME) if named else Path(path).stem,
         path=None if path is None else str(folder / Path(path).expanduser()),
@@ -144,20 +156,64 @@ def _read_corpus(table: Table, content: Mapping[str, Content], folder: Path) -> 
         labels=table.take("labels", _one_of(["all", "in_both"]), "all"),
         test_share=table.take("test_share", _SHARE, None),
         split_seed=table.take("split_seed", _WHOLE, 0),
-        content={**content, **_named(table, "content", _read_content)},
+        content=here,
+        rivals=_read_rivals(rivals, here) | _read_rivals(table.table("rivals"), here),
     )
     documents.finish()
     table.finish()
+    alike = {*choice.content} & {*choice.rivals}
+    if alike:
+        raise table.error(f"content classifiers and rivals must differ in name, got {alike}.")
     if not choice.content:
         raise table.error(f"the corpus {choice.name} must have a content classifier: [content.NB].")
     return choice
 
 
 def _read_content(name: str, table: Table) -> Content:
+    features = _read_features(table)
+    return Content(name, *_read_part(table, "content"), **features)
+
+
+def _read_rivals(table: Table, content: Mapping[str, Content]) -> dict[str, Rival]:
+    """Read the tables ``[rivals.NAME]``; their ``estimator`` names a content classifier."""
+    names = list(table.values)
+    for name in names:
+        table.check(f"rivals.{name}", name, _NAME)
+    _check_distinct(table, names, "rivals")
+    return {name: _read_rival(name, table.table(name), content) for name in names}
+
+
+def _read_rival(name: str, table: Table, content: Mapping[str, Content]) -> Rival:
+    classifier = table.take("classifier", _one_of(part_names("rivals")))
+    types = parameter_types("rivals", classifier)
+    named = None
+    if classifier == BINARY_RELEVANCE:
+        named = table.take("estimator", _one_of(list(content)))
+    elif BASE_PARAMETERS & set(types):
+        named = table.take("estimator", _one_of(list(content)), None)
+    base = None if named is None else content[named]
+    if base is None:
+        features = _read_features(table)
+    else:
+        features = {"weights": base.weights, "terms": base.terms}
+    plain = {key: kind for key, kind in types.items() if key not in BASE_PARAMETERS}
+    rival = Rival(
+        name=name,
+        classifier=classifier,
+        parameters=table.parameters(plain),
+        **features,
+        estimator=base,
+        time_limit=table.take("time_limit", _SECONDS, None),
+    )
+    table.finish()
+    return rival
+
+
+def _read_features(table: Table) -> dict[str, Any]:
+    """Read what a classifier sees of the documents."""
     weights = table.take("weights", _one_of(WEIGHTS), "counts")
     terms = _parameters(table.table("terms"), TermSelection)
-    chosen = terms if "terms" in table.values else None
-    return Content(name, *_read_part(table, "content"), weights, chosen)
+    return {"weights": weights, "terms": terms if "terms" in table.values else None}
 
 
 def _read_labels(name: str, table: Table) -> Classifier:
@@ -247,6 +303,7 @@ _NAME = Kind(
 )
 _FLAG = Kind("true or false", lambda v: isinstance(v, bool))
 _NUMBER = Kind("a number", _is_number)
+_SECONDS = Kind("a number of seconds above 0", lambda v: _is_number(v) and v > 0)
 _WHOLE = Kind("a whole number of at least 0", _is_whole)
 _SHARE = Kind("a number between 0 and 1", lambda v: _is_number(v) and 0 < v < 1)
 _SEEDS = Kind("a list of distinct whole numbers of at least 0", lambda v: _is_list(v, _is_whole))

@@ -3,8 +3,8 @@
 A **system** is a content classifier alone (``"NB"``) or with an **addition**: a label classifier
 and a variant (``"NB+BLR+M2"``), and the evidence weight where it is not 1 (``"NB+BLR+M2 w=0.35"``,
 ``"NB+BLR+M2 w=auto"``). A **control** adds something without label evidence (``"NB+offset"``). A
-system may have a **threshold rule** (``"NB | SCutFBR"``). A **run** is one system trained on one
-corpus with one seed.
+system may have a **threshold rule** (``"NB | SCutFBR"``). A **rival** is a system that is trained
+as a whole (``"CC"``). A **run** is one system trained on one corpus with one seed.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ PAPER_VARIANTS = ("M1", "M2")
 VARIANTS = (*PAPER_VARIANTS, "M1cut")
 #: What repairs the content without asking any other label.
 CONTROLS = ("offset", "calibration")
+
+#: Rivals that start from the evidence of binary relevance, which they share with its run.
+ON_EVIDENCE = ("stacked_relevance", "dependent_relevance")
 
 Weight = float | Literal["auto"]
 
@@ -60,6 +63,27 @@ class Content(Classifier):
 
     weights: str
     terms: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Rival(Content):
+    """A system that is trained as a whole, in a process of its own, to be compared with.
+
+    Attributes
+    ----------
+    estimator
+        The content classifier that learns its labels; ``None`` where it has a way of its own. The
+        features are those of this classifier then.
+    time_limit
+        Seconds after which it is given up; ``None``: never.
+    """
+
+    estimator: Content | None = None
+    time_limit: float | None = None
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides what comes out: not how long it may take."""
+        return {key: value for key, value in asdict(self).items() if key != "time_limit"}
 
 
 @dataclass(frozen=True)
@@ -145,8 +169,8 @@ class CorpusChoice:
         Which labels: all, or those that both parts have.
     test_share, split_seed
         Where the corpus has no test documents: the share to draw, stratified, and by which seed.
-    content
-        The content classifiers on this corpus, by name.
+    content, rivals
+        The content classifiers, and the rivals, on this corpus, by name.
     """
 
     name: str
@@ -158,10 +182,12 @@ class CorpusChoice:
     test_share: float | None
     split_seed: int
     content: Mapping[str, Content]
+    rivals: Mapping[str, Rival] = field(default_factory=dict)
 
     def identity(self) -> dict[str, Any]:
         """Return what says which documents and labels are used, wherever they lie."""
-        return {key: value for key, value in asdict(self).items() if key not in ("path", "content")}
+        besides = ("path", "content", "rivals")
+        return {key: value for key, value in asdict(self).items() if key not in besides}
 
 
 @dataclass(frozen=True)
@@ -181,6 +207,8 @@ class PlannedRun:
         rule, those it decides on; ``None`` for the content alone.
     keeps_out_of_fold
         Whether others need its out-of-fold log-odds of the training documents.
+    rival
+        What is trained where it is a rival; the system goes by its name then.
     """
 
     corpus: str
@@ -189,6 +217,7 @@ class PlannedRun:
     configuration: Mapping[str, Any]
     start: PlannedRun | None = None
     keeps_out_of_fold: bool = False
+    rival: Rival | None = None
 
     @property
     def name(self) -> str:
@@ -262,14 +291,17 @@ class Experiment:
     def runs(self) -> tuple[PlannedRun, ...]:
         """Return the runs that give log-odds, cut at ``threshold``.
 
-        Those of one corpus are together, and a content classifier's alone comes first.
+        Those of one corpus are together, and a content classifier's alone comes first; rivals come
+        last, and decide as they do themselves.
         """
         return tuple(
             run
             for corpus in self.corpora
             for seed in self.seeds
-            for content in corpus.content
-            for run in self._content_runs(corpus, seed, content)
+            for run in (
+                *(run for content in corpus.content for run in self._runs(corpus, seed, content)),
+                *(self._rival_run(corpus, seed, rival) for rival in corpus.rivals.values()),
+            )
         )
 
     def threshold_runs(self) -> tuple[PlannedRun, ...]:
@@ -283,11 +315,24 @@ class Experiment:
                 keeps_out_of_fold=False,
             )
             for run in self.runs()
-            if self._is_thresholded(run.system)
+            if run.rival is None and self._is_thresholded(run.system)
             for thresholds in self.thresholds.values()
         )
 
-    def _content_runs(self, corpus: CorpusChoice, seed: int, content: str) -> Iterator[PlannedRun]:
+    def _rival_run(self, corpus: CorpusChoice, seed: int, rival: Rival) -> PlannedRun:
+        configuration = {
+            "corpus": corpus.identity(),
+            "words": self.words,
+            "rival": rival.identity(),
+            "seed": seed,
+        }
+        start = None
+        if rival.estimator is not None and rival.classifier in ON_EVIDENCE:
+            start = next(self._runs(corpus, seed, rival.estimator.name))
+        system = System(rival.name)
+        return PlannedRun(corpus.name, seed, system, _plain(configuration), start, rival=rival)
+
+    def _runs(self, corpus: CorpusChoice, seed: int, content: str) -> Iterator[PlannedRun]:
         """Yield the run of a content classifier alone, then those that start from it."""
         alone = None
         for addition in (None, *self.additions, *map(Control, self.controls)):
@@ -302,7 +347,7 @@ class Experiment:
                 "threshold": self.threshold,
                 "seed": seed,
             }
-            keeps = self._keeps_out_of_fold(system)
+            keeps = self._keeps_out_of_fold(system, corpus)
             run = PlannedRun(corpus.name, seed, system, _plain(configuration), alone, keeps)
             alone = alone or run
             yield run
@@ -311,10 +356,13 @@ class Experiment:
         name = system.addition.name if system.addition else ALONE
         return bool(self.thresholds) and name in self.threshold_systems
 
-    def _keeps_out_of_fold(self, system: System) -> bool:
-        """Return whether a rule, or what is added to a content classifier alone, learns from it."""
+    def _keeps_out_of_fold(self, system: System, corpus: CorpusChoice) -> bool:
+        """Return whether a rule, an addition or a rival learns from it."""
         if system.addition or self._is_thresholded(system):
             return self._is_thresholded(system)
+        bases = (r.estimator for r in corpus.rivals.values() if r.classifier in ON_EVIDENCE)
+        if any(base is not None and base.name == system.content for base in bases):
+            return True
         learns = any(addition.learns_from_content for addition in self.additions)
         return learns or bool(self.controls) or bool(self.thresholds and self.threshold_systems)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Binarizer, Normalizer, StandardScaler
+from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardScaler
 
 from labelkin.corpora import KNOWN, Corpus, load
 from labelkin.experiment.plan import Content, CorpusChoice
@@ -23,8 +23,12 @@ from labelkin.text import TermSelection, TermWeights, WordCounts
 Rows = NDArray[np.int64]
 
 #: The weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the corpus' own
-#: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them.
-WEIGHTS = ("counts", "tfidf", "ltc", "presence", "as_is", "standardised", "standardised_unit")
+#: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them;
+#: from 0 to 1 over the training documents, as neighbours do.
+WEIGHTS = (
+    *("counts", "tfidf", "ltc", "presence", "as_is"),
+    *("standardised", "standardised_unit", "min_max"),
+)
 #: What must be counts: a term that is there twice as often.
 _OF_COUNTS = ("counts", "tfidf", "ltc")
 #: Documents × labels, and documents, that are scored at a time: 2²¹ numbers are 16 MB.
@@ -123,7 +127,7 @@ def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, An
             f"{where} must be given counts, and {corpus.facts['name']} holds {corpus.kind}. "
             "Use 'as_is' or 'presence', or 'standardised' for numbers on different scales."
         )
-    if content.weights.startswith("standardised") and sparse.issparse(corpus.X_train):
+    if content.weights.startswith(("standardised", "min_max")) and sparse.issparse(corpus.X_train):
         raise ValueError(
             f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "
             "Use 'as_is' or 'tfidf'."
@@ -136,6 +140,7 @@ def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, An
         "as_is": "passthrough",
         "standardised": StandardScaler(),
         "standardised_unit": make_pipeline(StandardScaler(), Normalizer()),
+        "min_max": MinMaxScaler(),
     }[content.weights]
     terms = "passthrough" if content.terms is None else TermSelection(**content.terms)
     features = Pipeline([("terms", terms), ("weights", weights)])

@@ -7,6 +7,7 @@ several processes on one folder share the work, and each of them ends when all i
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -17,17 +18,20 @@ from typing import Any
 import numpy as np
 from joblib import parallel_config
 from numpy.typing import NDArray
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.experiment import run_folder as store
-from labelkin.experiment.plan import Control, CorpusChoice, Experiment, PlannedRun
-from labelkin.experiment.prepared_corpus import PreparedCorpus, prepare
+from labelkin.experiment.apart import Job, train_apart
+from labelkin.experiment.plan import Control, CorpusChoice, Experiment, PlannedRun, Rival
+from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features, prepare
 from labelkin.experiment.reveal import reveal
 from labelkin.experiment.run_folder import Results, Run
 from labelkin.experiment.train import (
     Matrix,
     Stopwatch,
     Trained,
+    make_rival,
     make_rule,
     train_addition,
     train_content,
@@ -159,9 +163,15 @@ class _Work:
         return self.corpus_work
 
     def _look(self, run: PlannedRun) -> bool:
-        """Return whether a run is there; the first time, check and remember it."""
+        """Return whether a run is there; the first time, check and remember it.
+
+        A rival that was given up is there, unless it may now take longer.
+        """
         if _key(run) not in self.done and store.folder_of(self.folder, run).exists():
-            self.done[_key(run)] = store.read_run(self.folder, run)
+            found = store.read_run(self.folder, run)
+            limit = run.rival.time_limit if run.rival else None
+            if found.out_of_time is None or (limit is not None and limit <= found.out_of_time):
+                self.done[_key(run)] = found
         return _key(run) in self.done
 
     def _missing(self, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
@@ -204,7 +214,9 @@ class _CorpusWork:
 
     def make(self, run: PlannedRun, start: Run | None) -> None:
         """Train a system and write its run; ``start`` is the run that it starts from."""
-        if run.start and start and run.system.thresholds:
+        if run.rival is not None:
+            self._make_rival(run, run.rival, start)
+        elif run.start and start and run.system.thresholds:
             self._make_decisions(run, run.start, start, make_rule(run.system.thresholds))
         else:
             self._make_log_odds(run, start)
@@ -281,6 +293,30 @@ class _CorpusWork:
             write_whole(part / store.CUTS, csv_text([head, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
+    def _make_rival(self, run: PlannedRun, rival: Rival, start: Run | None) -> None:
+        """Train a rival in a process of its own; one that takes too long leaves a note."""
+        watch, shape = Stopwatch(), self.corpus.Y_test.shape
+        self.progress(0, shape[0], f"{run.name}: learning")
+        features, X = fit_features(rival, self.corpus)
+        tests = [features.transform(block) for block in self.corpus.test_blocks()]
+        stack = sparse.vstack if sparse.issparse(tests[0]) else np.vstack
+        job = Job(make_rival(rival, run.seed), X, self.corpus.Y_train, stack(tests))
+        if start is not None and run.start is not None:
+            unseen, content = np.array(self._out_of_fold(run.start)), np.array(start.log_odds())
+            job = job._replace(unseen=unseen, content=content)
+        answer = train_apart(job, rival.time_limit)
+        record = {**run.record(), "shape": shape, "seconds": watch.seconds()}
+        place = self.folder / store.RUNS / run.name
+        shutil.rmtree(place, ignore_errors=True)  # given up under a shorter limit
+        with store.new_run(place, record) as part:
+            if answer is None:
+                record["out_of_time"] = rival.time_limit
+                return
+            store.write_array(part / store.LOG_ODDS, [answer.log_odds], np.float64, shape)
+            store.write_array(part / store.DECISIONS, [answer.decisions], np.bool_, shape)
+            record["seconds"] |= {**answer.seconds, "cpu": sum_of_cpu(answer.seconds)}
+            record |= {"memory": answer.memory, "warnings": answer.warnings}
+
     def _train(self, run: PlannedRun, out_of_fold: bool, report: Callable[[str], None]) -> Trained:
         addition = run.system.addition
         if addition is None or run.start is None:
@@ -337,6 +373,11 @@ class _CorpusWork:
             yield block
             n_done += len(block)
             self.progress(n_done, n_documents, f"{run.name}: documents")
+
+
+def sum_of_cpu(seconds: Mapping[str, float]) -> float:
+    """Return the processor's seconds of learning and predicting together."""
+    return sum(value for key, value in seconds.items() if key.endswith("_cpu"))
 
 
 def _key(run: PlannedRun) -> tuple[str, str]:

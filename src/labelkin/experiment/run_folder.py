@@ -94,6 +94,13 @@ class Run:
         Where it is.
     log_odds_folder
         Where its log-odds are: those of another run where a rule decided.
+    memory
+        The most memory the process of a rival had, in bytes; ``None`` where it was not measured.
+    out_of_time
+        The seconds after which a rival was given up; there are no log-odds then. ``None``: it
+        was not.
+    warnings
+        What a rival warned of.
     """
 
     system: str
@@ -109,6 +116,9 @@ class Run:
     revealed: Sequence[Mapping[str, Any]]
     folder: Path
     log_odds_folder: Path
+    memory: float | None = None
+    out_of_time: float | None = None
+    warnings: Sequence[str] = ()
 
     def log_odds(self) -> NDArray[np.float64]:
         """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
@@ -137,6 +147,8 @@ class CorpusResults:
         Those that give log-odds, in the order of the paper's tables, seed by seed.
     threshold_runs
         Those that decide by a rule on the log-odds of another run.
+    given_up
+        Rivals that took too long.
     """
 
     name: str
@@ -146,6 +158,7 @@ class CorpusResults:
     ids: NDArray[Any] | None
     runs: tuple[Run, ...]
     threshold_runs: tuple[Run, ...] = ()
+    given_up: tuple[Run, ...] = ()
 
     def run(self, system: str, seed: int | None = None) -> Run:
         """Return the run of a system; of the first seed if none is named."""
@@ -221,8 +234,9 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
         Y=test,
         Y_train=train,
         ids=ids,
-        runs=tuple(run for run in ours if not run.thresholds),
+        runs=tuple(run for run in ours if not run.thresholds and run.out_of_time is None),
         threshold_runs=tuple(run for run in ours if run.thresholds),
+        given_up=tuple(run for run in ours if run.out_of_time is not None),
     )
 
 
@@ -241,8 +255,10 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
     """Read a run and check it: its arrays, and that it is the run that was planned."""
     place = folder_of(folder, planned)
     decides = planned.system.thresholds is not None
-    scored = {} if decides else {LOG_ODDS: np.float64}
-    record = read_record(place, planned, {**scored, DECISIONS: np.bool_})
+    arrays = {DECISIONS: np.bool_} if decides else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
+    if planned.rival is not None and not (place / LOG_ODDS).exists():
+        arrays = {}  # it was given up, or the record names what is missing
+    record = read_record(place, planned, arrays)
     return Run(
         **planned.record(),
         versions=record["versions"],
@@ -251,6 +267,9 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
         revealed=record.get("revealed", ()),
         folder=place,
         log_odds_folder=folder_of(folder, planned.start) if decides and planned.start else place,
+        memory=record.get("memory"),
+        out_of_time=record.get("out_of_time"),
+        warnings=record.get("warnings", ()),
     )
 
 

@@ -22,7 +22,7 @@ from labelkin import registry
 from labelkin.beyond.calibration import Calibration, fit_calibration
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
-from labelkin.experiment.plan import AUTO, Addition, Content, Control, Thresholds
+from labelkin.experiment.plan import AUTO, Addition, Content, Control, Rival, Thresholds
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_evidence import prior_scale
@@ -39,10 +39,14 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     "content": {"gaussian_naive_bayes": GaussianNB},  # one per label
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
+    "rivals": {"binary_relevance": lambda: None},  # the content classifier itself
 }
+#: The rival that is a content classifier by itself, and what others call the one they ask.
+BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
-#: scores are always log-odds, and what decides before limits is the rule's own affair.
-_OURS = {"n_jobs", "random_state", "scale", "rule"}
+#: scores are always log-odds, and what decides before limits is the rule's own affair. What a
+#: classifier prints or keeps beside its answers changes none of them.
+_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
@@ -142,6 +146,18 @@ def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Tra
     else:
         fitted = fit_calibration(content, labels, monotone=False)
     return Trained(lambda test: test * fitted.slope + fitted.shift, watch.seconds("learning_"))
+
+
+def make_rival(rival: Rival, seed: int) -> Any:
+    """Return an unfitted rival, with the content classifier that learns its labels."""
+    base = None if rival.estimator is None else make_content_classifier(rival.estimator, seed)
+    if rival.classifier == BINARY_RELEVANCE:
+        return base
+    make = _part("rivals", rival.classifier)
+    taken = inspect.signature(make).parameters
+    given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
+    given |= {"random_state": seed} if "random_state" in taken else {}
+    return make(**given, **rival.parameters)
 
 
 def part_names(kind: registry.Kind) -> tuple[str, ...]:

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any
 from labelkin.explain.label_graph import LabelEdge
 from labelkin.files import csv_text, write_whole
 from labelkin.report.paper import comparison_table, paper_tables
-from labelkin.report.plots import edge_picture, gain_pictures, reliability_pictures, score_pictures
+from labelkin.report.plots import (
+    edge_picture,
+    gain_pictures,
+    rank_picture,
+    reliability_pictures,
+    score_pictures,
+)
+from labelkin.report.ranks import compare, ranks_document
 from labelkin.report.results import Outcome, read_outcomes
-from labelkin.report.scores import Score
+from labelkin.report.scores import WORDS, Score
 from labelkin.report.sentences import describe
 from labelkin.report.tables import (
     Table,
@@ -43,7 +50,8 @@ def report_results(
 
     ``tables.md``, ``tables.tex`` and ``tables.html`` hold the paper's tables with its figures
     beside ours, ``<corpus>-<table>.csv`` each table alone, and ``scores.csv`` every score. Nothing
-    is trained, and no file is ever there by halves.
+    is trained, and no file is ever there by halves. Where there are rivals, ``ranks.md`` compares
+    them, and ``ranks-<metric>.svg`` draws their mean ranks where there are several corpora.
 
     Parameters
     ----------
@@ -56,7 +64,16 @@ def report_results(
     -------
     The paths of the files.
     """
-    documents = report_documents(read_outcomes(folder))
+    outcomes = read_outcomes(folder)
+    documents = report_documents(outcomes)
+    compared = compare(read_outcomes(folder, rules=True))
+    if compared.systems:
+        documents["ranks.md"] = ranks_document(compared, f"{outcomes[0].title}: systems compared")
+        if _can_draw():
+            documents |= {
+                f"ranks-{metric}.svg": rank_picture(test, WORDS[metric]).file
+                for metric, test in compared.tests.items()
+            }
     place = Path(folder if out is None else out)
     place.mkdir(parents=True, exist_ok=True)
     for name, text in documents.items():

@@ -18,6 +18,7 @@ from labelkin.report.results import Outcome, System
 from labelkin.report.scores import F1_METRICS, Score
 from labelkin.report.sentences import gains_per_label
 from labelkin.report.tables import score_text, signed_text
+from labelkin.significance import RankTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,6 +59,11 @@ class Picture(NamedTuple):
 
     title: str
     svg: str
+
+    @property
+    def file(self) -> str:
+        """The text of an SVG file that stands alone."""
+        return self.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" width="800" ', 1)
 
 
 # Every system's F1, beside the paper's
@@ -234,6 +240,46 @@ def edge_picture(edges: Sequence[LabelEdge]) -> Picture:
     with _drawing(_GRAPH) as (figure, axes):
         draw_on_circle(axes, [(e.first, e.second, e.strength) for e in edges])
         return _finish(figure, "edges", "The label graph", alt)
+
+
+# Mean ranks of many systems
+
+
+def rank_picture(test: RankTest, title: str, key: str = "") -> Picture:
+    """Draw the critical-difference diagram: mean ranks, bars join systems that do not differ."""
+    order = np.argsort(test.mean_ranks, kind="stable")
+    n_systems, groups = len(order), test.groups()
+    half = (n_systems + 1) // 2
+    with _drawing((7.0, 0.9 + 0.17 * half + 0.1 * len(groups))) as (figure, axes):
+        low, high = 1.0, float(n_systems)
+        axes.set(xlim=(low - 0.35 * n_systems, high + 0.35 * n_systems), ylim=(-half - 2, 3.2))
+        axes.axis("off")
+        axes.plot([low, high], [0, 0], color=COLOURS["muted"], linewidth=1)
+        for rank in range(1, n_systems + 1):
+            axes.plot([rank, rank], [0, 0.2], color=COLOURS["muted"], linewidth=0.8)
+            if rank % 2 or n_systems < 12:
+                axes.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=7)
+        right = high if test.critical_difference > n_systems - 1 else 1 + test.critical_difference
+        axes.plot([low, right], [2.2, 2.2], color=COLOURS["ink"], linewidth=1.5)
+        axes.text(low, 2.4, f"critical difference {test.critical_difference:.2f}", fontsize=7)
+        for place, i in enumerate(order):
+            left_side = place < half
+            depth = -(place + 1 if left_side else n_systems - place) - 0.25 * len(groups)
+            x, end = test.mean_ranks[i], low - 0.3 if left_side else high + 0.3
+            axes.plot([x, x, end], [0, depth, depth], color=COLOURS["muted"], linewidth=0.7)
+            name = f"{test.names[i]} ({x:.2f})"
+            axes.text(end, depth, name, ha="right" if left_side else "left", va="center")
+        rank_of = dict(zip(test.names, test.mean_ranks, strict=True))
+        for k, group in enumerate(groups):
+            ends = [rank_of[group[0]], rank_of[group[-1]]]
+            height = -0.25 * (k + 1)
+            axes.plot(ends, [height] * 2, color=COLOURS["better"], linewidth=2.5)
+        first, last = test.names[order[0]], test.names[order[-1]]
+        alt = (
+            f"{title}: mean ranks of {n_systems} systems, best {first}, worst {last}; bars join "
+            f"those within the critical difference of {test.critical_difference:.2f}."
+        )
+        return _finish(figure, f"{key}ranks", title, alt)
 
 
 # matplotlib figures → SVG elements

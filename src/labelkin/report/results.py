@@ -188,6 +188,8 @@ class Outcome:
         By name what each content classifier and label classifier is.
     facts
         How it was made, by name.
+    given_up
+        By name the rivals that took longer than their limit, and the limit in seconds.
     """
 
     corpus: str
@@ -199,6 +201,7 @@ class Outcome:
     truth: LabelMatrix | None = None
     classifiers: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
+    given_up: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def by_seed(self) -> tuple[Score, ...]:
@@ -313,6 +316,9 @@ def read_outcomes(
             truth=there.Y if there else None,
             classifiers=_describe_classifiers(planned),
             facts=_describe_making(planned, there),
+            given_up={run.system: run.out_of_time or 0.0 for run in there.given_up}
+            if there
+            else {},
         )
         outcomes.append(outcome)
     return tuple(outcomes)
@@ -381,14 +387,20 @@ def _describe_making(
 def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
     """Return by name what each content classifier and each label classifier is."""
     described = {}
-    for content in (plan.configuration["content"] for plan in planned):
+    for content in (_content_of(plan) for plan in planned):
         terms = f", terms chosen by {_settings(content['terms'])}" if content["terms"] else ""
         weights = _WEIGHTS.get(content["weights"], content["weights"])
         described[content["name"]] = f"{_classifier(content)} on {weights}{terms}"
-    for addition in (plan.configuration["addition"] for plan in planned):
+    for addition in (plan.configuration.get("addition") for plan in planned):
         if addition:
             described[addition["labels"]["name"]] = _classifier(addition["labels"])
     return described
+
+
+def _content_of(plan: PlannedRun) -> Mapping[str, Any]:
+    """Return what is trained: a content classifier, or a rival."""
+    found: Mapping[str, Any] = plan.configuration.get("rival") or plan.configuration["content"]
+    return found
 
 
 def _classifier(choice: Mapping[str, Any]) -> str:

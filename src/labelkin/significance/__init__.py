@@ -4,7 +4,8 @@
 :func:`paired_bootstrap` gives an interval and a P value for the difference in any metric, on
 decisions or log-odds. Each returns a record that names both systems and carries a sign, read as in
 the paper: ``≪`` and ``<`` say that the baseline is worse than the proposal, ``≫`` and ``>`` that it
-is better (P < 0.01 and P < 0.05), ``~`` that nothing was shown.
+is better (P < 0.01 and P < 0.05), ``~`` that nothing was shown. :func:`rank_test` compares many
+systems over several corpora.
 """
 
 from labelkin.significance.bootstrap import (
@@ -13,6 +14,7 @@ from labelkin.significance.bootstrap import (
     SummedMetric,
     paired_bootstrap,
 )
+from labelkin.significance.ranks import RankTest, rank_test
 from labelkin.significance.sign_tests import (
     SignTest,
     macro_sign_test,
@@ -23,10 +25,12 @@ from labelkin.significance.sign_tests import (
 __all__ = [
     "SUMMED_METRICS",
     "Bootstrap",
+    "RankTest",
     "SignTest",
     "SummedMetric",
     "macro_sign_test",
     "micro_sign_test",
     "paired_bootstrap",
+    "rank_test",
     "sign_test_p_value",
 ]

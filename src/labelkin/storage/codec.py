@@ -145,6 +145,8 @@ class _Encoder:
         what = f"a {kind.__module__}.{kind.__qualname__}"
         if isinstance(value, np.random.RandomState | np.random.Generator | np.random.BitGenerator):
             way_out = "Give a whole number as random_state."
+        elif hasattr(kind, "why_not_saved"):
+            way_out = kind.why_not_saved
         elif hasattr(value, "fit") and not isinstance(value, type):
             what = f"an estimator of the class {what.removeprefix('a ')}"
             way_out = f"Use a class that labelkin.storage.trusted lists, {_RESCORER}."

@@ -28,6 +28,12 @@ _PUBLIC = (
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
 )
+#: The rivals, in :mod:`labelkin.rivals`, but for trees: they are scikit-learn's.
+_RIVALS = (
+    *("ChainEnsemble", "ClassifierChain", "ProbabilisticChain", "DependencyNetwork"),
+    *("DependentRelevance", "StackedRelevance", "LabelPowerset", "RAkEL"),
+    *("BRkNN", "IBLR", "MLkNN", "MixtureModel", "ParametricMixture"),
+)
 #: scikit-learn's classes whose fitted state is arrays and plain values, and whose compiled code
 #: cannot be led outside its arrays by them. (``SVC`` and the trees index memory by their fitted
 #: arrays; so does ``KNeighborsClassifier``, in whose place there is ``NearestNeighbours``.)
@@ -61,9 +67,11 @@ _NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "squa
 #: To allow one more class, add its line, and a round trip to the tests.
 PLACES: dict[str, str] = {
     **{name: f"labelkin.{name}" for name in _PUBLIC},
+    **{name: f"labelkin.rivals.{name}" for name in _RIVALS},
     "BoundRules": "labelkin.rules.BoundRules",
     "CalibratedLabels": "labelkin.beyond.calibration.CalibratedLabels",
     "Calibration": "labelkin.beyond.calibration.Calibration",
+    "Conditional": "labelkin.rivals.conditionals.Conditional",
     "Combination": "labelkin.method.combination.Combination",
     "KnownWeights": "labelkin.beyond.known_labels.KnownWeights",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
