@@ -150,7 +150,9 @@ def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Tra
 
 def make_rival(rival: Rival, seed: int) -> Any:
     """Return an unfitted rival, with the content classifier that learns its labels."""
-    base = None if rival.estimator is None else make_content_classifier(rival.estimator, seed)
+    content, base = rival.estimator, None
+    if content is not None:
+        base = make_content_classifier(content.classifier, seed, **content.parameters)
     if rival.classifier == BINARY_RELEVANCE:
         return base
     make = _part("rivals", rival.classifier)
