@@ -43,8 +43,10 @@ BEYOND = ("+BLR+M2 w=auto", "+BLR+M1cut", "+offset", "+calibration")
 RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "NotEmpty")
 
 
-#: Those of rivals have other systems: tests/experiment/test_experiment_rivals.py.
-OF_THE_PAPER = [name for name in SHIPPED if not name.startswith("rivals-")]
+#: Those that have other systems: what known labels are worth is asked of the learned weight alone,
+#: and rivals are in tests/experiment/test_experiment_rivals.py.
+OTHERS = ("reveal-", "rivals-")
+OF_THE_PAPER = [name for name in SHIPPED if not name.startswith(OTHERS)]
 
 
 @pytest.mark.parametrize("name", OF_THE_PAPER)
@@ -91,7 +93,21 @@ def test_the_experiments_are_shipped():
         "social", "text-classics", "beyond-reuters", "beyond-ohsumed", "beyond-rcv1-sample",
         "beyond-mulan", "beyond-delicious", "demo", "rivals-reuters", "rivals-ohsumed",
         "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
+        "reveal-reuters", "reveal-ohsumed",
+        "reveal-rcv1-sample", "reveal-mulan",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name.startswith("reveal-")])
+def test_known_labels_are_asked_of_the_learned_weight(name):
+    experiment = find_experiment(name)
+    assert experiment.reveal
+    for corpus in experiment.corpora:
+        assert systems(experiment, corpus.name) == [
+            f"{content}{addition}"
+            for content in ("NB", "kNN", "SVM")
+            for addition in ("", "+BLR+M2 w=auto")
+        ]
 
 
 @pytest.mark.parametrize(
