@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, reduce
+from functools import cached_property
 from operator import add
 from typing import Any, Self, TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from labelkin.blocks import Local
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores, read_weight
 from labelkin.odds import log_odds_of
 
@@ -43,7 +44,7 @@ class Judged:
         ``log_odds`` and ``decided`` are ``None`` where they were not given; no metric that needs
         them is asked for then.
         """
-        return reduce(add, (count(*block) for block in self.blocks()))
+        return Local().fold(lambda block: count(*block), add, self.blocks())
 
     def blocks(self) -> Iterator[tuple[Truth, Any, Any]]:
         """Yield the documents in blocks of bounded size; without documents, one empty block."""
