@@ -11,6 +11,7 @@ A :class:`LabelMatrix` is what every part of the library learns from and is judg
 labels. Whatever a user brings is turned into it here, once.
 """
 
+from labelkin.label_matrix.cells import Cells
 from labelkin.label_matrix.known import read_known
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
@@ -22,9 +23,16 @@ from labelkin.label_matrix.record import (
     names_to_columns,
     read_weight,
 )
-from labelkin.label_matrix.scores import Scale, best_labels, check_scale, read_scores
+from labelkin.label_matrix.scores import (
+    Scale,
+    best_labels,
+    check_scale,
+    read_candidates,
+    read_scores,
+)
 
 __all__ = [
+    "Cells",
     "Container",
     "LabelMatrix",
     "Scale",
@@ -34,6 +42,7 @@ __all__ = [
     "in_container",
     "labels_for",
     "names_to_columns",
+    "read_candidates",
     "read_known",
     "read_labels",
     "read_scores",

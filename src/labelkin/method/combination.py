@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
-from labelkin.label_matrix import LabelMatrix, labels_for
+from labelkin.label_matrix import Cells, LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.solvers.logistic import LinearTerm
 
@@ -52,6 +52,13 @@ def decided_labels(content: Matrix) -> Matrix:
 def probable_labels(content: Matrix) -> Matrix:
     """Fill in the other labels with their probabilities (M2, equation 4)."""
     return np.asarray(expit(content))
+
+
+def fill_in_cells(variant: FillIn, cells: Cells, content: Matrix) -> Matrix:
+    """Fill in candidate cells, ``(n_cells,)``: cell by cell, or as the variant says."""
+    at_cells = getattr(variant, "at_cells", None)
+    filled: Matrix = variant(content) if at_cells is None else at_cells(cells, content)
+    return filled
 
 
 #: The paper's variants.
@@ -169,6 +176,29 @@ class Combination:
                 posterior[rows], _ = self.taken_apart(content[rows], known[rows])
         return posterior
 
+    def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
+        """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``.
+
+        A label that is not among a document's candidates counts as a "no".
+
+        Parameters
+        ----------
+        cells
+            The candidates of every document.
+        content
+            Their content log-odds, ``(n_cells,)``.
+        """
+        filled = fill_in_cells(self.variant, cells, content)
+        if self.predicted is not None:
+            return content + self.predicted.at_cells(cells, filled)
+        posterior = np.empty(cells.n)
+        for start in range(0, cells.shape[0], _BLOCK):
+            part, places = cells.rows(start, min(start + _BLOCK, cells.shape[0]))
+            label = part.at(self.label_evidence(part.dense(filled[places])))
+            prior = self.prior_log_odds[part.label]
+            posterior[places] = combine(content[places], label, prior, self.weight)
+        return posterior
+
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
     ) -> tuple[Matrix, list[Part]]:
@@ -249,7 +279,8 @@ class Combination:
         """Return label evidence less the prior, where it is linear; nothing for constant labels."""
         if getattr(labels, "weights_", None) is None:
             return None
-        term = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
+        bias, rest = labels.bias_ - self.prior_log_odds, getattr(labels, "rest_", None)
+        term = LinearTerm(labels.weights_, bias, rest)
         return term.scaled(~self.constant) if self.constant.any() else term
 
 

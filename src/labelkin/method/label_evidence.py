@@ -155,7 +155,7 @@ class LogisticLabels(LinearLabelEvidence):
             learned = fit_weka_logistic(*rows, tau, unknown=unknown)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
-        self.weights_, self.bias_ = learned.term
+        self.weights_, self.bias_ = learned.weights, learned.bias
 
 
 class SVMLabels(LinearLabelEvidence):

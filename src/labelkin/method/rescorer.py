@@ -13,7 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.beyond.fitting import EvidenceWeight, Variant, fit_posterior
 from labelkin.explain.contributions import Explanation, Posterior
-from labelkin.label_matrix import Scale, check_scale, read_known, read_labels, read_scores
+from labelkin.label_matrix import (
+    Scale,
+    check_scale,
+    read_candidates,
+    read_known,
+    read_labels,
+    read_scores,
+)
 from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import count_label_sets
@@ -112,13 +119,14 @@ class LabelRescorer(BaseEstimator):
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         return self._to_scale(self._keep_rules(posterior))
 
-    def rescore(self, scores: ArrayLike, known: Any = None) -> Matrix:
+    def rescore(self, scores: ArrayLike | Any, known: Any = None) -> Any:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
         ----------
-        scores : array of shape (n_documents, n_labels)
-            Content evidence, columns in the order of ``label_names_``.
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            Content evidence, columns in the order of ``label_names_``. Of a sparse matrix the
+            stored labels are candidates; one that is not stored is a "no" and stays one.
         known : known labels, optional
             See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
             as log-odds), and the other labels respond.
@@ -126,8 +134,11 @@ class LabelRescorer(BaseEstimator):
         Returns
         -------
         array of shape (n_documents, n_labels)
+            Or, for sparse scores, a CSR array with the same stored cells.
         """
         check_is_fitted(self)
+        if sparse.issparse(scores):
+            return self._rescore_candidates(scores, known)
         content = self._read_scores(scores)
         complete = self._read_known(known, len(content))
         return self._to_scale(self._keep_rules(self.combination_.posterior(content, complete)))
@@ -254,6 +265,18 @@ class LabelRescorer(BaseEstimator):
         )
         self.label_sets_ = count_label_sets(labels, weight)
         return posterior
+
+    def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
+        """Rescore what is stored; nothing is made dense."""
+        if known is not None or self.rules_ is not None:
+            raise ValueError(
+                "Known labels and rules need the scores of all labels, got a sparse matrix of "
+                "candidates; use scores.toarray() where scores are probabilities."
+            )
+        cells, content = read_candidates(scores, self.label_names_, scale=self.scale)
+        if self.scale == "probability":
+            content = log_odds_of(content, clip=self.clip)
+        return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content)))
 
     def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
         values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)

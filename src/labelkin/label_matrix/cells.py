@@ -1,0 +1,122 @@
+"""Candidate cells: which labels of which documents are looked at, where there are too many for all.
+
+A document has a handful of labels out of thousands, and a content classifier that serves thousands
+names the best hundred of them. Those are the *candidates*; a label that is none is a "no", below
+every candidate. A sparse score matrix says both: stored = candidate, absent = not a candidate.
+
+Values over the cells are plain 1-d arrays, one number per cell in the order of the cells: a stored
+log-odds of 0 is a probability of one half, and arithmetic of sparse matrices would drop it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A pattern of candidate cells, documents × labels; a dense matrix is the full pattern.
+
+    Attributes
+    ----------
+    indptr, indices
+        As in a CSR array: the labels of document i are ``indices[indptr[i]:indptr[i + 1]]``,
+        ascending, none twice.
+    shape
+        Number of documents, number of labels.
+
+    Examples
+    --------
+    >>> scores = sparse.csr_array(np.array([[0.9, 0.0, 0.2], [0.0, 0.7, 0.0]]))
+    >>> cells = Cells.of(scores)
+    >>> cells.document.tolist(), cells.label.tolist()
+    ([0, 0, 1], [0, 2, 1])
+    >>> cells.sums_by_document(scores.data).round(1).tolist()
+    [1.1, 0.7]
+    """
+
+    indptr: NDArray[Any]
+    indices: NDArray[Any]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, matrix: sparse.csr_array) -> Cells:
+        """Return the stored cells of a CSR array with sorted indices, none twice."""
+        return cls(matrix.indptr, matrix.indices, matrix.shape)
+
+    @classmethod
+    def full(cls, shape: tuple[int, int]) -> Cells:
+        """Return all cells of a dense matrix, row by row."""
+        indptr = np.arange(shape[0] + 1) * shape[1]
+        return cls(indptr, np.tile(np.arange(shape[1]), shape[0]), shape)
+
+    @property
+    def n(self) -> int:
+        """Number of cells."""
+        return len(self.indices)
+
+    @property
+    def label(self) -> NDArray[Any]:
+        """The label of every cell, ``(n,)``."""
+        return self.indices
+
+    @cached_property
+    def document(self) -> NDArray[np.intp]:
+        """The document of every cell, ``(n,)``."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+
+    def matrix(self, values: NDArray[Any]) -> sparse.csr_array:
+        """Return values as a CSR array with exactly these cells, zeros included."""
+        return sparse.csr_array((values, self.indices, self.indptr), shape=self.shape)
+
+    def dense(self, values: NDArray[np.float64], absent: Any = 0.0) -> NDArray[np.float64]:
+        """Return values as a dense matrix; ``absent``, one number or one per label, elsewhere."""
+        result = np.empty(self.shape)
+        result[:] = absent
+        result[self.document, self.label] = values
+        return result
+
+    def at(self, matrix: Any) -> NDArray[np.float64]:
+        """Return what a matrix of the same shape, dense or CSR, holds at the cells.
+
+        A CSR array, with sorted indices, holds 0 where nothing is stored.
+        """
+        if not sparse.issparse(matrix):
+            return np.asarray(matrix[self.document, self.label], dtype=np.float64)
+        result = np.zeros(self.n)
+        if matrix.nnz:
+            place, found = self.find(Cells.of(matrix))
+            result[place[found]] = matrix.data[found]
+        return result
+
+    def find(self, others: Cells) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the place of other cells among these, and which of them are here at all."""
+        mine, theirs = self._numbers(), others._numbers()
+        place = np.minimum(np.searchsorted(mine, theirs), max(self.n - 1, 0))
+        found = mine[place] == theirs if self.n else np.zeros(others.n, dtype=np.bool_)
+        return place, found
+
+    def rows(self, start: int, stop: int) -> tuple[Cells, slice]:
+        """Return the cells of some documents, and where their values are."""
+        ends = self.indptr[start : stop + 1]
+        of_rows = slice(int(ends[0]), int(ends[-1]))
+        part = Cells(ends - ends[0], self.indices[of_rows], (stop - start, self.shape[1]))
+        return part, of_rows
+
+    def sums_by_document(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Add up values over each document's cells, ``(n_documents,)``."""
+        return np.bincount(self.document, values, self.shape[0]).astype(np.float64, copy=False)
+
+    def sums_by_label(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Add up values over each label's cells, ``(n_labels,)``."""
+        return np.bincount(self.label, values, self.shape[1]).astype(np.float64, copy=False)
+
+    def _numbers(self) -> NDArray[np.int64]:
+        """Return a number for every cell that rises with document and label."""
+        return self.document.astype(np.int64) * self.shape[1] + self.label
