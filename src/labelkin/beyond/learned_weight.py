@@ -184,20 +184,23 @@ class LearnedLabels:
     correction: LinearTerm | None
     weights_: Matrix | None = field(init=False, default=None)
     bias_: Matrix | None = field(init=False, default=None)
+    rest_: Matrix | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         labels: Any = self.labels
         if getattr(labels, "weights_", None) is None:
             return
-        paper = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
+        rest = getattr(labels, "rest_", None)
+        paper = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds, rest)
         both = paper.scaled(self.weight).plus(self.correction)
         object.__setattr__(self, "weights_", both.weights)
         object.__setattr__(self, "bias_", both.bias + self.prior_log_odds)
+        object.__setattr__(self, "rest_", both.rest)
 
     def log_odds(self, L: Matrix) -> Matrix:
         """Return the log-odds given predicted labels, ``(n_documents, n_labels)``."""
         if self.weights_ is not None and self.bias_ is not None:
-            return LinearTerm(self.weights_, self.bias_).at(L)
+            return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
         paper = self.labels.log_odds(L) - self.prior_log_odds
         added = 0.0 if self.correction is None else self.correction.at(L)
         return np.asarray(self.prior_log_odds + self.weight * paper + added)

@@ -259,9 +259,9 @@ class Combination:
             from_known = share * self.beyond_prior(filled)
         else:
             above = filled - self.prior
-            from_predicted = np.where(is_known, 0.0, above) @ self.predicted.weights
+            from_predicted = self.predicted.beyond_bias(np.where(is_known, 0.0, above))
             from_predicted += (1 - share) * self.predicted.at(self.prior)
-            from_known = np.where(is_known, above, 0.0) @ self.known.weights
+            from_known = self.known.beyond_bias(np.where(is_known, above, 0.0))
             from_known += share * self.known.at(self.prior)
         return [
             self._part("predicted labels", from_predicted, filled, self.predicted, ~is_known),

@@ -45,8 +45,13 @@ class LinearTerm(NamedTuple):
 
     def at(self, inputs: Any) -> Array:
         """Return the term for some inputs, ``(n_documents, n_labels)``."""
-        values: Array = inputs @ self.weights
+        values = self.beyond_bias(inputs)
         values += self.bias
+        return values
+
+    def beyond_bias(self, inputs: Any) -> Array:
+        """Return what the inputs add to the bias, ``(n_documents, n_labels)``."""
+        values: Array = inputs @ self.weights
         if self.rest is not None:
             values += (inputs.sum(axis=-1, keepdims=True) - inputs) * self.rest
         return values
