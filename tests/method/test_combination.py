@@ -100,11 +100,12 @@ def linear(seed, p=4):
 
 
 @pytest.mark.parametrize("variant", [decided_labels, probable_labels])
-def test_all_other_labels_known_is_the_label_classifier_on_them_with_weight_one(variant):
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+def test_all_other_labels_known_is_equation_2_with_the_same_weight(variant, weight):
     labels, prior, content = linear(3)
     truth = (np.random.default_rng(4).random(content.shape) < 0.5).astype(float)
-    expected = content + labels.log_odds(truth) - logit(prior)
-    rule = combination(labels, prior, variant, weight=0.3)
+    expected = content + weight * (labels.log_odds(truth) - logit(prior))
+    rule = combination(labels, prior, variant, weight)
     for j in range(content.shape[1]):
         known = truth.copy()
         known[:, j] = np.nan
@@ -122,18 +123,20 @@ def test_known_labels_stay_known_and_the_others_respond():
     assert (posterior[:, 2] != combination(labels, prior).posterior(content)[:, 2]).all()
 
 
-def test_each_known_label_counts_for_itself_and_the_constant_for_the_mean():
+def test_known_labels_take_the_place_of_their_predictions_and_count_the_same_weight():
     labels, prior, content = linear(6)
     known = np.full(content.shape, np.nan)
-    known[:, 1] = 1
-    w, j = 0.25, 3
-    filled = expit(content)
-    share = labels.weights_[:, j] * (filled - prior)
-    share[:, 1] = labels.weights_[1, j] * (1 - prior[1]) / w  # divided here, multiplied below
-    constant = labels.bias_[j] + prior @ labels.weights_[:, j] - logit(prior[j])
-    expected = content[:, j] + w * share.sum(axis=1) + (w + w + 1) / 3 * constant
-    posterior = combination(labels, prior, weight=w).posterior(content, known)
-    np.testing.assert_allclose(posterior[:, j], expected)
+    known[:, 1], known[3:, 0] = 1, 0
+    filled = np.where(np.isnan(known), expit(content), known)
+    expected = content + 0.25 * (labels.log_odds(filled) - logit(prior))
+    posterior, parts = combination(labels, prior, weight=0.25).taken_apart(content, known)
+    is_open = np.isnan(known)
+    np.testing.assert_allclose(posterior[is_open], expected[is_open])
+    predicted = 0.25 * (labels.log_odds(expit(content)) - logit(prior))
+    np.testing.assert_allclose(parts[2].log_odds, predicted)
+    np.testing.assert_allclose(
+        parts[3].log_odds[is_open], (expected - content - predicted)[is_open]
+    )
 
 
 def test_nothing_known_is_the_same_as_all_open():
@@ -148,11 +151,21 @@ def test_nothing_known_is_the_same_as_all_open():
     np.testing.assert_allclose(rule.posterior(content, one_known)[1:], rule.posterior(content)[1:])
 
 
-def test_without_weights_known_labels_raise_the_weight_of_the_whole_evidence():
-    prior, content = np.array([0.3, 0.5, 0.6]), np.zeros((1, 3))
-    rule = combination(Table(lambda L: np.tile(logit(prior) + 1.0, (len(L), 1))), prior, weight=0.5)
+def test_evidence_that_is_not_linear_is_asked_with_known_labels_filled_in():
+    prior, content = np.array([0.3, 0.5, 0.6]), np.array([[0.4, -1.0, 0.2]])
+
+    def agreement(L):
+        return logit(prior) + np.prod(L, axis=1, keepdims=True) ** 2
+
+    rule = combination(Table(agreement), prior, weight=0.5)
     known = np.array([[1, np.nan, np.nan]])
-    np.testing.assert_allclose(rule.posterior(content, known)[0, 1:], [0.75, 0.75])
+    filled = expit(content)
+    predicted = 0.5 * np.prod(filled) ** 2
+    expected = 0.5 * np.prod(filled[0, 1:]) ** 2
+    posterior, parts = rule.taken_apart(content, known)
+    np.testing.assert_allclose(posterior[0, 1:], content[0, 1:] + expected)
+    np.testing.assert_allclose(parts[2].log_odds[0], predicted)
+    np.testing.assert_allclose(parts[3].log_odds[0], expected - predicted)
 
 
 def test_labels_that_none_or_all_have_keep_their_content():

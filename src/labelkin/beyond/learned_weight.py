@@ -1,7 +1,7 @@
 """The learned evidence weight: how much predicted labels count, found on out-of-fold evidence.
 
 Predicted labels repeat the content they were predicted from, so that the paper's full weight counts
-it twice. What they are worth is learned in four steps, all on training documents as if unseen:
+it twice. What they are worth is learned in five steps, all on training documents as if unseen:
 
 1. **weight**: the paper's label evidence E counts w, the w in [0, 1] under which content + w·E is
    best by the criterion (the Brier score: bounded, so that an overconfident classifier cannot
@@ -13,6 +13,7 @@ it twice. What they are worth is learned in four steps, all on training document
 3. **no harm**: while out-of-fold decisions are clearly worse than without all this by micro F1,
    macro F1, Hamming or subset 0/1 loss, it counts a quarter less.
 4. **first place**: how much of this has a say in which label comes first (``first_place``).
+5. **known labels**: what a label adds that a person has accepted or rejected (``known_labels``).
 
 What comes out is equation 2 again, with label evidence made for predicted labels.
 """
@@ -20,6 +21,7 @@ What comes out is equation 2 again, with label evidence made for predicted label
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -28,6 +30,7 @@ from sklearn.base import BaseEstimator
 
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first
+from labelkin.beyond.known_labels import KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import read_weight
 from labelkin.method.combination import (
@@ -95,7 +98,7 @@ class LearnedWeight(BaseEstimator):
             )
 
     def learn(self, paper: Combination, evidence: PredictedEvidence) -> Learned:
-        """Learn weight, correction and first place.
+        """Learn weight, correction, first place and what known labels add.
 
         Parameters
         ----------
@@ -121,6 +124,12 @@ class LearnedWeight(BaseEstimator):
         share = 1.0
         if self.first_place:
             share = choose_first_place(evidence.content, added, evidence.labels, evidence.weight)
+        posterior = evidence.content + added
+        if share < 1:
+            keep_first(posterior, evidence.content + share * added, ~paper.constant)
+        known_weights = learn_known_weights(
+            evidence, added, posterior, share if self.first_place else None, paper.constant
+        )
         combination = LearnedCombination(
             LearnedLabels(
                 paper.labels,
@@ -134,10 +143,8 @@ class LearnedWeight(BaseEstimator):
             1.0,
             paper.constant,
             share,
+            known_weights,
         )
-        posterior = evidence.content + added
-        if share < 1:
-            keep_first(posterior, evidence.content + share * added, ~combination.constant)
         return Learned(combination, posterior)
 
     def _best_weight(self, evidence: PredictedEvidence, truth: Truth) -> float:
@@ -216,9 +223,12 @@ class LearnedCombination(Combination):
         :class:`LearnedLabels`; they carry the evidence weight, and count in full.
     first_place
         How much predicted labels have a say in which open label comes first.
+    known_weights
+        How much known labels count.
     """
 
     first_place: float = 1.0
+    known_weights: KnownWeights = KnownWeights((1.0, 1.0), (1.0, 1.0))
 
     @property
     def learned_labels(self) -> LearnedLabels:
@@ -232,8 +242,8 @@ class LearnedCombination(Combination):
         return self.learned_labels.weight
 
     @property
-    def known_labels(self) -> LabelClassifier:
-        """The paper's label classifier: a known label is no prediction."""
+    def paper_labels(self) -> LabelClassifier:
+        """The paper's label classifier, fitted on true labels."""
         return self.learned_labels.labels
 
     def with_labels(
@@ -257,17 +267,43 @@ class LearnedCombination(Combination):
     ) -> tuple[Matrix, list[Part]]:
         """Return the posterior and its parts, computed together."""
         posterior, parts = super().taken_apart(content, known)
-        if self.first_place == 1:
+        predicted, *answers = parts[2:]
+        parts = [*parts[:3], *_joined(answers)]
+        shares = self.first_place, *self.known_weights.first_place[: len(answers)]
+        if min(shares) == 1:
             return posterior, parts
-        predicted, *others = (part.log_odds for part in parts[2:])
         takes_part = np.broadcast_to(~self.constant, content.shape)
         if known is not None:
             takes_part = takes_part & np.isnan(known)
+        contest = content.copy()
+        for share, part in zip(shares, (predicted, *answers), strict=True):
+            contest += share * part.log_odds
         before = posterior.copy()
-        keep_first(posterior, content + sum(others) + self.first_place * predicted, takes_part)
+        keep_first(posterior, contest, takes_part)
         moved = np.zeros_like(before)
         np.subtract(posterior, before, out=moved, where=posterior != before)
         return posterior, [*parts, Part("first place", moved)]
+
+    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
+        """Return what accepted and what rejected labels add, for now apart."""
+        added = self.known_weights.added(self, filled, known)
+        if self._known_terms is None:
+            return [Part("known labels", one) for one in added]
+        return [Part("known labels", one, known, filled, *self._known_terms) for one in added]
+
+    @cached_property
+    def _known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
+        """What accepted and what rejected labels count; ``None``: not linear."""
+        paper = self.paper_term
+        return None if paper is None else self.known_weights.terms(paper)
+
+
+def _joined(answers: list[Part]) -> list[Part]:
+    """Return what accepted and rejected labels add as one part."""
+    if not answers:
+        return []
+    accepted, rejected = answers
+    return [accepted._replace(log_odds=accepted.log_odds + rejected.log_odds)]
 
 
 def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:

@@ -7,6 +7,7 @@ out of fold, and label evidence from layers fitted without the document's fold.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix, read_weight
-from labelkin.method.combination import FillIn, Matrix, fit_combination
+from labelkin.method.combination import Combination, FillIn, Matrix, fit_combination
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
@@ -42,7 +43,9 @@ class PredictedEvidence(NamedTuple):
     labels, weight
         The true labels, and how often each document counts; ``None``: once.
     fold
-        The fold of each document: which layers have not seen it.
+        The fold of each document: which layer has not seen it.
+    layers
+        The paper's label evidence, fitted on all folds but one each.
     """
 
     content: Matrix
@@ -51,6 +54,7 @@ class PredictedEvidence(NamedTuple):
     labels: LabelMatrix
     weight: Matrix | None
     fold: NDArray[np.int64]
+    layers: Sequence[Combination] = ()
 
     @classmethod
     def of(
@@ -69,16 +73,16 @@ class PredictedEvidence(NamedTuple):
         counted label sets; others have no prior that is known.)
         """
         filled, fold = variant(content), dealt_folds(labels)
-        paper = np.zeros(filled.shape)
+        paper, layers = np.zeros(filled.shape), []
         for k in np.unique(fold):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             times = None if weight is None else weight[train]
             if hasattr(classifier, "fit_counted"):
                 part = read_weight(times, len(train))
                 times = part * read_weight(weight, len(content)).sum() / part.sum()
-            layer = fit_combination(classifier, labels.rows(train), sample_weight=times)
-            paper[test] = layer.beyond_prior(filled[test])
-        return cls(content, filled, paper, labels, weight, fold)
+            layers.append(fit_combination(classifier, labels.rows(train), sample_weight=times))
+            paper[test] = layers[-1].beyond_prior(filled[test])
+        return cls(content, filled, paper, labels, weight, fold, layers)
 
     def rows(self, index: NDArray[np.bool_]) -> PredictedEvidence:
         """Return the evidence of some documents."""
@@ -89,6 +93,7 @@ class PredictedEvidence(NamedTuple):
             self.labels.rows(np.flatnonzero(index)),
             None if self.weight is None else self.weight[index],
             self.fold[index],
+            self.layers,
         )
 
     def learn_term(self, offset: Matrix, precision: Matrix) -> LinearTerm:

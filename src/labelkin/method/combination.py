@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -89,22 +90,29 @@ class Part(NamedTuple):
     values
         Where the part is linear in the labels: what each label counts as, same shape; NaN where a
         label has no part in it.
-    prior, weights
-        Label k adds ``(values[i, k] - prior[k]) * weights[k, j]`` to label j of document i. What
-        all of them leave is there when every label is at its prior.
+    expected, term
+        Label k adds ``values[i, k] - expected[i, k]`` times its weight in the term to label j of
+        document i: a predicted label counts for what it is above its prior, a known one for what it
+        is above its prediction. What all of them leave is there when every label is as expected.
+    if_rejected
+        The term of labels that are rejected, where it is another.
     """
 
     name: str
     log_odds: Matrix
     values: Matrix | None = None
-    prior: Matrix | None = None
-    weights: Matrix | None = None
+    expected: Matrix | None = None
+    term: LinearTerm | None = None
+    if_rejected: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
         """Return what each label adds to label j of document i, ``(n_labels,)``."""
-        if self.values is None or self.prior is None or self.weights is None:
+        if self.values is None or self.expected is None or self.term is None:
             return np.zeros(self.log_odds.shape[1])
-        return np.nan_to_num((self.values[i] - self.prior) * self.weights[:, j])
+        weights = self.term.column(j)
+        if self.if_rejected is not None:
+            weights = np.where(self.values[i] == 0, self.if_rejected.column(j), weights)
+        return np.nan_to_num((self.values[i] - self.expected[i]) * weights)
 
 
 @dataclass(frozen=True)
@@ -122,12 +130,12 @@ class Combination:
     variant
         How labels that are not known are filled in.
     weight
-        The evidence weight: how much label evidence counts where labels are filled in.
+        The evidence weight: how much label evidence counts.
     constant
         Labels that nobody or everybody has, ``(n_labels,)``: the others add nothing to them.
-    predicted, known
-        What a predicted and what a known label adds to the others, where the label classifier is
-        linear; else ``None``.
+    predicted
+        What predicted labels add to the others, where the label classifier is linear; else
+        ``None``.
     """
 
     labels: LabelClassifier
@@ -137,14 +145,12 @@ class Combination:
     weight: float
     constant: NDArray[np.bool_]
     predicted: LinearTerm | None = field(init=False, default=None)
-    known: LinearTerm | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         if len(self.prior) == 1:  # there are no other labels
             object.__setattr__(self, "constant", np.ones(1, dtype=np.bool_))
         predicted = self._linear_term(self.labels)
         object.__setattr__(self, "predicted", predicted and predicted.scaled(self.weight))
-        object.__setattr__(self, "known", self._linear_term(self.known_labels))
 
     @property
     def evidence_weight(self) -> float:
@@ -152,9 +158,14 @@ class Combination:
         return self.weight
 
     @property
-    def known_labels(self) -> LabelClassifier:
-        """The label classifier that is asked about labels that are known."""
+    def paper_labels(self) -> LabelClassifier:
+        """The paper's label classifier, fitted on true labels."""
         return self.labels
+
+    @cached_property
+    def paper_term(self) -> LinearTerm | None:
+        """The paper's label evidence less the prior, where it is linear; else ``None``."""
+        return self._linear_term(self.paper_labels)
 
     def posterior(self, content: Matrix, known: Matrix | None = None) -> Matrix:
         """Return the posterior log-odds, ``(n_documents, n_labels)``; ±inf where known.
@@ -227,10 +238,10 @@ class Combination:
         return label
 
     def beyond_prior(self, filled: Matrix) -> Matrix:
-        """Return what the other labels add to the prior: label evidence less the prior."""
-        if self.known is not None:
-            return self.known.at(filled)
-        return self.label_evidence(filled, self.known_labels) - self.prior_log_odds
+        """Return what other labels add to the prior in the paper: label evidence less the prior."""
+        if self.paper_term is not None:
+            return self.paper_term.at(filled)
+        return self.label_evidence(filled, self.paper_labels) - self.prior_log_odds
 
     def _combined(self, content: Matrix) -> Matrix:
         """Return the posterior of documents of which no label is known: the paper."""
@@ -238,42 +249,29 @@ class Combination:
         return combine(content, label, self.prior_log_odds, self.weight)
 
     def _label_parts(self, content: Matrix, known: Matrix) -> list[Part]:
-        """Return what predicted labels add, and what known ones do.
+        """Return what predicted labels add, and what there is to add once some are known.
 
-        Linear evidence is a sum over labels: each adds its weight times what it is above its prior.
-        The rest, what there is when all labels are at their priors, is divided by the numbers of
-        predicted and known labels among the others. Evidence that is not linear is divided like
-        that as a whole.
+        All labels are predicted, those that are known, too: most of what a known label has to say
+        is in the content already, and so in its prediction. What it adds is what it is above that.
         """
-        is_known = ~np.isnan(known)
-        filled = np.where(is_known, known, self.variant(content))
-        if not is_known.any():
-            label = self.label_evidence(filled)
-            added = combine(0.0, label, self.prior_log_odds, self.weight)
-            return [self._part("predicted labels", added, filled, self.predicted)]
-        n_others = max(is_known.shape[1] - 1, 1)
-        share = (is_known.sum(axis=1, keepdims=True) - is_known) / n_others
-        if self.known is None or self.predicted is None:
-            if_predicted = self.label_evidence(filled) - self.prior_log_odds
-            from_predicted = (1 - share) * self.weight * if_predicted
-            from_known = share * self.beyond_prior(filled)
-        else:
-            above = filled - self.prior
-            from_predicted = self.predicted.beyond_bias(np.where(is_known, 0.0, above))
-            from_predicted += (1 - share) * self.predicted.at(self.prior)
-            from_known = self.known.beyond_bias(np.where(is_known, above, 0.0))
-            from_known += share * self.known.at(self.prior)
-        return [
-            self._part("predicted labels", from_predicted, filled, self.predicted, ~is_known),
-            self._part("known labels", from_known, filled, self.known, is_known),
-        ]
+        filled = self.variant(content)
+        label = self.label_evidence(filled)
+        added = combine(0.0, label, self.prior_log_odds, self.weight)
+        parts = [Part("predicted labels", added)]
+        if self.predicted is not None:
+            prior = np.broadcast_to(self.prior, filled.shape)
+            parts = [Part("predicted labels", added, filled, prior, self.predicted)]
+        if not np.isnan(known).all():
+            parts += self._known_parts(filled, known, added)
+        return parts
 
-    def _part(
-        self, name: str, added: Matrix, filled: Matrix, term: LinearTerm | None, where: Any = True
-    ) -> Part:
-        if term is None:
-            return Part(name, added)
-        return Part(name, added, np.where(where, filled, np.nan), self.prior, term.weights)
+    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
+        """Return what known labels add: what they say less what their predictions have said."""
+        if self.predicted is None:
+            label = self.label_evidence(np.where(np.isnan(known), filled, known))
+            return [Part("known labels", self.weight * (label - self.prior_log_odds) - predicted)]
+        added = self.predicted.beyond_bias(np.nan_to_num(known - filled))
+        return [Part("known labels", added, known, filled, self.predicted)]
 
     def _linear_term(self, labels: Any) -> LinearTerm | None:
         """Return label evidence less the prior, where it is linear; nothing for constant labels."""

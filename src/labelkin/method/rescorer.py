@@ -210,7 +210,7 @@ class LabelRescorer(BaseEstimator):
     def labels_(self) -> LabelClassifier:
         """The fitted label classifier."""
         check_is_fitted(self)
-        return self.combination_.known_labels
+        return self.combination_.paper_labels
 
     @property
     def evidence_weight_(self) -> float:
@@ -220,7 +220,7 @@ class LabelRescorer(BaseEstimator):
 
     @property
     def label_weights_(self) -> Matrix | None:
-        """What label k adds to label j, ``[k, j]``, once it is known; ``None``: not linear."""
+        """What label k adds to label j, ``[k, j]``, in the paper; ``None``: not linear."""
         check_is_fitted(self)
         return getattr(self.labels_, "weights_", None)
 

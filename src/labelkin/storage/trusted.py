@@ -65,6 +65,7 @@ PLACES: dict[str, str] = {
     "CalibratedLabels": "labelkin.beyond.calibration.CalibratedLabels",
     "Calibration": "labelkin.beyond.calibration.Calibration",
     "Combination": "labelkin.method.combination.Combination",
+    "KnownWeights": "labelkin.beyond.known_labels.KnownWeights",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
