@@ -109,6 +109,19 @@ class Cells:
         part = Cells(ends - ends[0], self.indices[of_rows], (stop - start, self.shape[1]))
         return part, of_rows
 
+    def take(self, documents: NDArray[Any]) -> tuple[Cells, NDArray[np.intp]]:
+        """Return the cells of any documents, in their order, and where their values are."""
+        places = self.matrix(np.arange(self.n))[documents]
+        return Cells.of(places), places.data
+
+    def union(self, others: Cells) -> tuple[Cells, NDArray[np.intp], NDArray[np.intp]]:
+        """Return the cells of both, and where the values of these and of the others go."""
+        mine, theirs = self._numbers(), others._numbers()
+        both = np.union1d(mine, theirs)
+        starts = np.arange(self.shape[0] + 1, dtype=np.int64) * self.shape[1]
+        cells = Cells(np.searchsorted(both, starts), both % max(self.shape[1], 1), self.shape)
+        return cells, np.searchsorted(both, mine), np.searchsorted(both, theirs)
+
     def sums_by_document(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Add up values over each document's cells, ``(n_documents,)``."""
         return np.bincount(self.document, values, self.shape[0]).astype(np.float64, copy=False)
