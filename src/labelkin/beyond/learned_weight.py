@@ -28,20 +28,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
-from labelkin.beyond.first_place import choose_first_place, keep_first
+from labelkin.beyond.first_place import choose_first_place, keep_first, keep_first_of_cells
 from labelkin.beyond.known_labels import KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
-from labelkin.label_matrix import read_weight
+from labelkin.label_matrix import Cells
 from labelkin.method.combination import (
     Combination,
     LabelClassifier,
     Matrix,
     Part,
     combine,
+    fill_in_cells,
 )
-from labelkin.method.label_evidence import prior_scale
-from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
 from labelkin.solvers.logistic import LinearTerm
 
@@ -53,6 +53,10 @@ Criterion = Literal[
 _COARSE, _FINE = 0.1, 0.05
 #: Shares of the evidence that are tried where all of it does harm.
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25)
+
+#: Known labels without anything learned of them: as in equation 2, and half of it for candidates.
+_ALL_OF_IT = KnownWeights((1.0, 1.0), (1.0, 1.0))
+_UNLEARNED = KnownWeights((0.5, 0.5), (0.5, 0.5))
 
 
 class LearnedWeight(BaseEstimator):
@@ -97,39 +101,50 @@ class LearnedWeight(BaseEstimator):
                 "weight and no correction."
             )
 
-    def learn(self, paper: Combination, evidence: PredictedEvidence) -> Learned:
+    def learn(self, paper: Combination, evidence: PredictedEvidence | CandidateEvidence) -> Learned:
         """Learn weight, correction, first place and what known labels add.
 
         Parameters
         ----------
         paper : Combination
             The paper's label evidence, fitted on all documents.
-        evidence : PredictedEvidence
-            What is known of the same documents as if each were new.
+        evidence : PredictedEvidence or CandidateEvidence
+            What is known of the same documents, or of their candidates, as if each were new.
 
         Returns
         -------
         Learned
-            The combination, and the posterior of the documents as if each were new.
+            The combination, and the posterior of the documents, or of their candidates, as if each
+            were new.
         """
         truth = Truth.of(evidence.labels, evidence.weight)
         weight = self._best_weight(evidence, truth)
         added, correction = weight * evidence.paper, None
         if np.isfinite(self.shrinkage):
             offset = evidence.content + added
-            correction = _correction(evidence, offset, self.shrinkage)
-            added = added + _cross_fitted_correction(evidence, offset, self.shrinkage)
-        strength = _harmless_strength(evidence.content, added, truth)
+            correction = evidence.correction(offset, self.shrinkage)
+            added = added + evidence.cross_fitted_correction(offset, self.shrinkage)
+        strength = _harmless_strength(evidence, added, truth)
         added *= strength
         share = 1.0
         if self.first_place:
-            share = choose_first_place(evidence.content, added, evidence.labels, evidence.weight)
+            share = choose_first_place(
+                evidence.content, added, evidence.labels, evidence.weight, evidence.scores
+            )
         posterior = evidence.content + added
-        if share < 1:
-            keep_first(posterior, evidence.content + share * added, ~paper.constant)
-        known_weights = learn_known_weights(
-            evidence, added, posterior, share if self.first_place else None, paper.constant
-        )
+        contest = evidence.content + share * added
+        absent, known_weights = None, _UNLEARNED
+        if isinstance(evidence, CandidateEvidence):
+            absent = evidence.absent
+            if share < 1:
+                takes_part = ~paper.constant[evidence.cells.label]
+                keep_first_of_cells(evidence.cells, posterior, contest, takes_part)
+        else:
+            if share < 1:
+                keep_first(posterior, contest, ~paper.constant)
+            known_weights = learn_known_weights(
+                evidence, added, posterior, share if self.first_place else None, paper.constant
+            )
         combination = LearnedCombination(
             LearnedLabels(
                 paper.labels,
@@ -144,15 +159,17 @@ class LearnedWeight(BaseEstimator):
             paper.constant,
             share,
             known_weights,
+            absent,
         )
         return Learned(combination, posterior)
 
-    def _best_weight(self, evidence: PredictedEvidence, truth: Truth) -> float:
+    def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
         loss = CRITERIA[self.criterion]
 
         def best(weights: Any) -> float:
-            losses = [loss(evidence.content + w * evidence.paper, truth) for w in weights]
+            tried = (evidence.content + w * evidence.paper for w in weights)
+            losses = [loss(evidence.scores(log_odds), truth) for log_odds in tried]
             return float(weights[int(np.argmin(losses))])
 
         rough = best(np.round(np.arange(0, 1 + _FINE, _COARSE), 2))
@@ -225,10 +242,13 @@ class LearnedCombination(Combination):
         How much predicted labels have a say in which open label comes first.
     known_weights
         How much known labels count.
+    absent
+        What a label counts as that is no candidate, ``(n_labels,)``; ``None``: 0.
     """
 
     first_place: float = 1.0
-    known_weights: KnownWeights = KnownWeights((1.0, 1.0), (1.0, 1.0))
+    known_weights: KnownWeights = _ALL_OF_IT
+    absent: Matrix | None = None
 
     @property
     def learned_labels(self) -> LearnedLabels:
@@ -261,6 +281,15 @@ class LearnedCombination(Combination):
             contest = combine(content, label, self.prior_log_odds, self.first_place * self.weight)
             keep_first(posterior, contest, ~self.constant if self.constant.any() else None)
         return np.asarray(posterior)
+
+    def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
+        """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``."""
+        added = self.added_at(cells, fill_in_cells(self.variant, cells, content), self.absent)
+        posterior = content + added
+        if self.first_place < 1:
+            takes_part = ~self.constant[cells.label]
+            keep_first_of_cells(cells, posterior, content + self.first_place * added, takes_part)
+        return posterior
 
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
@@ -306,31 +335,14 @@ def _joined(answers: list[Part]) -> list[Part]:
     return [accepted._replace(log_odds=accepted.log_odds + rejected.log_odds)]
 
 
-def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:
+def _harmless_strength(
+    evidence: PredictedEvidence | CandidateEvidence, added: Matrix, truth: Truth
+) -> float:
     """Return the largest share of the evidence that does no clear harm out of fold."""
-    return next(
-        (s for s in _STRENGTHS if not does_clear_harm(content, content + s * added, truth)), 0.0
-    )
+    content = evidence.scores(evidence.content)
 
+    def harms(strength: float) -> bool:
+        posterior = evidence.scores(evidence.content + strength * added)
+        return does_clear_harm(content, posterior, truth)
 
-def _correction(evidence: PredictedEvidence, offset: Matrix, shrinkage: float) -> LinearTerm:
-    sets = count_label_sets(evidence.labels, evidence.weight)
-    return evidence.learn_term(offset, shrinkage * 2 / prior_scale(sets))
-
-
-def _cross_fitted_correction(
-    evidence: PredictedEvidence, offset: Matrix, shrinkage: float
-) -> Matrix:
-    """Return what a correction adds to documents that it was not fitted on: halves, crosswise.
-
-    The prior of the whole, in proportion to the documents: with all of it, a half's correction
-    would be weaker than the one that is deployed, and what is tuned on it tuned for another
-    posterior.
-    """
-    added = np.zeros_like(offset)
-    times = read_weight(evidence.weight, len(offset))
-    for half in evidence.halves():
-        share = float(times[~half].sum() / times.sum())
-        term = _correction(evidence.rows(~half), offset[~half], share * shrinkage)
-        added[half] = term.at(evidence.filled[half])
-    return added
+    return next((s for s in _STRENGTHS if not harms(s)), 0.0)

@@ -190,25 +190,36 @@ class Combination:
     def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
         """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``.
 
-        A label that is not among a document's candidates counts as a "no".
+        Parameters
+        ----------
+        cells
+            The candidates of every document. A label that is none counts as a "no".
+        content
+            Their content log-odds, ``(n_cells,)``.
+        """
+        return content + self.added_at(cells, fill_in_cells(self.variant, cells, content))
+
+    def added_at(self, cells: Cells, filled: Matrix, absent: Matrix | None = None) -> Matrix:
+        """Return what predicted labels add at candidate cells, ``(n_cells,)``.
 
         Parameters
         ----------
         cells
-            The candidates of every document.
-        content
-            Their content log-odds, ``(n_cells,)``.
+            The candidates.
+        filled
+            What they count as, ``(n_cells,)``.
+        absent
+            What a label counts as that is no candidate, ``(n_labels,)``; ``None``: 0.
         """
-        filled = fill_in_cells(self.variant, cells, content)
         if self.predicted is not None:
-            return content + self.predicted.at_cells(cells, filled)
-        posterior = np.empty(cells.n)
+            return self.predicted.at_cells(cells, filled, absent)
+        added = np.empty(cells.n)
         for start in range(0, cells.shape[0], _BLOCK):
             part, places = cells.rows(start, min(start + _BLOCK, cells.shape[0]))
-            label = part.at(self.label_evidence(part.dense(filled[places])))
-            prior = self.prior_log_odds[part.label]
-            posterior[places] = combine(content[places], label, prior, self.weight)
-        return posterior
+            whole = part.dense(filled[places], 0.0 if absent is None else absent)
+            label = part.at(self.label_evidence(whole))
+            added[places] = self.weight * (label - self.prior_log_odds[part.label])
+        return added
 
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from labelkin.beyond.fitting import EvidenceWeight, Variant, fit_posterior
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.label_matrix import (
+    Cells,
     Scale,
     check_scale,
     read_candidates,
@@ -26,6 +27,11 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
+
+_ALL_SCORES = (
+    "Known labels and rules need the scores of all labels, got a sparse matrix of candidates; use "
+    "scores.toarray() where scores are probabilities."
+)
 
 
 class LabelRescorer(BaseEstimator):
@@ -93,10 +99,10 @@ class LabelRescorer(BaseEstimator):
         ----------
         Y : any kind of labels
             Of the training documents.
-        scores : array of shape (n_documents, n_labels), optional
-            Scores of the training documents from a classifier that had not seen them
-            (cross-validation). What is to be learned about predicted labels, the evidence weight
-            and cut-offs, is learned from these.
+        scores : array or sparse matrix of shape (n_documents, n_labels), optional
+            Scores of the training documents, or of their candidates, from a classifier that had not
+            seen them (cross-validation). What is to be learned about predicted labels, the evidence
+            weight and cut-offs, is learned from these.
         sample_weight : array of shape (n_documents,), optional
             How many times each document counts; the label classifier must take it.
 
@@ -117,6 +123,9 @@ class LabelRescorer(BaseEstimator):
         posterior = self._fit(Y, scores, sample_weight, out_of_fold=True)
         if posterior is None:
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
+        if sparse.issparse(scores):
+            cells = Cells.of(self._read_scores(scores))
+            return cells.matrix(self._to_scale(posterior))
         return self._to_scale(self._keep_rules(posterior))
 
     def rescore(self, scores: ArrayLike | Any, known: Any = None) -> Any:
@@ -250,6 +259,8 @@ class LabelRescorer(BaseEstimator):
     def _fit(self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool) -> Matrix | None:
         """Fit; return the out-of-fold posterior log-odds of the training documents if wanted."""
         check_scale(self.scale)
+        if sparse.issparse(scores) and self.rules is not None:
+            raise ValueError(_ALL_SCORES)
         labels = read_labels(Y)
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
@@ -269,16 +280,20 @@ class LabelRescorer(BaseEstimator):
     def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
         """Rescore what is stored; nothing is made dense."""
         if known is not None or self.rules_ is not None:
-            raise ValueError(
-                "Known labels and rules need the scores of all labels, got a sparse matrix of "
-                "candidates; use scores.toarray() where scores are probabilities."
-            )
-        cells, content = read_candidates(scores, self.label_names_, scale=self.scale)
-        if self.scale == "probability":
-            content = log_odds_of(content, clip=self.clip)
-        return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content)))
+            raise ValueError(_ALL_SCORES)
+        content = self._read_scores(scores)
+        cells = Cells.of(content)
+        return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
 
-    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
+    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Any:
+        """Return content log-odds, dense or a CSR array of candidates."""
+        if sparse.issparse(scores):
+            cells, values = read_candidates(
+                scores, self.label_names_, n_documents=n_documents, scale=self.scale
+            )
+            if self.scale == "probability":
+                values = log_odds_of(values, clip=self.clip)
+            return cells.matrix(values)
         values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
         return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
 

@@ -234,20 +234,16 @@ def fit_labels(chosen: Array, sets: Sets, labels: Labels, settings: Settings, fo
         key, merged = np.unique((others[is_known] << 32) | mask[is_known], return_inverse=True)
         documents = np.bincount(merged, sets.times[is_known], len(key))
         positives = np.bincount(merged, (sets.times * side)[is_known], len(key))
-        inputs = np.column_stack(
-            [
-                (key[:, None] >> np.arange(len(neighbours))) & 1,
-                key >> 32,
-                np.ones(len(key)),
-            ]
-        ).astype(np.float64)
         n = len(neighbours)
+        inputs = [(key[:, None] >> np.arange(n)) & 1, np.ones((len(key), 1))]
+        inputs.insert(1, (key >> 32)[:, None][:, : int(settings.rest)])
+        A = np.hstack(inputs).astype(np.float64)
         penalty = 2 * labels.spread[j] / (n + 2)
-        w, found.steps[j] = _newton(
-            inputs, documents, positives, penalty, labels.start[j], settings
-        )
-        found.n[j], found.rest[j], found.bias[j] = n, w[n], w[n + 1]
-        found.neighbours[j, :n], found.weights[j, :n] = neighbours, w[:n] - w[n]
+        start = np.zeros(A.shape[1])
+        start[-1] = labels.start[j]
+        w, found.steps[j] = newton(A, documents, positives, penalty, start, settings.tol)
+        found.n[j], found.rest[j], found.bias[j] = n, w[n] if settings.rest else 0.0, w[-1]
+        found.neighbours[j, :n], found.weights[j, :n] = neighbours, w[:n] - found.rest[j]
 
 
 def _neighbours(j: int, together: Array, labels: Labels, settings: Settings, total: float) -> Array:
@@ -262,18 +258,35 @@ def _neighbours(j: int, together: Array, labels: Labels, settings: Settings, tot
     return np.sort(candidates[best])
 
 
-def _newton(
-    inputs: Array, documents: Array, positives: Array, penalty: float, start: float, s: Settings
+def newton(
+    A: Array,
+    documents: Array,
+    positives: Array,
+    penalty: float,
+    start: Array,
+    tol: float,
+    offset: Any = 0.0,
 ) -> tuple[Array, int]:
-    """Return weights of neighbours, rest and bias, and the steps taken."""
-    w = np.zeros(inputs.shape[1])
-    w[-1] = start
-    free = np.ones(len(w), dtype=np.bool_)
-    free[-2] = s.rest
-    A = inputs[:, free]
+    """Return the weights of one logistic regression, and the steps taken to find them.
+
+    Parameters
+    ----------
+    A, documents, positives
+        Inputs ``(n_rows, n_inputs)``, how many documents each row stands for, and how many of them
+        have the label.
+    penalty
+        Precision of the prior of every weight, around 0.
+    start
+        Weights to start from.
+    tol
+        Share of the objective that a last step may promise.
+    offset
+        A given part of the log-odds, ``(n_rows,)``.
+    """
+    w, ridge = start, penalty * np.eye(A.shape[1])
 
     def objective(w: Array) -> tuple[float, Array]:
-        m = A @ w[free]
+        m = A @ w + offset
         loss = documents @ np.logaddexp(0, m) - positives @ m
         return float(loss + penalty / 2 * (w @ w)), m
 
@@ -281,19 +294,18 @@ def _newton(
     for step in range(1, NEWTON_STEPS + 1):
         e = np.exp(-np.abs(m))
         p = np.where(m >= 0, 1.0, e) / (1 + e)
-        gradient = A.T @ (documents * p - positives) + penalty * w[free]
-        hessian = (A.T * (documents * e / (1 + e) ** 2)) @ A + penalty * np.eye(A.shape[1])
-        direction = np.zeros(len(w))
-        direction[free] = np.linalg.solve(hessian, gradient)
-        promised = gradient @ direction[free]
+        gradient = A.T @ (documents * p - positives) + penalty * w
+        hessian = (A.T * (documents * e / (1 + e) ** 2)) @ A + ridge
+        direction = np.linalg.solve(hessian, gradient)
+        promised = gradient @ direction
         t = 1.0
         for _ in range(HALVINGS):
             moved = w - t * direction
             new, m_new = objective(moved)
-            if new <= f - 1e-4 * t * promised + ROUNDING * f:
+            if new <= f - 1e-4 * t * promised + ROUNDING * abs(f):
                 break
             t /= 2
-        is_last = promised <= 2 * max(s.tol, ROUNDING) * f
+        is_last = promised <= 2 * max(tol, ROUNDING) * abs(f)
         w, f, m = moved, new, m_new
         if is_last:
             return w, step
