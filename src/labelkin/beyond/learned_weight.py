@@ -40,6 +40,7 @@ from labelkin.method.combination import (
     Matrix,
     Part,
     combine,
+    fill_in_absent,
     fill_in_cells,
 )
 from labelkin.metrics.judged import Truth
@@ -275,12 +276,16 @@ class LearnedCombination(Combination):
         return super().with_labels(learned, prior, prior_log_odds, constant)
 
     def _combined(self, content: Matrix) -> Matrix:
-        label = self.label_evidence(self.variant(content))
+        label = self.label_evidence(self.fill_in(content))
         posterior = combine(content, label, self.prior_log_odds, self.weight)
         if self.first_place < 1:
             contest = combine(content, label, self.prior_log_odds, self.first_place * self.weight)
             keep_first(posterior, contest, ~self.constant if self.constant.any() else None)
         return np.asarray(posterior)
+
+    def fill_in(self, content: Matrix) -> Matrix:
+        """Return predicted labels; what is no candidate, −inf, counts what it is worth."""
+        return fill_in_absent(self.variant, content, 0.0 if self.absent is None else self.absent)
 
     def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
         """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``."""

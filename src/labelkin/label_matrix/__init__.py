@@ -11,7 +11,7 @@ A :class:`LabelMatrix` is what every part of the library learns from and is judg
 labels. Whatever a user brings is turned into it here, once.
 """
 
-from labelkin.label_matrix.cells import Cells
+from labelkin.label_matrix.cells import BestCells, Cells, best_cells
 from labelkin.label_matrix.known import read_known
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
@@ -32,10 +32,12 @@ from labelkin.label_matrix.scores import (
 )
 
 __all__ = [
+    "BestCells",
     "Cells",
     "Container",
     "LabelMatrix",
     "Scale",
+    "best_cells",
     "best_labels",
     "check_scale",
     "frame_in_order",

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,20 @@ class Cells:
         part = Cells(ends - ends[0], self.indices[of_rows], (stop - start, self.shape[1]))
         return part, of_rows
 
+    def side_by_side(
+        self, values: NDArray[Any], elsewhere: Any
+    ) -> tuple[NDArray[Any], tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Return values with each document's cells moved to the left, and where each cell is.
+
+        As wide as the most cells of a document, ``elsewhere`` behind the last one; cells stay in
+        the order of their labels.
+        """
+        place = np.arange(self.n) - self.indptr[self.document]
+        shape = self.shape[0], int(np.diff(self.indptr).max(initial=0))
+        rows = np.full(shape, elsewhere, dtype=values.dtype)
+        rows[self.document, place] = values
+        return rows, (self.document, place)
+
     def take(self, documents: NDArray[Any]) -> tuple[Cells, NDArray[np.intp]]:
         """Return the cells of any documents, in their order, and where their values are."""
         places = self.matrix(np.arange(self.n))[documents]
@@ -133,3 +148,106 @@ class Cells:
     def _numbers(self) -> NDArray[np.int64]:
         """Return a number for every cell that rises with document and label."""
         return self.document.astype(np.int64) * self.shape[1] + self.label
+
+
+class BestCells:
+    """The best labels of every document, from blocks of labels that come one after the other.
+
+    Of equally good labels the lowest columns are kept. Memory holds what is kept and one block.
+
+    Parameters
+    ----------
+    n_documents, n_labels : int
+        The shape of the whole.
+    top : int
+        How many labels of a document are kept at most.
+
+    Examples
+    --------
+    >>> best = BestCells(1, 4, top=2)
+    >>> best.add(np.array([[0.0, 3.0]]), np.array([0, 1]))
+    >>> best.add(np.array([[2.0, -1.0]]), np.array([2, 3]))
+    >>> best.matrix().indices.tolist(), best.matrix().data.tolist()
+    ([1, 2], [3.0, 2.0])
+    """
+
+    def __init__(self, n_documents: int, n_labels: int, top: int) -> None:
+        self._shape, self._top = (n_documents, n_labels), top
+        self._values = np.zeros((n_documents, 0))
+        self._labels = np.zeros((n_documents, 0), dtype=np.int32)
+
+    def add(self, values: NDArray[np.float64], labels: NDArray[Any]) -> None:
+        """Look at some more labels: values ``(n_documents, n_columns)``, and which labels."""
+        columns = np.broadcast_to(labels.astype(np.int32), values.shape)
+        both = np.hstack([self._values, values]), np.hstack([self._labels, columns])
+        if both[0].shape[1] > self._top:
+            keep = np.lexsort((both[1], -both[0]), axis=1)[:, : self._top]
+            best = [np.take_along_axis(part, keep, axis=1) for part in both]
+            both = best[0], best[1]
+        self._values, self._labels = both
+
+    def matrix(self) -> sparse.csr_array:
+        """Return what is kept: a CSR array, sorted indices, zeros included."""
+        order = np.argsort(self._labels, axis=1)
+        n_kept = self._labels.shape[1]
+        return sparse.csr_array(
+            (
+                np.take_along_axis(self._values, order, axis=1).ravel(),
+                np.take_along_axis(self._labels, order, axis=1).ravel(),
+                np.arange(self._shape[0] + 1) * n_kept,
+            ),
+            shape=self._shape,
+        )
+
+
+#: Cells of a dense block from which candidates are picked.
+_PICKED = 2**22
+
+
+def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> sparse.csr_array:
+    """Return each document's best labels as a CSR array of candidates, block by block.
+
+    Parameters
+    ----------
+    log_odds : callable
+        Slice of documents → their log-odds, dense, ``(n, n_labels)``.
+    n_documents, n_labels : int
+        The shape of the whole.
+    top : int
+        How many candidates a document has.
+    """
+    check_top(top)
+    step, parts = max(1, _PICKED // max(n_labels, 1)), []
+    for start in range(0, max(n_documents, 1), step):
+        values = np.asarray(log_odds(slice(start, min(start + step, n_documents))))
+        best = BestCells(len(values), n_labels, top)
+        best.add(values, np.arange(n_labels))
+        parts.append(best.matrix())
+    return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+
+def best_of(candidates: sparse.csr_array, top: int) -> sparse.csr_array:
+    """Return the ``top`` best candidates of each document; of equally good ones the lowest.
+
+    Examples
+    --------
+    >>> best_of(sparse.csr_array(np.array([[0.2, 0.9, 0.5]])), 2).toarray().tolist()
+    [[0.0, 0.9, 0.5]]
+    """
+    cells = Cells.of(candidates)
+    by_rank = np.lexsort((-candidates.data, cells.document))
+    rank = np.empty(cells.n, dtype=np.int64)
+    rank[by_rank] = np.arange(cells.n) - cells.indptr[cells.document[by_rank]]
+    keep = rank < top
+    ends = np.concatenate(([0], np.cumsum(keep)))[cells.indptr]
+    return sparse.csr_array((candidates.data[keep], cells.label[keep], ends), shape=cells.shape)
+
+
+def check_top(top: Any) -> None:
+    """Raise for a number of candidates that makes no sense."""
+    is_number = isinstance(top, Integral) and not isinstance(top, bool)
+    if not is_number or top < 1:
+        raise ValueError(
+            f"top must be a whole number of at least 1 (candidates per document), or None (all "
+            f"labels), got {top!r}."
+        )

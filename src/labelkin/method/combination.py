@@ -55,6 +55,14 @@ def probable_labels(content: Matrix) -> Matrix:
     return np.asarray(expit(content))
 
 
+def fill_in_absent(variant: FillIn, content: Matrix, absent: Any) -> Matrix:
+    """Fill in labels; ``absent`` where content is −inf, which a variant need not understand."""
+    is_absent = np.isneginf(content)
+    if not is_absent.any():
+        return variant(content)
+    return np.where(is_absent, absent, variant(np.where(is_absent, 0.0, content)))
+
+
 def fill_in_cells(variant: FillIn, cells: Cells, content: Matrix) -> Matrix:
     """Fill in candidate cells, ``(n_cells,)``: cell by cell, or as the variant says."""
     at_cells = getattr(variant, "at_cells", None)
@@ -256,8 +264,12 @@ class Combination:
 
     def _combined(self, content: Matrix) -> Matrix:
         """Return the posterior of documents of which no label is known: the paper."""
-        label = self.label_evidence(self.variant(content))
+        label = self.label_evidence(self.fill_in(content))
         return combine(content, label, self.prior_log_odds, self.weight)
+
+    def fill_in(self, content: Matrix) -> Matrix:
+        """Return predicted labels, ``(n_documents, n_labels)``; 0 where content is −inf, a "no"."""
+        return fill_in_absent(self.variant, content, 0.0)
 
     def _label_parts(self, content: Matrix, known: Matrix) -> list[Part]:
         """Return what predicted labels add, and what there is to add once some are known.
@@ -265,7 +277,7 @@ class Combination:
         All labels are predicted, those that are known, too: most of what a known label has to say
         is in the content already, and so in its prediction. What it adds is what it is above that.
         """
-        filled = self.variant(content)
+        filled = self.fill_in(content)
         label = self.label_evidence(filled)
         added = combine(0.0, label, self.prior_log_odds, self.weight)
         parts = [Part("predicted labels", added)]

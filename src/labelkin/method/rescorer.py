@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, Self
 
@@ -28,10 +29,10 @@ from labelkin.method.label_sets import count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 
-_ALL_SCORES = (
-    "Known labels and rules need the scores of all labels, got a sparse matrix of candidates; use "
-    "scores.toarray() where scores are probabilities."
-)
+#: Cells of a dense block that candidates are spread out in, where labels join them.
+_CELLS = 2**22
+#: Log-odds of a label that is no candidate, where rules ask for them.
+_IMPROBABLE = -20.0
 
 
 class LabelRescorer(BaseEstimator):
@@ -159,10 +160,10 @@ class LabelRescorer(BaseEstimator):
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
         """
         check_is_fitted(self)
-        content = self._read_scores(scores)
+        content = _spread_out(self._read_scores(scores))
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.taken_apart(content, complete)
-        after = self._keep_rules(before)
+        after = self._posterior_of_rows(content, complete) if self.rules_ else before
         if self.rules_ is not None:
             moved = np.zeros_like(before)
             np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
@@ -259,8 +260,6 @@ class LabelRescorer(BaseEstimator):
     def _fit(self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool) -> Matrix | None:
         """Fit; return the out-of-fold posterior log-odds of the training documents if wanted."""
         check_scale(self.scale)
-        if sparse.issparse(scores) and self.rules is not None:
-            raise ValueError(_ALL_SCORES)
         labels = read_labels(Y)
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
@@ -278,12 +277,35 @@ class LabelRescorer(BaseEstimator):
         return posterior
 
     def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
-        """Rescore what is stored; nothing is made dense."""
-        if known is not None or self.rules_ is not None:
-            raise ValueError(_ALL_SCORES)
+        """Rescore what is stored: an accepted label, and one that rules demand, joins it."""
         content = self._read_scores(scores)
-        cells = Cells.of(content)
-        return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
+        if known is None and self.rules_ is None:
+            cells = Cells.of(content)
+            return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
+        parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
+        for start in range(0, max(content.shape[0], 1), step):
+            rows = slice(start, start + step)
+            some = None if known is None else _some_known(known, rows, content.shape[0])
+            dense = _spread_out(content[rows])
+            found = self._posterior_of_rows(dense, self._read_known(some, len(dense)))
+            found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
+            joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
+            parts.append(joined.matrix(self._to_scale(joined.at(found))))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def _posterior_of_rows(self, content: Matrix, known: Matrix | None) -> Matrix:
+        """Return the posterior of content in which labels that are no candidates are −inf.
+
+        To rules such a label is improbable, not rejected; it is a candidate once it is lifted.
+        """
+        posterior = self.combination_.posterior(content, known)
+        if self.rules_ is None:
+            return posterior
+        is_absent = np.isneginf(content) & np.isneginf(posterior)
+        if known is not None:
+            is_absent &= np.isnan(known)
+        kept = self._keep_rules(np.where(is_absent, _IMPROBABLE, posterior))
+        return np.where(is_absent & (kept <= _IMPROBABLE), -np.inf, kept)
 
     def _read_scores(self, scores: Any, n_documents: int | None = None) -> Any:
         """Return content log-odds, dense or a CSR array of candidates."""
@@ -309,3 +331,19 @@ class LabelRescorer(BaseEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
+
+
+def _spread_out(content: Any) -> Matrix:
+    """Return content log-odds as a dense matrix; labels that are no candidates have −inf."""
+    if not sparse.issparse(content):
+        return np.asarray(content)
+    return Cells.of(content).dense(content.data, -np.inf)
+
+
+def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
+    """Return the known labels of some documents, before they are read: a block at a time."""
+    if sparse.issparse(known):
+        return sparse.csr_array(known)[rows]
+    if isinstance(known, Mapping) and n_documents == 1:
+        return known
+    return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
