@@ -399,7 +399,7 @@ def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
 
     def evaluate_rows(rows: slice) -> Evaluation:
-        log_odds = model.log_odds(documents[rows])
+        log_odds = model.scores(documents[rows])
         return evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds))
 
     blocks = (slice(start, start + size) for start in range(0, n_documents, size))

@@ -177,11 +177,11 @@ class Posterior:
         top : int, default 10
             How many labels per document, most probable first …
         labels : name or sequence of names, optional
-            … or which; those that are known are left out.
+            … or which; those that are known, or are no candidates of the content, are left out.
         """
         check_top(top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
-        is_open = np.isnan(unknown)
+        is_open = np.isnan(unknown) & ~np.isneginf(self.content)  # not one that is no candidate
         chosen: Sequence[Any] = best_labels(self.log_odds, top, is_open)
         if labels is not None:
             wanted = names_to_columns([labels] if isinstance(labels, str) else labels, self.names)

@@ -22,6 +22,7 @@ from labelkin.label_matrix import (
     read_known,
     read_labels,
     read_scores,
+    spread_out,
 )
 from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.label_evidence import as_label_classifier
@@ -160,7 +161,7 @@ class LabelRescorer(BaseEstimator):
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
         """
         check_is_fitted(self)
-        content = _spread_out(self._read_scores(scores))
+        content = spread_out(self._read_scores(scores))
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.taken_apart(content, complete)
         after = self._posterior_of_rows(content, complete) if self.rules_ else before
@@ -286,7 +287,7 @@ class LabelRescorer(BaseEstimator):
         for start in range(0, max(content.shape[0], 1), step):
             rows = slice(start, start + step)
             some = None if known is None else _some_known(known, rows, content.shape[0])
-            dense = _spread_out(content[rows])
+            dense = spread_out(content[rows])
             found = self._posterior_of_rows(dense, self._read_known(some, len(dense)))
             found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
             joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
@@ -331,13 +332,6 @@ class LabelRescorer(BaseEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
-
-
-def _spread_out(content: Any) -> Matrix:
-    """Return content log-odds as a dense matrix; labels that are no candidates have −inf."""
-    if not sparse.issparse(content):
-        return np.asarray(content)
-    return Cells.of(content).dense(content.data, -np.inf)
 
 
 def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
