@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long check format lint types bench
+.PHONY: help demo test test-long check format lint types bench bench-scale
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -31,6 +31,9 @@ types: .venv/dev
 
 bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
+
+bench-scale: .venv/dev  ## what more documents and more labels cost, in time and memory
+	$(BIN)/python -m benchmarks.scale
 
 .venv/use: pyproject.toml
 	$(PYTHON) -m venv .venv

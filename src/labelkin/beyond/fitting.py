@@ -17,6 +17,7 @@ from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 
@@ -25,6 +26,8 @@ EvidenceWeight = float | Literal["auto"] | LearnedWeight
 
 #: With fewer documents nothing is learned about predicted labels, and they count nothing.
 _FEWEST = 8
+#: Matrices of documents × labels that are there at a time when a weight is learned.
+_COPIES = 10.5
 
 
 class Fitted(NamedTuple):
@@ -107,6 +110,14 @@ def _fit(
 ) -> Fitted:
     chosen = read_weight(usable_weight(evidence_weight, labels))
     learns = isinstance(chosen, LearnedWeight)
+    if content is not None and not sparse.issparse(content) and (learns or out_of_fold):
+        n_documents, n_labels = labels.shape
+        check_memory(
+            _COPIES * 8.0 * n_documents * n_labels,
+            f"Learning from scores of {n_documents:,} documents × {n_labels:,} labels",
+            "Give a sparse matrix with the best labels of each document: a content classifier with "
+            "top=100, or scores of candidates.",
+        )
     content = None if content is None else finite_content(content)
     fill_in = _fit_fill_in(variant, learns, content, labels, weight)
     number = 1.0 if isinstance(chosen, LearnedWeight) else chosen

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 from labelkin.registry import part_class
@@ -24,6 +25,8 @@ from labelkin.solvers.weka_logistic import fit_weka_logistic
 
 #: Up to so many labels each is told from all others: with more, few weights have documents.
 _ALL_LABELS = 300
+#: Matrices of all pairs of labels that are there at a time when all weights are fitted.
+_COPIES = 3
 
 
 class LabelEvidence(BaseEstimator, ABC):
@@ -180,6 +183,12 @@ class LogisticLabels(LinearLabelEvidence):
                 n_jobs=self.n_jobs,
             )
             return
+        n_labels = label_sets.n_labels
+        check_memory(
+            _COPIES * 8.0 * n_labels**2,
+            f"Label weights of {n_labels:,} × {n_labels:,} labels",
+            'Use LogisticLabels(neighbours="auto"), which tells each label from a few others.',
+        )
         rows = label_sets.inputs(), label_sets.positive, label_sets.count
         tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":

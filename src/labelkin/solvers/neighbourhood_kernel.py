@@ -57,7 +57,7 @@ def fit_labels(chosen: Array, sets: Sets, labels: Labels, settings: Settings, fo
         np.empty(max(n_sets, n_labels), np.int64),
         np.zeros(n_sets, np.uint32),
         np.zeros(n_sets, np.uint8),
-        np.zeros(_power_of_two(2 * n_sets), np.int64),
+        np.zeros(_power_of_two(2 * n_sets), np.int32),
         np.empty(room, np.uint64),
         np.empty(room),
         np.empty(room),
