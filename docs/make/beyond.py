@@ -20,7 +20,6 @@ from docs.make.beyond_tables import (
     cost_table,
     gain_table,
     interval_table,
-    known_table,
     mean_table,
     score_table,
     seed_table,
@@ -28,7 +27,7 @@ from docs.make.beyond_tables import (
     threshold_cell_table,
     threshold_table,
 )
-from docs.make.cells import KNOWN_SYSTEMS, LearnedCell, count_gains, learned_gains, read_cells
+from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
 
 from labelkin.files import write_whole
 from labelkin.report.scores import METRICS, WORDS
@@ -91,14 +90,6 @@ _THRESHOLDS = """\
 Every rule is tuned on out-of-fold log-odds: on the content's for content alone, on the
 posterior's for learned. Alone → learned with the same rule, means over the cells; the last column
 compares the two in every cell and metric. One-error does not depend on the cut."""
-_KNOWN = """\
-One, two, three true labels of a document are known, drawn at random, and the labels that remain are
-scored: content alone → learned, nothing known → learned, with the known labels. F1 is over all
-documents that have so many labels, one-error over those that have more. A known label counts with
-the paper's full weight, a predicted one with the learned weight. So what a known label repels is
-felt in full, and what its company attracts only when the company is known, too: the order of the
-rest can improve while F1 at ½ falls; where most documents have one label, the order can get worse,
-too."""
 _CALIBRATION = """\
 ECE is the mean distance between promised and observed shares over all pairs of document and label
 (15 bins), the Brier score the mean squared error of their probabilities; lower is better.
@@ -183,12 +174,6 @@ def _group_parts(cells: Sequence[LearnedCell], said: set[str]) -> Iterator[str]:
             yield f"### {markdown_text(cell.name)}, seed by seed"
             yield _markdown(seed_table(cell))
     yield from _threshold_parts(cells, said)
-    measured = [cell for cell in cells if all(cell.known_labels)]
-    if measured:
-        yield "### Known labels"
-        yield from _once(_KNOWN, said)
-        yield _count_known(measured)
-        yield _markdown(known_table(measured))
     yield "### Calibration"
     yield from _once(_CALIBRATION, said)
     yield _markdown(calibration_table(cells))
@@ -240,25 +225,6 @@ def _count_intervals(cells: Sequence[LearnedCell]) -> str:
     return (
         f"Of {len(found)} intervals {sides['better']} lie wholly on the better side, "
         f"{sides['worse']} wholly on the worse side{named}; 0 lies within the other {sides['']}."
-    )
-
-
-def _count_known(cells: Sequence[LearnedCell]) -> str:
-    """Count where knowing labels helps."""
-    alone, predicted, known = KNOWN_SYSTEMS
-    verdicts = [
-        count_gains(
-            (one[known][metric] - one[other][metric]) * sign
-            for cell in cells
-            for seed in cell.known_labels
-            for one in seed
-            for metric, sign in (("micro_f1", 1), ("one_error", -1))
-        )
-        for other in (alone, predicted)
-    ]
-    return (
-        "With known labels against content alone, better / equal / worse over rows, seeds and both "
-        f"metrics: **{verdicts[0]}**; against nothing known: **{verdicts[1]}**."
     )
 
 

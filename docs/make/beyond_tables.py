@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from docs.make.cells import (
-    KNOWN_SYSTEMS,
-    N_KNOWN,
     LearnedCell,
     count_gains,
     gain,
@@ -193,25 +191,6 @@ def cost_table(cells: Sequence[LearnedCell]) -> Table:
         rows.append([Cell(text) for text in (cell.name, *learned, *numbers)])
     heads = ["cell", "evidence weight", "first place", "content fit s", "learning s", "ratio"]
     return _table([*heads, "all rules s", "% of content fit"], rows)
-
-
-def known_table(cells: Sequence[LearnedCell]) -> Table:
-    """Return what known labels are worth: a row for each cell and number of known labels."""
-    rows = []
-    for cell in cells:
-        for records in zip(*cell.known_labels, strict=True):
-            shown = [
-                " → ".join(
-                    f"{np.mean([record[system][metric] for record in records]):.4f}"
-                    for system in KNOWN_SYSTEMS
-                )
-                for metric in ("micro_f1", "one_error")
-            ]
-            sizes = [f"{records[0][size]:,}" for size in ("documents", "with_more")]
-            texts = [cell.name, str(records[0][N_KNOWN]), *sizes, *shown]
-            rows.append([Cell(text) for text in texts])
-    heads = ["cell", "known labels", "documents", "with more", "micro F1 of the rest"]
-    return _table([*heads, "one-error of those with more"], rows)
 
 
 def seed_table(cell: LearnedCell) -> Table:

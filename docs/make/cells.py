@@ -7,7 +7,7 @@ the same documents: sign tests seed by seed, and a paired bootstrap of the mean 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,9 +19,6 @@ from scipy import sparse
 from labelkin.report.results import Outcome, System, read_outcomes
 from labelkin.report.scores import LEARNED, LOSSES, METRICS, Score
 from labelkin.significance import SUMMED_METRICS, Bootstrap, SummedMetric, paired_bootstrap
-
-#: What stored runs record of known labels: the number of them, and the systems compared.
-N_KNOWN, KNOWN_SYSTEMS = "n_known", ("alone", "predicted", "known")
 
 
 @dataclass(frozen=True)
@@ -117,12 +114,6 @@ class LearnedCell:
         """Return what the seeds have learned, ``"evidence_weight"`` say, each value once."""
         runs = [system.run for system in self.systems[self.learned, ""] if system.run]
         return sorted({round(run.learned[key], 6) for run in runs})
-
-    @property
-    def known_labels(self) -> list[Sequence[Mapping[str, Any]]]:
-        """What known labels are worth to the learned weight, seed by seed; older runs have none."""
-        runs = [system.run for system in self.systems[self.learned, ""] if system.run]
-        return [run.known_labels for run in runs]
 
     @cached_property
     def _scores(self) -> dict[tuple[str, str, str], Score]:

@@ -24,9 +24,9 @@ from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers.logistic import LinearTerm
 from labelkin.solvers.neighbourhoods import newton
 
-#: The correction's prior is as strong as with so many labels, however many more there are: it has
-#: few inputs, and they do not become more.
-_LABELS = 1000
+#: With neighbours as inputs the correction's prior is as strong as it is with so many labels as
+#: inputs, however many there are: their number does not grow.
+_LABELS = 2000
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-7
 _GONE = 1e-12
@@ -142,7 +142,7 @@ class CandidateEvidence(NamedTuple):
 
     def _penalty(self, shrinkage: float) -> Matrix:
         sets = count_label_sets(self.labels, self.weight)
-        n_labels = min(self.labels.shape[1], _LABELS)
+        n_labels = _LABELS if sparse.issparse(self.weights) else self.labels.shape[1]
         return np.asarray(shrinkage * 2 * (1 + mean_other_labels(sets)) / (n_labels + 1))
 
 

@@ -15,18 +15,20 @@ under which the labels that remain open have the least squared error.
 1. Somebody walks down the suggestions and answers the first ones.
 2. Somebody names some of the labels but not all. A document of which all labels are named teaches
    that there is no other, which is true of most documents and wrong where it matters: whoever
-   names a label wants to be shown those that are left. (Walks teach it often enough.)
+   names a label wants to be shown those that are left. (Walks teach it often enough, and documents
+   in which nothing is left to find count half.)
 3. Somebody rejects wrong suggestions, and passes over the right ones.
 4. Somebody answers any part of the labels.
 
-Whether answers may change which open label comes first is asked of the same people, as for
-predicted labels (``first_place``).
+All this adds to the posterior that there is when nothing is known, whose order is that of the
+suggestions. Whether answers may change which open label comes first is asked of the same people, as
+for predicted labels (``first_place``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +46,9 @@ Ints = NDArray[np.int64]
 #: Cells that are enough to learn four numbers from.
 _ENOUGH_CELLS = 300_000
 #: What the numbers are without data, how many squared errors it takes to move them, and how far.
-_START, _INERTIA, _MOST = 0.5, 1.0, 1.5
+_START, _INERTIA, _MOST = 0.5, 10.0, 1.5
+#: What a document counts of which all labels are found: the others are those that answers are for.
+_NOTHING_LEFT = 0.5
 #: Steps towards the least squared error, and the share of it that ends them.
 _STEPS, _HALVINGS, _SETTLED = 10, 6, 1e-5
 #: Cells that answers hardly move teach nothing.
@@ -103,12 +107,12 @@ class KnownWeights:
         return _signed(said[1] - said[0], self.accepted), _signed(said[2] - said[1], self.rejected)
 
 
+#: Answers in the place of predictions, and no more: equation 2.
+PAPER_WEIGHTS = KnownWeights((1.0, 1.0), (1.0, 1.0))
+
+
 def learn_known_weights(
-    evidence: PredictedEvidence,
-    added: Matrix,
-    posterior: Matrix,
-    first_place: float | None,
-    constant: Bools,
+    evidence: PredictedEvidence, posterior: Matrix, constant: Bools, *, first_place: bool
 ) -> KnownWeights:
     """Learn what known labels add, from documents as if each were new.
 
@@ -116,45 +120,46 @@ def learn_known_weights(
     ----------
     evidence : PredictedEvidence
         Content and label evidence of the documents.
-    added, posterior : array of shape (n_documents, n_labels)
-        What predicted labels add, and the posterior when nothing is known: by it suggestions are
-        in order.
-    first_place : float, optional
-        How much predicted labels have a say in who comes first; ``None``: the posterior decides.
+    posterior : array of shape (n_documents, n_labels)
+        Their posterior when nothing is known: by it suggestions are in order.
     constant : array of shape (n_labels,)
         Labels that take no part in the first place.
+    first_place : bool
+        Whether the documents decide how much answers have a say in who comes first.
     """
-    every = np.arange(len(added)) % (1 + added.size // _ENOUGH_CELLS) == 0
-    some = _Sample.of(evidence.rows(every), added[every], posterior[every])
+    every = np.arange(len(posterior)) % (1 + posterior.size // _ENOUGH_CELLS) == 0
+    some = _Sample.of(evidence.rows(every), posterior[every])
     dealt = np.full(some.truth.shape, np.nan)
     for turn, person in enumerate(_PEOPLE):
         rows = slice(turn, None, len(_PEOPLE))
         dealt[rows] = _answers(person, some.truth[rows], some.place[rows])
-    units = [tuple(map(tuple, unit.reshape(2, 2))) for unit in np.eye(4)]
-    moves = [sum(some.added(KnownWeights(*unit), dealt)) for unit in units]
+    moves = [np.add(*some.added(_unit(number), dealt)) for number in range(4)]
     best = _least_squares(some, np.isnan(dealt), moves)
     learned = KnownWeights((best[0], best[1]), (best[2], best[3]))
-    if first_place is None:
+    if not first_place:
         return learned
-    contest = some.evidence.content + first_place * some.added_by_predicted
-    return KnownWeights(
-        learned.accepted, learned.rejected, _first_place(some, learned, contest, ~constant)
-    )
+    return replace(learned, first_place=_first_place(some, learned, ~constant))
+
+
+def _unit(number: int) -> KnownWeights:
+    """Return weights of which one is 1 and all others are 0."""
+    one = [float(number == i) for i in range(4)]
+    return KnownWeights((one[0], one[1]), (one[2], one[3]))
 
 
 class _Sample(NamedTuple):
     """Some documents to learn from; ``place`` is that of each label in the suggestions, from 0."""
 
     evidence: PredictedEvidence
-    added_by_predicted: Matrix
+    posterior: Matrix
     truth: Matrix
     place: Ints
     times: Matrix
 
     @classmethod
-    def of(cls, evidence: PredictedEvidence, added: Matrix, posterior: Matrix) -> _Sample:
-        times = np.ones(len(added)) if evidence.weight is None else evidence.weight
-        return cls(evidence, added, evidence.labels.dense(), _places(-posterior), times)
+    def of(cls, evidence: PredictedEvidence, posterior: Matrix) -> _Sample:
+        times = np.ones(len(posterior)) if evidence.weight is None else evidence.weight
+        return cls(evidence, posterior, evidence.labels.dense(), _places(-posterior), times)
 
     def added(self, weights: KnownWeights, known: Matrix) -> tuple[Matrix, Matrix]:
         """Return what known labels add, by layers that have not seen the document."""
@@ -208,8 +213,10 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
     cells = is_open & ~np.isnan(some.truth)
     cells &= np.max([np.abs(move) for move in moves], axis=0) > _HARDLY
     X = np.column_stack([move[cells] for move in moves])
-    start, truth = (some.evidence.content + some.added_by_predicted)[cells], some.truth[cells]
-    times = np.broadcast_to(some.times[:, None], cells.shape)[cells]
+    start, truth = some.posterior[cells], some.truth[cells]
+    has_more = (is_open & (some.truth == 1)).any(axis=1)
+    by_document = some.times * np.where(has_more, 1.0, _NOTHING_LEFT)
+    times = np.broadcast_to(by_document[:, None], cells.shape)[cells]
     best = np.full(len(moves), _START)
 
     def errors(weights: Matrix) -> tuple[Matrix, Matrix, float]:
@@ -238,15 +245,13 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
     return [float(number) for number in best]
 
 
-def _first_place(
-    some: _Sample, learned: KnownWeights, contest: Matrix, takes_part: Bools
-) -> tuple[float, float]:
+def _first_place(some: _Sample, learned: KnownWeights, takes_part: Bools) -> tuple[float, float]:
     """Return the shares of accepted and rejected labels in the first place.
 
     Those under which most documents have a true label in front of the open ones; above 0 only where
     that is beyond chance, as in :func:`labelkin.beyond.first_place.choose_first_place`.
     """
-    worlds = [_OpenWorld.of(some, learned, contest, takes_part, person) for person in _PEOPLE[:3]]
+    worlds = [_OpenWorld.of(some, learned, takes_part, person) for person in _PEOPLE[:3]]
     times = np.concatenate([world.times for world in worlds])
 
     def right(accepted: float, rejected: float) -> Bools:
@@ -277,18 +282,13 @@ class _OpenWorld(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        some: _Sample,
-        learned: KnownWeights,
-        contest: Matrix,
-        takes_part: Bools,
-        person: _Person,
+        cls, some: _Sample, learned: KnownWeights, takes_part: Bools, person: _Person
     ) -> _OpenWorld:
         known = _answers(person, some.truth, some.place)
         is_true = np.isnan(known) & (some.truth == 1)
         rows = np.flatnonzero(is_true.any(axis=1) & ~np.isnan(known).all(axis=1))
         accepted, rejected = some.added(learned, known)
-        among = np.where(np.isnan(known) & takes_part, contest, -np.inf)
+        among = np.where(np.isnan(known) & takes_part, some.posterior, -np.inf)
         return cls(among[rows], accepted[rows], rejected[rows], is_true[rows], some.times[rows])
 
     def right(self, accepted: float, rejected: float) -> Bools:

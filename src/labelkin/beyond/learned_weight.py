@@ -31,7 +31,7 @@ from sklearn.base import BaseEstimator
 from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first, keep_first_of_cells
-from labelkin.beyond.known_labels import KnownWeights, learn_known_weights
+from labelkin.beyond.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import Cells
 from labelkin.method.combination import (
@@ -55,8 +55,7 @@ _COARSE, _FINE = 0.1, 0.05
 #: Shares of the evidence that are tried where all of it does harm.
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25)
 
-#: Known labels without anything learned of them: as in equation 2, and half of it for candidates.
-_ALL_OF_IT = KnownWeights((1.0, 1.0), (1.0, 1.0))
+#: Known labels of candidates, of which nothing is learned: half of equation 2.
 _UNLEARNED = KnownWeights((0.5, 0.5), (0.5, 0.5))
 
 
@@ -144,7 +143,7 @@ class LearnedWeight(BaseEstimator):
             if share < 1:
                 keep_first(posterior, contest, ~paper.constant)
             known_weights = learn_known_weights(
-                evidence, added, posterior, share if self.first_place else None, paper.constant
+                evidence, posterior, paper.constant, first_place=self.first_place
             )
         combination = LearnedCombination(
             LearnedLabels(
@@ -248,7 +247,7 @@ class LearnedCombination(Combination):
     """
 
     first_place: float = 1.0
-    known_weights: KnownWeights = _ALL_OF_IT
+    known_weights: KnownWeights = PAPER_WEIGHTS
     absent: Matrix | None = None
 
     @property
@@ -299,31 +298,31 @@ class LearnedCombination(Combination):
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
     ) -> tuple[Matrix, list[Part]]:
-        """Return the posterior and its parts, computed together."""
-        posterior, parts = super().taken_apart(content, known)
-        predicted, *answers = parts[2:]
-        parts = [*parts[:3], *_joined(answers)]
-        shares = self.first_place, *self.known_weights.first_place[: len(answers)]
-        if min(shares) == 1:
-            return posterior, parts
-        takes_part = np.broadcast_to(~self.constant, content.shape)
-        if known is not None:
-            takes_part = takes_part & np.isnan(known)
-        contest = content.copy()
-        for share, part in zip(shares, (predicted, *answers), strict=True):
-            contest += share * part.log_odds
-        before = posterior.copy()
-        keep_first(posterior, contest, takes_part)
-        moved = np.zeros_like(before)
-        np.subtract(posterior, before, out=moved, where=posterior != before)
-        return posterior, [*parts, Part("first place", moved)]
+        """Return the posterior and its parts, computed together.
 
-    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
-        """Return what accepted and what rejected labels add, for now apart."""
-        added = self.known_weights.added(self, filled, known)
-        if self._known_terms is None:
-            return [Part("known labels", one) for one in added]
-        return [Part("known labels", one, known, filled, *self._known_terms) for one in added]
+        Known labels add to the posterior that there is when nothing is known.
+        """
+        posterior, parts = super().taken_apart(content)
+        moved = np.zeros_like(posterior)
+        if self.first_place < 1:
+            contest = content + self.first_place * parts[2].log_odds
+            _put_first(posterior, contest, ~self.constant, moved)
+        if known is not None and not np.isnan(known).all():
+            filled = self.fill_in(content)
+            accepted, rejected = self.known_weights.added(self, filled, known)
+            shares = self.known_weights.first_place
+            contest = posterior + shares[0] * accepted + shares[1] * rejected
+            added = accepted + rejected
+            posterior += added
+            if min(shares) < 1:
+                _put_first(posterior, contest, np.isnan(known) & ~self.constant, moved)
+            posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
+            terms = self._known_terms
+            linear = () if terms is None else (known, filled, *terms)
+            parts.append(Part("known labels", added, *linear))
+        if min(self.first_place, *self.known_weights.first_place) < 1:
+            parts.append(Part("first place", moved))
+        return posterior, parts
 
     @cached_property
     def _known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
@@ -332,12 +331,14 @@ class LearnedCombination(Combination):
         return None if paper is None else self.known_weights.terms(paper)
 
 
-def _joined(answers: list[Part]) -> list[Part]:
-    """Return what accepted and rejected labels add as one part."""
-    if not answers:
-        return []
-    accepted, rejected = answers
-    return [accepted._replace(log_odds=accepted.log_odds + rejected.log_odds)]
+def _put_first(
+    posterior: Matrix, contest: Matrix, takes_part: NDArray[np.bool_], moved: Matrix
+) -> None:
+    """Put the winner of the contest first, in place; add what that takes to ``moved``."""
+    before = posterior.copy()
+    keep_first(posterior, contest, takes_part)
+    changed = posterior != before
+    moved[changed] += posterior[changed] - before[changed]
 
 
 def _harmless_strength(

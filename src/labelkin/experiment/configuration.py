@@ -95,6 +95,7 @@ def parse_experiment(
         tests=top.some("tests", [*TESTS, "paired_bootstrap"], TESTS),
         text=text,
         controls=top.some("controls", CONTROLS, ()),
+        reveal=top.take("reveal", _FLAG, False),
         **_read_systems(top),
     )
     top.finish()

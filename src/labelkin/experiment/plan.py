@@ -237,6 +237,8 @@ class Experiment:
         The file itself.
     controls
         What is added without label evidence, of ``CONTROLS``.
+    reveal
+        Whether additions are also scored with some labels of test documents known.
     thresholds, threshold_systems
         Threshold rules by name, and the systems that each is tried on: ``"content"`` for the
         content alone, additions by name.
@@ -253,6 +255,7 @@ class Experiment:
     tests: tuple[str, ...]
     text: str
     controls: tuple[str, ...] = ()
+    reveal: bool = False
     thresholds: Mapping[str, Thresholds] = field(default_factory=dict)
     threshold_systems: tuple[str, ...] = ()
 
@@ -295,6 +298,7 @@ class Experiment:
                 "content": asdict(corpus.content[content]),
                 "addition": asdict(addition) if isinstance(addition, Addition) else None,
                 **({"control": addition.name} if isinstance(addition, Control) else {}),
+                **({"reveal": True} if self.reveal and isinstance(addition, Addition) else {}),
                 "threshold": self.threshold,
                 "seed": seed,
             }

@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from labelkin.experiment import run_folder as store
-from labelkin.experiment.plan import AUTO, Addition, Control, CorpusChoice, Experiment, PlannedRun
+from labelkin.experiment.plan import Control, CorpusChoice, Experiment, PlannedRun
 from labelkin.experiment.prepared_corpus import PreparedCorpus, prepare
+from labelkin.experiment.reveal import reveal
 from labelkin.experiment.run_folder import Results, Run
 from labelkin.experiment.train import (
     Matrix,
     Stopwatch,
     Trained,
     make_rule,
-    score_known_labels,
     train_addition,
     train_content,
     train_control,
@@ -258,15 +258,10 @@ class _CorpusWork:
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_log_odds(part, blocks, shape, float(log_odds_of(self.experiment.threshold)))
             record["seconds"] = {**watch.seconds(), **trained.seconds}
-            record["known_labels"] = self._known_labels(run, start, trained)
-
-    def _known_labels(self, run: PlannedRun, start: Run | None, trained: Trained) -> list[Any]:
-        """Measure what known labels are worth to a learned weight."""
-        addition = run.system.addition
-        if start is None or not isinstance(addition, Addition) or addition.weight != AUTO:
-            return []
-        truth = store.read_truth(self.folder)[1]
-        return score_known_labels(trained.log_odds, np.array(start.log_odds()), truth)
+            if start is not None and run.configuration.get("reveal"):
+                report("known labels")
+                truth = store.read_truth(self.folder)[1]
+                record["revealed"] = reveal(trained.log_odds, np.array(start.log_odds()), truth)
 
     def _make_decisions(self, run: PlannedRun, start: Run) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""

@@ -88,9 +88,9 @@ class Run:
         ``"learning_cpu"`` to learn from training documents.
     learned
         What was learned: ``"evidence_weight"`` and ``"first_place"`` of a learned weight.
-    known_labels
-        What known labels are worth to a learned weight: see
-        :func:`labelkin.experiment.train.score_known_labels`.
+    revealed
+        What known labels are worth, if the experiment asks: see
+        :func:`labelkin.experiment.reveal.reveal`.
     folder
         Where it is.
     log_odds_folder
@@ -107,7 +107,7 @@ class Run:
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
     learned: Mapping[str, float]
-    known_labels: Sequence[Mapping[str, Any]]
+    revealed: Sequence[Mapping[str, Any]]
     folder: Path
     log_odds_folder: Path
 
@@ -249,7 +249,7 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
         versions=record["versions"],
         seconds=record["seconds"],
         learned=record.get("learned", {}),
-        known_labels=record.get("known_labels", ()),
+        revealed=record.get("revealed", ()),
         folder=place,
         log_odds_folder=folder_of(folder, planned.start) if decides and planned.start else place,
     )

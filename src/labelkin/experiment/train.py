@@ -28,7 +28,6 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.metrics import evaluate
 from labelkin.odds import constant_labels
 from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
@@ -48,8 +47,6 @@ _OURS = {"n_jobs", "random_state", "scale", "rule"}
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
 _SURE = 500.0
-#: How many true labels are made known, where that is measured.
-_N_KNOWN = (1, 2, 3)
 
 
 class Trained(NamedTuple):
@@ -177,57 +174,6 @@ def make_rule(thresholds: Thresholds) -> ThresholdRule:
 def check_rule(thresholds: Thresholds) -> None:
     """Raise for values that the rule itself does not take: it is fitted on two documents."""
     make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
-
-
-def score_known_labels(
-    log_odds: Callable[..., Matrix], content: Matrix, labels: LabelMatrix, seed: int = 0
-) -> list[dict[str, Any]]:
-    """Score the labels that remain when one, two or three true ones are known.
-
-    On documents that have so many; which labels are known is drawn at random. *alone* is the
-    content, *predicted* the posterior when nothing is known, *known* the posterior that knows; all
-    are scored on the same open labels. F1 counts documents with no further label, too: no model
-    knows beforehand that there is one. One-error asks those that have one.
-
-    Parameters
-    ----------
-    log_odds
-        Returns the posterior log-odds, given content log-odds and known labels.
-    content
-        Content log-odds of the documents, ``(n_documents, n_labels)``.
-    labels
-        Their true labels.
-    seed
-        Draws the labels that are known.
-    """
-    order = np.random.default_rng(seed).random(labels.shape)  # the first true labels in this order
-    n_labels = np.diff(labels.positive.indptr)
-    found = []
-    for n_known in _N_KNOWN:
-        rows = np.flatnonzero(n_labels >= n_known)
-        if not (n_labels > n_known).any():
-            break
-        truth = labels.rows(rows).dense()
-        place = np.argsort(np.argsort(np.where(truth == 1, order[rows], np.inf), axis=1), axis=1)
-        is_known, alone = place < n_known, content[rows]
-        systems = {
-            "alone": alone,
-            "predicted": log_odds(alone),
-            "known": np.where(is_known, 0.0, log_odds(alone, np.where(is_known, 1.0, np.nan))),
-        }
-        rest = np.where(is_known, np.nan, truth)
-        counts = {"documents": len(rows), "with_more": int((rest == 1).any(axis=1).sum())}
-        scores = {name: _score_open(system, rest) for name, system in systems.items()}
-        found.append({"n_known": n_known, **counts, **scores})
-    return found
-
-
-def _score_open(log_odds: Matrix, rest: Matrix) -> dict[str, float]:
-    first = np.where(np.isnan(rest), -np.inf, log_odds).argmax(axis=1)
-    has_more = (rest == 1).any(axis=1)
-    wrong = (rest[np.arange(len(rest)), first] == 0)[has_more]
-    micro_f1 = evaluate(rest, log_odds)["micro_f1"]
-    return {"micro_f1": float(micro_f1), "one_error": float(wrong.mean()) if len(wrong) else 0.0}
 
 
 def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:

@@ -30,7 +30,9 @@ class LabelContribution(NamedTuple):
     label
         The other label.
     log_odds
-        Its weight × (its value − its prior).
+        Its weight × (its value − its prior) where it is predicted; × (its value − its prediction)
+        where it is known. A known label is listed twice: what its prediction says, and what the
+        answer adds to that.
     value
         What it counts as: 1 or 0 where it is known, else as it is filled in.
     known

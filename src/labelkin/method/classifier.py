@@ -74,7 +74,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
         How much label evidence from predicted labels counts: ``"auto"`` learns it on out-of-fold
         evidence of the training documents, a :class:`LearnedWeight` does so by a criterion; a
-        number fixes it, 1 is the paper, 0 the content alone.
+        number fixes it, for known labels, too: 1 is the paper, 0 the content alone.
     thresholds : float, metric, rule or name, optional
         From posterior to decision: ``None`` gives a label where its posterior exceeds ½; another
         number cuts there; the name of a metric (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``,

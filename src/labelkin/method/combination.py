@@ -285,16 +285,16 @@ class Combination:
             prior = np.broadcast_to(self.prior, filled.shape)
             parts = [Part("predicted labels", added, filled, prior, self.predicted)]
         if not np.isnan(known).all():
-            parts += self._known_parts(filled, known, added)
+            parts.append(self._known_part(filled, known, added))
         return parts
 
-    def _known_parts(self, filled: Matrix, known: Matrix, predicted: Matrix) -> list[Part]:
+    def _known_part(self, filled: Matrix, known: Matrix, predicted: Matrix) -> Part:
         """Return what known labels add: what they say less what their predictions have said."""
         if self.predicted is None:
             label = self.label_evidence(np.where(np.isnan(known), filled, known))
-            return [Part("known labels", self.weight * (label - self.prior_log_odds) - predicted)]
+            return Part("known labels", self.weight * (label - self.prior_log_odds) - predicted)
         added = self.predicted.beyond_bias(np.nan_to_num(known - filled))
-        return [Part("known labels", added, known, filled, self.predicted)]
+        return Part("known labels", added, known, filled, self.predicted)
 
     def _linear_term(self, labels: Any) -> LinearTerm | None:
         """Return label evidence less the prior, where it is linear; nothing for constant labels."""

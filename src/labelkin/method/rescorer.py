@@ -49,8 +49,9 @@ class LabelRescorer(BaseEstimator):
         with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
         learned cut-offs).
     evidence_weight : float, "auto" or LearnedWeight, default 1.0
-        How much predicted labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
-        :class:`LearnedWeight` learns it from out-of-fold ``scores``, which ``fit`` must then have.
+        How much other labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
+        :class:`LearnedWeight` learns it, for predicted and known labels, from out-of-fold
+        ``scores``, which ``fit`` must then have.
     scale : "probability" or "log_odds", default "probability"
         What the scores are; they come back the same.
     clip : float, default 1e-6

@@ -1,0 +1,314 @@
+"""Result folders → docs/known-labels.md, the page on what known labels are worth.
+
+``python -m docs.make.known_labels RESULTS…`` in the root of the repository, where RESULTS are the
+folders of finished runs of the experiments ``reveal-…``, or of others that have ``reveal = true``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from docs.make.cells import Verdict, count_gains
+
+from labelkin.experiment import read_results
+from labelkin.experiment.reveal import METRICS
+from labelkin.files import write_whole
+from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
+
+PAGE = Path(__file__).parent.parent / "known-labels.md"
+#: Rows with fewer documents that have a label left are left out.
+_FEWEST = 20
+#: Standard errors beyond which a difference is clear.
+_CLEAR = 2.0
+_WORDS = dict(
+    zip(
+        METRICS,
+        ("micro F1", "macro F1", "Hamming", "subset", "one-error", "log loss", "Brier"),
+        strict=True,
+    )
+)
+_OPENING = """\
+Written by `python -m docs.make.known_labels RESULTS…` from the stored runs of `labelkin experiment
+run reveal-reuters --out RESULTS` and `reveal-ohsumed`, `reveal-rcv1-sample`, `reveal-mulan`; no
+number is typed by hand.
+
+A person accepts or rejects some labels of a document. Are the others better for it? Labels of test
+documents are revealed, and the cells that stay open are scored: with the content classifier alone,
+with the learned weight when nothing is known, and with it when some labels are known
+([how](beyond-method.md#known-labels)). All three are scored on the same open cells."""
+_TOLD = """\
+- **true 1, 2, 3**: so many true labels, drawn at random, of documents that have as many; **true
+  half**: half of them, rounded up.
+- **wrong 1, 2, 3**: the highest wrong suggestions are rejected, right ones passed over.
+- **walk 1, 2, 3, 5**: the first suggestions are answered one after the other, in the order of
+  nothing known, so that all systems have the same open cells.
+- **half**: every cell with probability ½. **all others**: each cell, with all others known (of very
+  many cells, those of every k-th document; there are no label sets and no order, so no subset loss
+  and no one-error).
+
+A **cell** is one content classifier on one corpus, a **pair** a cell, a way of telling and a
+measure. A **gain** is the share of the remaining loss that is removed, in per cent: of 1 − F1, or
+of the loss itself. Rows with fewer than {fewest} documents that have a true label left are left
+out."""
+_FOUND = """\
+The rule was designed on training documents of these corpora, as if unseen; no corpus was held out
+of the design, so that what it gives on another is not proved here. The test documents were read
+once before it was final: they showed what documents with a further label lose where few documents
+have one, and training documents, k-NN's included, then chose that documents in which nothing is
+left to find count half."""
+_FURTHER = """\
+Part of what a named label says is "there is no other", which is right for most documents and wrong
+for those that have one. These are the documents with a further label only, which no model is told:
+{systems}."""
+_SURE = """\
+Known less nothing known, in standard errors (delete-a-group jackknife over 20 groups of documents):
+rows that are more than {clear:g} better, in between, and more than {clear:g} worse."""
+_UPDATED = """\
+On the page every answer updates the order of what follows. The same number of answers, by the
+order of nothing known and by the updated order: true labels found per document, and what the
+answers do to the cells that then are open (better / equal / worse than nothing known and mean gain,
+on the open cells of each walk)."""
+_CLEARLY_WORSE = """\
+Every pair that is more than {clear:g} standard errors worse than nothing known."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way of telling in one cell: what :func:`labelkin.experiment.reveal.reveal` records."""
+
+    corpus: str
+    content: str
+    record: Mapping[str, Any]
+
+    @property
+    def cell(self) -> str:
+        """``"reuters21578 SVM"``."""
+        return f"{self.corpus} {self.content}"
+
+    @property
+    def told(self) -> str:
+        """The name of the way of telling."""
+        return str(self.record["told"])
+
+    def gain(self, metric: str, before: str = "predicted") -> float:
+        """Return the gain of known labels over another system; NaN where there is none."""
+        old, new = (self.record[system].get(metric, np.nan) for system in (before, "known"))
+        left, now = (1 - old, 1 - new) if metric.endswith("f1") else (old, new)
+        if np.isnan(left) or np.isnan(now) or abs(left - now) <= 1e-12:
+            return 0.0 if abs(left - now) <= 1e-12 else np.nan
+        return float(100 * (left - now) / left) if left else -np.inf
+
+    def clear(self, metric: str) -> float:
+        """Return by how many standard errors known labels are better; below 0, worse."""
+        change = self.record["known"].get(metric, np.nan) - self.record["predicted"].get(
+            metric, np.nan
+        )
+        error = self.record["standard_errors"].get(metric, np.nan)
+        better = change if metric.endswith("f1") else -change
+        if abs(change) <= 1e-12:
+            return 0.0
+        return float(better / error) if error else float(np.copysign(np.inf, better))
+
+
+def read_rows(folders: Iterable[str | os.PathLike[str]]) -> list[Row]:
+    """Read the runs of finished experiments that reveal labels."""
+    return [
+        Row(corpus.name, run.content, record)
+        for folder in folders
+        for corpus in read_results(folder).corpora
+        for run in corpus.runs
+        for record in run.revealed
+        if record["with_more"] >= _FEWEST
+    ]
+
+
+def write_page(
+    folders: Iterable[str | os.PathLike[str]], out: str | os.PathLike[str] = PAGE
+) -> Path:
+    """Write the page on known labels."""
+    rows = read_rows(folders)
+    if not rows:
+        raise ValueError(
+            "The page needs runs in which labels are revealed, and the folders have none: "
+            "`reveal = true` in the experiment."
+        )
+    path = Path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, page(rows))
+    return path
+
+
+def page(rows: Sequence[Row]) -> str:
+    """Return the page as Markdown."""
+    return "\n\n".join(_parts(rows)) + "\n"
+
+
+def _parts(rows: Sequence[Row]) -> Iterator[str]:
+    walked = [row for row in rows if row.told.endswith("updated")]
+    further = [row for row in rows if row.told.startswith("further")]
+    asked = [row for row in rows if row not in walked and row not in further]
+    told = list(dict.fromkeys(row.told for row in asked))
+    yield "# Known labels"
+    yield _OPENING
+    yield _TOLD.format(fewest=_FEWEST)
+    yield _FOUND
+    yield f"{len({row.cell for row in asked})} cells, {_pairs(asked)}. {_summary(asked)}"
+    yield "## Better, equal, worse"
+    yield _gain_table(
+        [
+            ("against nothing known", asked, "predicted"),
+            ("against content alone", asked, "alone"),
+        ]
+    )
+    yield "## By what is told, against nothing known"
+    yield _gain_table([(name, _of(asked, name), "predicted") for name in told])
+    yield "## By what is told, against content alone"
+    yield _gain_table([(name, _of(asked, name), "alone") for name in told])
+    if further:
+        names = list(dict.fromkeys(row.told for row in further))
+        yield "## Documents that have a further label"
+        yield _FURTHER.format(systems="against nothing known, then against content alone")
+        yield _gain_table([(name, _of(further, name), "predicted") for name in names])
+        yield _gain_table([(name, _of(further, name), "alone") for name in names])
+    yield "## Is it sure?"
+    yield _SURE.format(clear=_CLEAR)
+    yield _sure_table(asked)
+    if walked:
+        yield "## Walks by the updated order"
+        yield _UPDATED
+        yield _walk_table(asked, walked)
+    yield "## Where known labels do harm"
+    yield _CLEARLY_WORSE.format(clear=_CLEAR)
+    yield _harm_table([*asked, *further])
+    yield "## Cell by cell"
+    yield "Content alone → nothing known → with known labels."
+    yield _cell_table([row for row in asked if row.told in ("true 1", "true 2", "walk 3")])
+
+
+def _of(rows: Sequence[Row], told: str) -> list[Row]:
+    return [row for row in rows if row.told == told]
+
+
+def _gains(rows: Sequence[Row], metric: str, before: str) -> list[float]:
+    return [gain for row in rows if not np.isnan(gain := row.gain(metric, before))]
+
+
+def _verdict_text(verdict: Verdict) -> str:
+    return f"{verdict} {signed_text(verdict.mean, 1)}"
+
+
+def _pairs(rows: Sequence[Row]) -> str:
+    n = sum(len(_gains(rows, metric, "predicted")) for metric in METRICS)
+    return f"{n:,} pairs"
+
+
+def _summary(rows: Sequence[Row]) -> str:
+    texts = []
+    for before, name in (("predicted", "nothing known"), ("alone", "content alone")):
+        verdict = count_gains(g for metric in METRICS for g in _gains(rows, metric, before))
+        texts.append(f"against {name} **{verdict}**, mean gain {signed_text(verdict.mean, 1)} %")
+    return f"Better / equal / worse: {'; '.join(texts)}."
+
+
+def _gain_table(groups: Sequence[tuple[str, Sequence[Row], str]]) -> str:
+    """Return better / equal / worse and the mean gain, a row for each group of rows."""
+    body = []
+    for name, rows, before in groups:
+        by_metric = [_gains(rows, metric, before) for metric in METRICS]
+        every = [gain for gains in by_metric for gain in gains]
+        texts = [
+            _verdict_text(count_gains(gains)) if gains else "–" for gains in (*by_metric, every)
+        ]
+        body.append([name, *texts])
+    return _markdown(["told", *_WORDS.values(), "all"], body)
+
+
+def _sure_table(rows: Sequence[Row]) -> str:
+    texts = []
+    for metric in METRICS:
+        sides = np.array([row.clear(metric) for row in rows if metric in row.record["known"]])
+        better, worse = int((sides > _CLEAR).sum()), int((sides < -_CLEAR).sum())
+        texts.append(f"{better} / {len(sides) - better - worse} / {worse}")
+    return _markdown(["", *_WORDS.values()], [["all ways of telling", *texts]])
+
+
+def _walk_table(asked: Sequence[Row], walked: Sequence[Row]) -> str:
+    body = []
+    for name in dict.fromkeys(row.told for row in walked):
+        updated = _of(walked, name)
+        cells = {row.cell for row in updated}
+        fixed = [row for row in _of(asked, name.removesuffix(" updated")) if row.cell in cells]
+        for told, rows in ((name.removesuffix(" updated"), fixed), (name, updated)):
+            found = np.mean([row.record["accepted"] / row.record["documents"] for row in rows])
+            verdicts = [
+                _verdict_text(count_gains(_gains(rows, metric, "predicted"))) for metric in METRICS
+            ]
+            body.append([told, f"{found:.4f}", *verdicts])
+    return _markdown(["told", "true labels found", *_WORDS.values()], body)
+
+
+def _harm_table(rows: Sequence[Row]) -> str:
+    found = [
+        (row.clear(metric), row, metric)
+        for row in rows
+        for metric in METRICS
+        if metric in row.record["known"] and row.clear(metric) < -_CLEAR
+    ]
+    if not found:
+        return "There is none."
+    body = [
+        [
+            row.cell,
+            row.told,
+            _WORDS[metric],
+            " → ".join(f"{row.record[system][metric]:.4f}" for system in ("predicted", "known")),
+            signed_text(row.gain(metric), 1),
+            signed_text(clear, 1),
+        ]
+        for clear, row, metric in found
+    ]
+    return _markdown(
+        ["cell", "told", "measure", "nothing → known", "gain %", "standard errors"], body
+    )
+
+
+def _cell_table(rows: Sequence[Row]) -> str:
+    body = [
+        [
+            row.cell,
+            row.told,
+            f"{row.record['documents']:,}",
+            f"{row.record['with_more']:,}",
+            *(
+                " → ".join(f"{row.record[s][metric]:.4f}" for s in ("alone", "predicted", "known"))
+                for metric in ("micro_f1", "hamming_loss", "one_error")
+            ),
+        ]
+        for row in rows
+    ]
+    heads = ["cell", "told", "documents", "with more", "micro F1", "Hamming", "one-error"]
+    return _markdown(heads, body)
+
+
+def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    rows = [[Cell(markdown_text(text)) for text in row] for row in body]
+    return markdown_table(Table([("", head) for head in heads], [rows]), apart=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m docs.make.known_labels", description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
+    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/known-labels.md")
+    options = parser.parse_args(arguments)
+    print(write_page(options.folders, options.out))
+
+
+if __name__ == "__main__":
+    main()

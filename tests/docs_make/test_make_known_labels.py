@@ -1,0 +1,74 @@
+"""The page on known labels: its numbers are those of the stored runs."""
+
+import numpy as np
+import pytest
+from docs.make.known_labels import Row, main, page, read_rows, write_page
+
+from labelkin.experiment import parse_experiment, run_experiment
+
+EXPERIMENT = """
+name = "small"
+reveal = true
+variants = ["M2"]
+evidence_weights = ["auto"]
+corpus = { name = "newsroom", options = { n_documents = 300 } }
+content.NB = { classifier = "naive_bayes" }
+labels.BLR = { classifier = "logistic" }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("reveal")
+    run_experiment(parse_experiment(EXPERIMENT), folder)
+    return folder
+
+
+def row(predicted, known, error=0.01, metric="micro_f1"):
+    scores = {"alone": {metric: 0.5}, "predicted": {metric: predicted}, "known": {metric: known}}
+    return Row("c", "NB", {"told": "true 1", **scores, "standard_errors": {metric: error}})
+
+
+def test_a_gain_is_a_share_of_the_remaining_loss():
+    assert row(0.8, 0.9).gain("micro_f1") == pytest.approx(50)
+    assert row(0.2, 0.3, metric="log_loss").gain("log_loss") == pytest.approx(-50)
+    assert row(0.8, 0.8).gain("micro_f1") == 0
+    assert row(0.0, 0.3, metric="brier_score").gain("brier_score") == -np.inf
+    assert np.isnan(row(0.8, 0.9).gain("one_error"))
+
+
+def test_a_difference_is_clear_by_its_standard_error():
+    assert row(0.8, 0.9, 0.02).clear("micro_f1") == pytest.approx(5)
+    assert row(0.2, 0.3, 0.02, "log_loss").clear("log_loss") == pytest.approx(-5)
+    assert row(0.2, 0.3, 0.0, "log_loss").clear("log_loss") == -np.inf
+    assert row(0.2, 0.2, 0.0).clear("micro_f1") == 0
+
+
+def test_the_page_counts_what_the_runs_have(folder):
+    rows = read_rows([folder])
+    assert all(row.record["with_more"] >= 20 for row in rows)
+    text = page(rows)
+    asked = [r for r in rows if not r.told.startswith("further") and "updated" not in r.told]
+    gains = [r.gain(m) for r in asked for m in r.record["known"] if not np.isnan(r.gain(m))]
+    counts = [sum(g > 0 for g in gains), sum(g == 0 for g in gains), sum(g < 0 for g in gains)]
+    assert f"against nothing known **{' / '.join(map(str, counts))}**" in text
+    harmed = [
+        r for r in rows if "updated" not in r.told for m in r.record["known"] if r.clear(m) < -2
+    ]
+    table = text.partition("## Where known labels do harm")[2].partition("## Cell by cell")[0]
+    assert table.count("\n| newsroom NB |") == len(harmed)
+    for record in (r.record for r in asked if r.told == "true 1"):
+        assert f"{record['known']['micro_f1']:.4f}" in text
+
+
+def test_the_command_writes_the_page_and_says_where(folder, tmp_path, capsys):
+    main([str(folder), "--out", str(tmp_path / "page.md")])
+    assert capsys.readouterr().out.strip() == str(tmp_path / "page.md")
+    assert (tmp_path / "page.md").read_text() == page(read_rows([folder]))
+
+
+def test_folders_without_revealed_labels_are_an_error(tmp_path):
+    text = EXPERIMENT.replace("reveal = true", "").replace("300", "120")
+    run_experiment(parse_experiment(text), tmp_path)
+    with pytest.raises(ValueError, match="`reveal = true` in the experiment"):
+        write_page([tmp_path], tmp_path / "page.md")
