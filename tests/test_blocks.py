@@ -5,6 +5,7 @@ from operator import add
 import numpy as np
 import pytest
 
+from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
 from labelkin.blocks import Local
 from labelkin.content.naive_bayes import count_terms
 from labelkin.label_matrix import read_labels
@@ -75,3 +76,40 @@ def test_label_sets_terms_and_evaluations_add_up_over_blocks():
     assert (terms.inside != count_terms(X, labels).inside).nnz == 0
     judged = Local().fold(lambda rows: evaluate(Y[rows], Z[rows]), add, blocks)
     assert judged["log_loss"] == pytest.approx(evaluate(Y, Z)["log_loss"], abs=1e-12)
+
+
+class TestFittingFromBlocks:
+    """Documents that come block by block teach what all of them do."""
+
+    def made(self):
+        rng = np.random.default_rng(0)
+        return rng.poisson(0.3, (90, 9)).astype(float), (rng.random((90, 5)) < 0.4).astype(float)
+
+    @pytest.mark.parametrize("labels", [None, LogisticLabels(neighbours=3)])
+    def test_label_sets_are_the_same_bits(self, labels):
+        _, Y = self.made()
+        blocks = iter([Y[:10], Y[10:11], Y[11:60], Y[60:]])
+        found = LabelRescorer(labels, evidence_weight=0.5).fit_blocks(blocks)
+        whole = LabelRescorer(labels, evidence_weight=0.5).fit(Y)
+        scores = np.full(Y.shape, 0.3)
+        assert found.rescore(scores).tobytes() == whole.rescore(scores).tobytes()
+        assert found.n_documents_ == 90
+
+    def test_what_cannot_be_counted_is_an_error(self):
+        _, Y = self.made()
+        with pytest.raises(ValueError, match="enough for LogisticLabels and SVMLabels"):
+            LabelRescorer(evidence_weight="auto").fit_blocks([Y])
+        with pytest.raises(ValueError, match="Blocks must have the same labels, got 5 and 4"):
+            LabelRescorer().fit_blocks([Y, Y[:, :4]])
+
+    def test_naive_bayes_counts_further_documents(self):
+        X, Y = self.made()
+        whole = NaiveBayes().fit(X, Y)
+        parts = NaiveBayes()
+        for rows in (slice(0, 30), slice(30, 31), slice(31, 90)):
+            parts.partial_fit(X[rows], Y[rows])
+        assert parts.log_odds(X).tobytes() == whole.log_odds(X).tobytes()
+        named = NaiveBayes().partial_fit(X[:1], [{"a"}], classes=["a", "b"])
+        assert named.partial_fit(X[1:2], [{"b"}]).counts_.positive.tolist() == [1, 1]
+        with pytest.raises(ValueError, match="same number of documents"):
+            parts.partial_fit(X[:3], Y[:2])

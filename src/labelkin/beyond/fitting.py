@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 
 from labelkin.beyond.calibration import (
     CalibratedLabels,
@@ -19,6 +20,8 @@ from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
+from labelkin.method.label_sets import LabelSets
+from labelkin.odds import constant_labels, count_log_odds
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 
 Variant = Literal["soft", "hard"] | ThresholdRule
@@ -134,6 +137,27 @@ def _fit(
     if isinstance(chosen, LearnedWeight):
         return Fitted(*chosen.learn(paper, evidence))
     return Fitted(paper, evidence.content + chosen * evidence.paper)
+
+
+def counted_combination(
+    classifier: Any, label_sets: LabelSets, names: Any, variant: Any, evidence_weight: Any
+) -> Combination:
+    """Return the combination of a fixed weight, learned from label sets that are counted."""
+    positive, known = label_sets.positives(), label_sets.known()
+    fill_in = read_variant(variant)
+    if isinstance(fill_in, ThresholdRule):
+        raise ValueError(
+            f"A threshold rule is fitted on documents, not on counted label sets: variant must be "
+            f"'soft' or 'hard', got {variant!r}. Use fit(Y)."
+        )
+    return Combination(
+        clone(classifier).fit_counted(label_sets, names),
+        label_sets.prior(),
+        count_log_odds(positive, known),
+        fill_in,
+        float(evidence_weight),
+        constant_labels(positive, known),
+    )
 
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:

@@ -22,7 +22,7 @@ from labelkin.content.term_contributions import (
     read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix, best_cells
+from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import read_sample_weight
 
@@ -139,6 +139,8 @@ class NaiveBayes(LogOddsClassifier):
     [('sea',)]
     """
 
+    counts_: TermCounts
+
     def __init__(self, alpha: float = 1.0, *, top: int | None = None) -> None:
         self.alpha = alpha
         self.top = top
@@ -170,6 +172,43 @@ class NaiveBayes(LogOddsClassifier):
         """
         X, labels = self._read(X, y)
         self._learn(X, labels, read_sample_weight(X, sample_weight))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count the terms of further documents: exactly what ``fit`` on all of them counts.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Term counts, or other weights ≥ 0.
+        y : any kind of labels
+            Matrices with the same columns in every call; label sets among ``classes``.
+        classes : sequence, optional
+            The labels, in the first call, where ``y`` need not show them all.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "counts_"):
+            X, labels = self._read(X, y if classes is None else read_labels(y, names=classes))
+            self._learn(X, labels, read_sample_weight(X, sample_weight))
+            return self
+        if self.target_kind_ != "multilabel":
+            raise ValueError(
+                "partial_fit counts label sets; a 1-d y of classes is fitted in one piece."
+            )
+        documents = self._read_documents(X, reset=False)
+        labels = read_labels(y, names=self.label_names_)
+        if labels.shape[0] != documents.shape[0]:
+            raise ValueError(
+                f"X and y must have the same number of documents, got {documents.shape[0]} and y "
+                f"of shape {labels.shape}."
+            )
+        weight = read_sample_weight(documents, sample_weight)
+        self.counts_ = self.counts_ + count_terms(documents, labels, weight)
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

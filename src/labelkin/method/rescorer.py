@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.fitting import EvidenceWeight, Variant, fit_posterior
+from labelkin.beyond.fitting import (
+    EvidenceWeight,
+    Variant,
+    counted_combination,
+    fit_posterior,
+    learns_from_predictions,
+)
+from labelkin.blocks import Engine, Local
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.label_matrix import (
     Cells,
@@ -26,7 +33,7 @@ from labelkin.label_matrix import (
 )
 from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.label_evidence import as_label_classifier
-from labelkin.method.label_sets import count_label_sets
+from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 
@@ -114,6 +121,43 @@ class LabelRescorer(BaseEstimator):
         self
         """
         self._fit(Y, scores, sample_weight, out_of_fold=False)
+        return self
+
+    def fit_blocks(self, blocks: Iterable[Any], *, engine: Engine | None = None) -> Self:
+        """Learn how labels go together from documents that come in blocks, one at a time.
+
+        The same bits as :meth:`fit` on all of them; memory holds a block and the distinct label
+        sets. What is learned from scores cannot be learned like that.
+
+        Parameters
+        ----------
+        blocks : iterable of any kind of labels
+            Of the training documents; label matrices with the same columns. (Label sets alone do
+            not say which labels there are: ``read_labels(sets, names=labels)`` does.)
+        engine : Engine, optional
+            Where blocks are counted; ``None``: here (:class:`labelkin.blocks.Local`).
+
+        Returns
+        -------
+        self
+        """
+        check_scale(self.scale)
+        classifier = as_label_classifier(self.labels)
+        if learns_from_predictions(self.variant, self.evidence_weight) or not hasattr(
+            classifier, "fit_counted"
+        ):
+            raise ValueError(
+                "Blocks of label sets are counted, and that is enough for LogisticLabels and "
+                "SVMLabels with a fixed weight and the variants 'soft' and 'hard'; got labels="
+                f"{self.labels!r:.40}, variant={self.variant!r:.40}, evidence_weight="
+                f"{self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
+            )
+        counted = (Local() if engine is None else engine).fold(_count_block, _add_counts, blocks)
+        self.label_names_, self.label_sets_ = counted
+        self.rules_ = bind_rules(self.rules, self.label_names_)
+        self.combination_ = counted_combination(
+            classifier, self.label_sets_, self.label_names_, self.variant, self.evidence_weight
+        )
         return self
 
     def fit_out_of_fold(
@@ -342,3 +386,19 @@ def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
     if isinstance(known, Mapping) and n_documents == 1:
         return known
     return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
+
+
+def _count_block(block: Any) -> tuple[NDArray[Any], LabelSets]:
+    labels = read_labels(block)
+    return labels.names, count_label_sets(labels)
+
+
+def _add_counts(
+    one: tuple[NDArray[Any], LabelSets], other: tuple[NDArray[Any], LabelSets]
+) -> tuple[NDArray[Any], LabelSets]:
+    if not np.array_equal(one[0], other[0]):
+        raise ValueError(
+            f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])}, or others. "
+            "Read every block with the same names: read_labels(Y, names=labels)."
+        )
+    return one[0], one[1] + other[1]
