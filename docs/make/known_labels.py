@@ -59,9 +59,10 @@ out."""
 _FOUND = """\
 The rule was designed on training documents of these corpora, as if unseen; no corpus was held out
 of the design, so that what it gives on another is not proved here. The test documents were read
-once before it was final: they showed what documents with a further label lose where few documents
-have one, and training documents, k-NN's included, then chose that documents in which nothing is
-left to find count half."""
+twice before it was final: they showed what documents with a further label lose where few documents
+have one, and then that rejections suffered from the remedy. Training documents chose both times
+what was done about it: for what accepted labels count, documents in which nothing is left to find
+count half."""
 _FURTHER = """\
 Part of what a named label says is "there is no other", which is right for most documents and wrong
 for those that have one. These are the documents with a further label only, which no model is told:

@@ -190,7 +190,8 @@ def test_in_a_world_that_can_be_enumerated_answers_move_towards_bayes_rule(stren
     )
     errors = [np.abs(p - exact).mean() for p in (nothing, told, paper)]
     assert errors[1] < 0.6 * errors[0]
-    assert errors[1] < errors[2]
+    if strength > 0:  # repulsion is held back: documents with nothing left to find count half
+        assert errors[1] < errors[2]
 
 
 @pytest.mark.parametrize("exclusive", [False, True])

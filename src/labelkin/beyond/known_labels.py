@@ -15,8 +15,8 @@ under which the labels that remain open have the least squared error.
 1. Somebody walks down the suggestions and answers the first ones.
 2. Somebody names some of the labels but not all. A document of which all labels are named teaches
    that there is no other, which is true of most documents and wrong where it matters: whoever
-   names a label wants to be shown those that are left. (Walks teach it often enough, and documents
-   in which nothing is left to find count half.)
+   names a label wants to be shown those that are left. Walks teach it often enough; and for what
+   accepted labels count, documents in which nothing is left to find count half.
 3. Somebody rejects wrong suggestions, and passes over the right ones.
 4. Somebody answers any part of the labels.
 
@@ -47,7 +47,7 @@ Ints = NDArray[np.int64]
 _ENOUGH_CELLS = 300_000
 #: What the numbers are without data, how many squared errors it takes to move them, and how far.
 _START, _INERTIA, _MOST = 0.5, 10.0, 1.5
-#: What a document counts of which all labels are found: the others are those that answers are for.
+#: What a document of which all labels are found counts for accepted labels.
 _NOTHING_LEFT = 0.5
 #: Steps towards the least squared error, and the share of it that ends them.
 _STEPS, _HALVINGS, _SETTLED = 10, 6, 1e-5
@@ -95,12 +95,11 @@ class KnownWeights:
             1 and 0 where labels are known, NaN where they are open.
         """
         if paper.paper_term is not None:
-            news = (np.where(known == 1, 1 - filled, 0.0), np.where(known == 0, -filled, 0.0))
-            accepted, rejected = (
-                _rows_times(rows, paper.paper_term, shares)
-                for rows, shares in zip(news, (self.accepted, self.rejected), strict=True)
+            term = paper.paper_term
+            return (
+                _answers_times(known, 1.0, filled, term, self.accepted),
+                _answers_times(known, 0.0, filled, term, self.rejected),
             )
-            return accepted, rejected
         with_accepted = np.where(known == 1, 1.0, filled)
         with_all = np.where(known == 0, 0.0, with_accepted)
         said = [paper.beyond_prior(given) for given in (filled, with_accepted, with_all)]
@@ -134,8 +133,12 @@ def learn_known_weights(
         rows = slice(turn, None, len(_PEOPLE))
         dealt[rows] = _answers(person, some.truth[rows], some.place[rows])
     moves = [np.add(*some.added(_unit(number), dealt)) for number in range(4)]
-    best = _least_squares(some, np.isnan(dealt), moves)
-    learned = KnownWeights((best[0], best[1]), (best[2], best[3]))
+    cells = _OpenCells.of(some, np.isnan(dealt), moves)
+    all_alike = _least_squares(cells, cells.times, np.full(4, _START))
+    wanting = np.where(cells.has_more, 1.0, _NOTHING_LEFT) * cells.times
+    accepted = _least_squares(cells, wanting, all_alike)[:2].tolist()
+    rejected = all_alike[2:].tolist()
+    learned = KnownWeights((accepted[0], accepted[1]), (rejected[0], rejected[1]))
     if not first_place:
         return learned
     return replace(learned, first_place=_first_place(some, learned, ~constant))
@@ -208,21 +211,38 @@ def _answers(person: _Person, truth: Matrix, place: Ints) -> Matrix:
     return np.where(person(truth, place, np.arange(len(truth))), truth, np.nan)
 
 
-def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[float]:
+class _OpenCells(NamedTuple):
+    """Cells that answers move, and that stay open; ``moves`` has a column for each number."""
+
+    moves: Matrix
+    posterior: Matrix
+    truth: Matrix
+    times: Matrix
+    has_more: Bools
+
+    @classmethod
+    def of(cls, some: _Sample, is_open: Bools, moves: list[Matrix]) -> _OpenCells:
+        cells = is_open & ~np.isnan(some.truth)
+        cells &= np.max([np.abs(move) for move in moves], axis=0) > _HARDLY
+        document = np.nonzero(cells)[0]
+        has_more = (is_open & (some.truth == 1)).any(axis=1)
+        return cls(
+            np.column_stack([move[cells] for move in moves]),
+            some.posterior[cells],
+            some.truth[cells],
+            some.times[document],
+            has_more[document],
+        )
+
+
+def _least_squares(cells: _OpenCells, times: Matrix, best: Matrix) -> Matrix:
     """Return how much of each move there should be: Gauss-Newton within [0, most]."""
-    cells = is_open & ~np.isnan(some.truth)
-    cells &= np.max([np.abs(move) for move in moves], axis=0) > _HARDLY
-    X = np.column_stack([move[cells] for move in moves])
-    start, truth = some.posterior[cells], some.truth[cells]
-    has_more = (is_open & (some.truth == 1)).any(axis=1)
-    by_document = some.times * np.where(has_more, 1.0, _NOTHING_LEFT)
-    times = np.broadcast_to(by_document[:, None], cells.shape)[cells]
-    best = np.full(len(moves), _START)
+    X = cells.moves
 
     def errors(weights: Matrix) -> tuple[Matrix, Matrix, float]:
-        p = expit(start + X @ weights)
+        p = expit(cells.posterior + X @ weights)
         away = weights - _START
-        error = p - truth
+        error = p - cells.truth
         return p, error, float(times @ error**2 + _INERTIA * away @ away)
 
     p, error, loss = errors(best)
@@ -242,7 +262,7 @@ def _least_squares(some: _Sample, is_open: Bools, moves: list[Matrix]) -> list[f
         best, loss = tried, now
         if settled:
             break
-    return [float(number) for number in best]
+    return best
 
 
 def _first_place(some: _Sample, learned: KnownWeights, takes_part: Bools) -> tuple[float, float]:
@@ -311,10 +331,20 @@ def _signed(values: Matrix, shares: tuple[float, float]) -> Matrix:
     return np.where(values > 0, shares[0] * values, shares[1] * values)
 
 
-def _rows_times(rows: Matrix, term: LinearTerm, shares: tuple[float, float]) -> Matrix:
-    """Return what rows add by scaled weights; of a few documents, few weights are looked at."""
-    if sparse.issparse(term.weights) or term.rest is not None:
-        return term.by_sign(*shares).beyond_bias(rows)
-    used = np.flatnonzero(rows.any(axis=0))
-    product: Matrix = rows[:, used] @ _signed(term.weights[used], shares)
+def _answers_times(
+    known: Matrix, answer: float, filled: Matrix, term: LinearTerm, shares: tuple[float, float]
+) -> Matrix:
+    """Return what labels of one answer are above their predictions, times their scaled weights.
+
+    Only the labels that have this answer somewhere are looked at: of one document, a few.
+    """
+    has_answer = known == answer
+    used = np.flatnonzero(has_answer.any(axis=0))
+    if not len(used):
+        return np.zeros(known.shape)
+    if sparse.issparse(term.weights):
+        news = np.where(has_answer, answer - filled, 0.0)
+        return term.by_sign(*shares).beyond_bias(news)
+    news = np.where(has_answer[:, used], answer - filled[:, used], 0.0)
+    product: Matrix = news @ _signed(term.weights[used], shares)
     return product

@@ -308,7 +308,9 @@ class LearnedCombination(Combination):
             contest = content + self.first_place * parts[2].log_odds
             _put_first(posterior, contest, ~self.constant, moved)
         if known is not None and not np.isnan(known).all():
-            filled = self.fill_in(content)
+            filled = parts[2].values
+            if filled is None:  # evidence that is not linear
+                filled = self.fill_in(content)
             accepted, rejected = self.known_weights.added(self, filled, known)
             shares = self.known_weights.first_place
             contest = posterior + shares[0] * accepted + shares[1] * rejected

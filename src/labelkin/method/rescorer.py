@@ -206,7 +206,9 @@ class LabelRescorer(BaseEstimator):
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
         """
         check_is_fitted(self)
-        content = spread_out(self._read_scores(scores))
+        given = self._read_scores(scores)
+        content = spread_out(given)
+        candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.taken_apart(content, complete)
         after = self._posterior_of_rows(content, complete) if self.rules_ else before
@@ -214,7 +216,7 @@ class LabelRescorer(BaseEstimator):
             moved = np.zeros_like(before)
             np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
             parts = [*parts, Part("rules", moved)]
-        return Posterior(self.label_names_, after, content, complete, parts)
+        return Posterior(self.label_names_, after, content, complete, parts, candidates=candidates)
 
     def explain(
         self, scores: ArrayLike, top: int = 10, known: Any = None, labels: Any = None

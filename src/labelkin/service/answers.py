@@ -152,8 +152,10 @@ def _posterior(
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:
     """Return which labels are neither known nor candidates of the content, of each document."""
+    if posterior.candidates is None:
+        return np.zeros(posterior.log_odds.shape, dtype=np.bool_)
     is_open = True if posterior.known is None else np.isnan(posterior.known)
-    return np.isneginf(posterior.content) & np.isneginf(posterior.log_odds) & is_open
+    return ~posterior.candidates & np.isneginf(posterior.log_odds) & is_open
 
 
 def _check_names(model: ServedModel, names: Sequence[str]) -> None:
