@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long test-scikit-learn check format lint types bench
+.PHONY: help demo test test-long test-scikit-learn check format lint types bench bench-scale
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -37,6 +37,9 @@ types: .venv/dev
 
 bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
+
+bench-scale: .venv/dev  ## what more documents and more labels cost, in time and memory
+	$(BIN)/python -m benchmarks.scale
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)

@@ -21,7 +21,7 @@ from scipy.special import log_expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from labelkin.label_matrix import LabelMatrix, in_container, labels_for, read_labels
+from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
 from labelkin.scikit_learn import params_of_rows, rows_of
 from labelkin.splits import stratified_folds
@@ -59,7 +59,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._learn(X, labels)
         return self
 
-    def fit_out_of_fold(self, X: Any, y: Any) -> NDArray[np.float64]:
+    def fit_out_of_fold(self, X: Any, y: Any) -> Any:
         """Fit, and return the log-odds of the training documents as if each had been unseen.
 
         The result, ``(n_documents, n_labels)``, is not kept in the model.
@@ -67,12 +67,15 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         X, labels = self._read(X, y)
         return self._learn_out_of_fold(X, labels)
 
-    def log_odds(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-odds of every label, ``(n_documents, n_labels)``."""
+    def log_odds(self, X: Any) -> Any:
+        """Return the log-odds of every label, ``(n_documents, n_labels)``.
+
+        Of a classifier with ``top``: a CSR array of its candidates.
+        """
         check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Return the probability of every label, ``(n_documents, n_labels)``, strictly in (0, 1).
 
         For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
@@ -162,10 +165,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Learn from checked documents and labels."""
 
     @abstractmethod
-    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+    def _log_odds(self, X: Any) -> Any:
         """Return the log-odds of checked documents, ``(n_documents, n_labels)``."""
 
-    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
+    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Any:
         """Learn, and return log-odds of the documents as if unseen; here, cross-validated."""
         self._learn(X, labels)
         return out_of_fold_log_odds(self, X, labels)
@@ -207,7 +210,9 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
 
-    def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _probabilities(self, log_odds: Any) -> Any:
+        if sparse.issparse(log_odds):
+            return Cells.of(log_odds).matrix(probability_of(log_odds.data))
         if self.target_kind_ == "multilabel":
             return probability_of(log_odds)
         if self.target_kind_ == "multiclass":
@@ -228,8 +233,10 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self.classes_[np.where(decisions.ravel(), last, 0)]
         return in_container(decisions, self.target_container_)
 
-    def _decisions(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _decisions(self, log_odds: Any) -> Any:
         """Return which labels are given, ``(n_documents, n_labels)``."""
+        if sparse.issparse(log_odds):
+            return Cells.of(log_odds).matrix(log_odds.data > 0)
         return log_odds > 0
 
 
@@ -290,14 +297,17 @@ def _class_names(labels: LabelMatrix) -> NDArray[Any]:
 
 def fit_content(
     content: Any, X: Any, labels: LabelMatrix, fit_params: dict[str, Any], *, out_of_fold: bool
-) -> NDArray[np.float64] | None:
+) -> Any:
     """Fit a content classifier; return its out-of-fold log-odds if they are wanted.
+
+    They are dense, or a CSR array of candidates where it gives only those.
 
     One that has no out-of-fold evidence of its own is cross-validated.
     """
     target = labels_for(content, labels)
     if out_of_fold and hasattr(content, "fit_out_of_fold"):
-        return np.asarray(content.fit_out_of_fold(X, target, **fit_params))
+        evidence = content.fit_out_of_fold(X, target, **fit_params)
+        return evidence if sparse.issparse(evidence) else np.asarray(evidence)
     evidence = out_of_fold_log_odds(content, X, labels, fit_params) if out_of_fold else None
     content.fit(X, target, **fit_params)
     return evidence
@@ -311,7 +321,7 @@ def out_of_fold_log_odds(
     *,
     cv: int | None = None,
     random_state: Any = None,
-) -> NDArray[np.float64]:
+) -> Any:
     """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
 
     The folds are stratified over all labels; as many, and by the seed, as the estimator's own
@@ -325,15 +335,19 @@ def out_of_fold_log_odds(
             f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
             f"{labels.shape}."
         )
-    result = np.empty(labels.shape)
     n_folds = getattr(estimator, "cv", 5) if cv is None else cv
     seed = getattr(estimator, "random_state", None) if random_state is None else random_state
+    rows, parts = [], []
     for train, test in _folds(labels, n_folds, seed):
         params = params_of_rows(X, fit_params or {}, train)
         target = labels_for(estimator, labels.rows(train))
         fitted = clone(estimator).fit(rows_of(X, train), target, **params)
-        result[test] = fitted.log_odds(rows_of(X, test))
-    return result
+        rows.append(test)
+        parts.append(fitted.log_odds(rows_of(X, test)))
+    order = np.argsort(np.concatenate(rows))
+    if any(map(sparse.issparse, parts)):
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))[order]
+    return np.concatenate(parts)[order]
 
 
 def _folds(

@@ -13,7 +13,6 @@ from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, Na
 from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
 from labelkin.beyond.criteria import CRITERIA
 from labelkin.beyond.first_place import choose_first_place, keep_first
-from labelkin.beyond.learned_weight import _correction
 from labelkin.beyond.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
@@ -98,7 +97,7 @@ def test_the_correction_minimises_its_objective():
     evidence = PredictedEvidence(
         content, expit(content), 0 * content, labels, None, dealt_folds(labels)
     )
-    correction = _correction(evidence, content, 7.0)
+    correction = evidence.correction(content, 7.0)
     penalty = 7.0 * 2 / prior_scale(count_label_sets(labels))
     for j in range(Y.shape[1]):
         expected = correction_by_scipy(evidence, content, penalty, j)

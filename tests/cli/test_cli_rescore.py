@@ -183,3 +183,54 @@ class TestWrongCalls:
             "can be written as"
             in call("rescore", path, "--train", train, "--out", tmp_path / "o.pdf").refused()
         )
+
+
+class TestCandidates:
+    """Sparse scores go in and come out with the same cells."""
+
+    CANDIDATES = sparse.csr_array(np.array([[0.0, 0.5, 0.9], [0.8, 0.0, 0.3]]))
+
+    def test_text_of_omikuji_and_napkinxc(self, tmp_path, train):
+        path = write(tmp_path / "s.txt", "1:0.5\t2:0.9\n0:0.8 2:0.3\n")
+        out = tmp_path / "better.txt"
+        call("rescore", path, "--train", train, "--out", out, "-q").done()
+        expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
+        found = read_scores(out).values
+        assert (found.indices == expected.indices).all()
+        np.testing.assert_allclose(found.data, expected.data, rtol=1e-15)
+        assert out.read_text().splitlines()[0] == "2 3"
+
+    def test_scipy_and_json_lines(self, tmp_path, train):
+        sparse.save_npz(tmp_path / "s.npz", self.CANDIDATES)
+        expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
+        call(
+            "rescore", tmp_path / "s.npz", "--train", train, "--out", tmp_path / "b.npz", "-q"
+        ).done()
+        np.testing.assert_array_equal(
+            sparse.load_npz(tmp_path / "b.npz").toarray(), expected.toarray()
+        )
+        call(
+            "rescore", tmp_path / "s.npz", "--train", train, "--out", tmp_path / "b.jsonl", "-q"
+        ).done()
+        (first, _) = map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())
+        assert set(first["scores"]) == {"1", "2"}
+
+    def test_names_travel_with_a_sparse_archive(self, tmp_path, train):
+        path = tmp_path / "s.npz"
+        path.write_bytes(write_scores(Scores(self.CANDIDATES, NAMES), ".npz"))
+        assert (sparse.load_npz(path) != self.CANDIDATES).nnz == 0
+        assert read_scores(path).names == NAMES
+
+    def test_the_weight_is_learned_from_candidates(self, tmp_path):
+        rng = np.random.default_rng(0)
+        Y = (rng.random((60, 3)) < 0.4).astype(float)
+        Z = sparse.csr_array(np.where(rng.random((60, 3)) < 0.7, rng.normal(size=(60, 3)), 0))
+        sparse.save_npz(tmp_path / "y.npz", sparse.csr_array(Y))
+        sparse.save_npz(tmp_path / "z.npz", Z)
+        call(
+            "rescore", tmp_path / "z.npz", "--train", tmp_path / "y.npz",
+            "--evidence-weight", "auto",
+            "--scale", "log_odds", "--out-of-fold", tmp_path / "z.npz", "--out",
+            tmp_path / "b.npz", "-q",
+        ).done()  # fmt: skip
+        assert sparse.load_npz(tmp_path / "b.npz").nnz == Z.nnz

@@ -324,3 +324,14 @@ class TestWrongCalls:
     def test_a_journal_that_is_none(self, tea, tmp_path):
         told = call("train", tea, "-o", tmp_path / "m", "--journal", tea, "-q").refused()
         assert "tea.jsonl" in told
+
+
+@pytest.mark.parametrize("content", ["nearest_neighbours", "svm"])
+def test_candidates_all_the_way(news_file, tmp_path, content):
+    model = tmp_path / "few.labelkin"
+    call("train", news_file, "-o", model, "--content", content, "--top", "8", "-q").done()
+    scores = json.loads(call("evaluate", model, news_file, "--json").done())
+    assert 0.5 < scores["scores"]["candidate_recall"] <= 1
+    text = "wheat and corn prices rose after the harvest"
+    suggested = json.loads(call("suggest", model, text, "--json").done())
+    assert suggested

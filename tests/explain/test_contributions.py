@@ -158,7 +158,7 @@ def test_a_contribution_is_a_weight_times_what_is_not_expected(labels, weight):
     predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
     accepted = rejected = predicted
     if weight == "auto":
-        accepted, rejected = rule.known_weights.matrices(alone)
+        accepted, rejected = (t.weights for t in rule.known_weights.terms(rule.paper_term))
     filled = rule.variant(CONTENT)
     for i, row in enumerate(rescorer.explain(CONTENT, top=99, known=KNOWN)):
         for e in row:

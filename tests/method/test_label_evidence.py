@@ -6,12 +6,14 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import (
     LogisticLabels,
     OtherLabels,
     SVMLabels,
     as_label_classifier,
 )
+from labelkin.method.label_sets import count_label_sets
 
 KEYS = [
     "M1_t0", "M1_t2", "M2_t0", "M2_t1", "M2_t2", "M2_t5",
@@ -195,3 +197,65 @@ def test_choices_and_probabilities_are_asked_for():
         ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"
     ):
         OtherLabels(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))
+
+
+class TestNeighbours:
+    """Each label told from a few others."""
+
+    def labels(self, p=320, n=600, seed=0):
+        rng = np.random.default_rng(seed)
+        Y = rng.random((n, p)) < 0.02
+        Y[:, 1::2] |= Y[:, ::2] & (rng.random((n, p // 2)) < 0.8)
+        return Y.astype(float)
+
+    def test_auto_is_all_labels_up_to_300_and_neighbours_above(self):
+        Y = self.labels()
+        few, many = LogisticLabels().fit(Y[:, :300]), LogisticLabels().fit(Y)
+        assert isinstance(few.weights_, np.ndarray)
+        assert few.rest_ is None
+        assert sparse.issparse(many.weights_)
+        assert np.diff(many.weights_.indptr).max() <= 32
+        np.testing.assert_array_equal(
+            LogisticLabels(neighbours=None).fit(Y[:, :50]).weights_,
+            LogisticLabels().fit(Y[:, :50]).weights_,
+        )
+
+    def test_log_odds_are_those_of_the_term(self):
+        Y = self.labels(p=40)
+        layer = LogisticLabels(neighbours=5).fit(Y)
+        L = np.random.default_rng(1).random((7, 40))
+        expected = L @ layer.weights_.toarray() + layer.bias_
+        expected += (L.sum(axis=1, keepdims=True) - L) * layer.rest_
+        np.testing.assert_allclose(layer.log_odds(L), expected, rtol=0, atol=1e-12)
+        own = np.eye(40)[:5]
+        np.testing.assert_allclose(
+            np.diag(layer.log_odds(own)), layer.bias_[:5], rtol=0, atol=1e-12
+        )
+
+    def test_a_weight_is_how_often_a_document_counts(self):
+        Y = self.labels(p=20, n=100)
+        times = np.random.default_rng(2).integers(0, 4, 100)
+        weighted = LogisticLabels(neighbours=8).fit(Y, sample_weight=times)
+        repeated = LogisticLabels(neighbours=8).fit(np.repeat(Y, times, axis=0))
+        np.testing.assert_allclose(
+            weighted.weights_.toarray(), repeated.weights_.toarray(), atol=1e-9
+        )
+
+    def test_documents_in_another_order_and_in_blocks_are_the_same_bits(self):
+        Y = self.labels(p=40)
+        labels = read_labels(Y)
+        blocks = [count_label_sets(labels.rows(slice(i, i + 70))) for i in range(0, 600, 70)]
+        merged = LogisticLabels(neighbours=9).fit_counted(
+            blocks[0].merge(*blocks[1:]), labels.names
+        )
+        whole = LogisticLabels(neighbours=9).fit(Y[::-1])
+        assert merged.weights_.data.tobytes() == whole.weights_.data.tobytes()
+
+    @pytest.mark.parametrize("neighbours", [0, 33, 2.5, True, "all"])
+    def test_a_wrong_number_is_an_error(self, neighbours):
+        with pytest.raises(ValueError, match=r"from 1 to 32, \"auto\" or None \(all labels\)"):
+            LogisticLabels(neighbours=neighbours).fit(self.labels(p=4))
+
+    def test_wekas_loop_has_no_neighbours(self):
+        with pytest.raises(ValueError, match="Weka's loop knows no neighbours"):
+            LogisticLabels("weka", neighbours=4).fit(self.labels(p=4))

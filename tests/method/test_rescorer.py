@@ -5,7 +5,9 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
+from labelkin.label_matrix import Cells
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 
@@ -119,11 +121,59 @@ def test_what_is_wrong_is_said(parameters, scores, message):
         LabelRescorer(**parameters).fit(Y).rescore(scores)
 
 
-def test_sparse_scores_are_zero_where_nothing_is_stored():
-    rescorer = LabelRescorer().fit(Y)
-    np.testing.assert_array_equal(
-        rescorer.rescore(sparse.csr_array(SCORES)), rescorer.rescore(SCORES)
+class TestCandidates:
+    """Sparse scores: stored = candidate, absent = not a candidate."""
+
+    def made(self, p=12, n=40, seed=0):
+        rng = np.random.default_rng(seed)
+        Y = (rng.random((200, p)) < 0.25).astype(float)
+        Z = rng.normal(size=(n, p)) * 2 - 1
+        return Y, Z, rng.random((n, p)) < 0.4
+
+    @pytest.mark.parametrize("labels", [None, SVMLabels()])
+    @pytest.mark.parametrize("variant", ["soft", "hard"])
+    @pytest.mark.parametrize("weight", [1.0, 0.4, 0.0])
+    def test_all_cells_stored_is_the_dense_answer(self, labels, variant, weight):
+        Y, Z, _ = self.made()
+        rescorer = LabelRescorer(labels, variant, weight, scale="log_odds").fit(Y)
+        found = rescorer.rescore(Cells.full(Z.shape).matrix(Z.ravel()))
+        np.testing.assert_allclose(found.toarray(), rescorer.rescore(Z), rtol=0, atol=1e-12)
+
+    def test_the_same_cells_come_back_zeros_included(self):
+        Y, Z, stored = self.made()
+        Z[stored & (Z < 0)] = 0.0
+        cells = Cells.of(sparse.csr_array(stored.astype(float)))
+        scores = cells.matrix(cells.at(Z))
+        found = LabelRescorer(scale="log_odds").fit(Y).rescore(scores)
+        assert (found.indptr == scores.indptr).all()
+        assert (found.indices == scores.indices).all()
+
+    @pytest.mark.parametrize("labels", [None, DecisionTreeClassifier(max_depth=3, random_state=0)])
+    def test_a_label_that_is_no_candidate_counts_as_no(self, labels):
+        Y, Z, stored = self.made()
+        rescorer = LabelRescorer(labels, scale="log_odds").fit(Y)
+        dense = rescorer.rescore(np.where(stored, Z, -np.inf))
+        cells = Cells.of(sparse.csr_array(stored.astype(float)))
+        found = rescorer.rescore(cells.matrix(cells.at(Z)))
+        np.testing.assert_allclose(found.data, dense[stored], rtol=0, atol=1e-12)
+
+    def test_probabilities_come_back_as_probabilities(self):
+        rescorer = LabelRescorer().fit(Y)
+        found = rescorer.rescore(sparse.csr_array(SCORES))
+        expected = np.where(SCORES > 0, rescorer.rescore(SCORES), 0.0)
+        np.testing.assert_allclose(found.toarray(), expected, rtol=0, atol=1e-5)  # clip is 1e-6
+
+    @pytest.mark.parametrize(
+        ("scores", "message"),
+        [
+            ([[0.5, 1.5, 0.0]], r"in \[0, 1\], got 1.5 at document 0, label 1 \(1 such"),
+            ([[0.5, np.nan, 0.0]], r"got nan at document 0, label 1"),
+            ([[0.5, 0.5]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
+        ],
     )
+    def test_wrong_cells_are_named(self, scores, message):
+        with pytest.raises(ValueError, match=message):
+            LabelRescorer().fit(Y).rescore(sparse.csr_array(scores))
 
 
 def test_named_scores_are_arranged_by_name():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.odds import count_log_odds, probability_of
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
@@ -21,6 +21,8 @@ _SLOPE_PRECISION, _SHIFT_PRECISION = 10.0, 1.0
 _TOL = 1e-3
 #: Cells that are enough to find the two numbers that fit all labels together.
 _ENOUGH_CELLS = 100_000
+#: Newton's steps on candidates, and how often one is halved.
+_CELL_STEPS, _CELL_HALVINGS = 30, 20
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ class CalibratedLabels:
         values += self.calibration.shift
         return np.asarray(expit(values, out=values))
 
+    def at_cells(self, cells: Cells, content: Matrix) -> Matrix:
+        """Return the calibrated probabilities of candidates, ``(n_cells,)``."""
+        values = content * self.calibration.slope[cells.label]
+        values += self.calibration.shift[cells.label]
+        return np.asarray(expit(values, out=values))
+
 
 def fit_calibration(
     log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None = None, *, monotone: bool = True
@@ -89,6 +97,66 @@ def fit_calibration(
     rises = slope > 0
     prior_log_odds = count_log_odds(*labels.counts(weight))
     return Calibration(np.where(rises, slope, 0.0), np.where(rises, shift, prior_log_odds))
+
+
+def fit_cell_calibration(
+    cells: Cells, log_odds: Matrix, labels: LabelMatrix, weight: Matrix | None = None
+) -> Calibration:
+    """Calibrate every label on its candidates, held near what fits all labels together.
+
+    As :func:`fit_calibration`, with sums over each label's cells; a label without candidates is
+    calibrated as all are.
+
+    Parameters
+    ----------
+    cells : Cells
+        The candidates.
+    log_odds : array of shape (n_cells,)
+        Out-of-fold log-odds of the candidates, finite.
+    labels : LabelMatrix
+        The true labels.
+    weight : array of shape (n_documents,), optional
+        How often each document counts.
+    """
+    truth, times = cells.at(labels.positive), read_weight(weight, cells.shape[0])[cells.document]
+    if labels.unknown is not None:
+        times = times * (1 - cells.at(labels.unknown))
+    some = np.flatnonzero(np.arange(cells.n) % (1 + cells.n // _ENOUGH_CELLS) == 0)
+    pooled = fit_sigmoid(
+        log_odds[some, None], truth[some, None], times[some], smooth=False, tol=_TOL
+    )
+    centre = np.array([-pooled.slope[0], -pooled.intercept[0]])
+    precision = np.array([_SLOPE_PRECISION, _SHIFT_PRECISION])
+    both = np.tile(centre[:, None], cells.shape[1])
+
+    def loss(both: Matrix) -> tuple[Matrix, Matrix]:
+        m = both[0][cells.label] * log_odds + both[1][cells.label]
+        away = both - centre[:, None]
+        cell_loss = times * (np.logaddexp(0, m) - truth * m)
+        return cells.sums_by_label(cell_loss) + precision @ away**2 / 2, m
+
+    f, m = loss(both)
+    for _ in range(_CELL_STEPS):
+        p = expit(m)
+        error, bend = times * (p - truth), times * p * (1 - p)
+        by_slope = cells.sums_by_label(error * log_odds) + precision[0] * (both[0] - centre[0])
+        by_shift = cells.sums_by_label(error) + precision[1] * (both[1] - centre[1])
+        aa = cells.sums_by_label(bend * log_odds**2) + precision[0]
+        ab = cells.sums_by_label(bend * log_odds)
+        bb = cells.sums_by_label(bend) + precision[1]
+        if max(np.abs(by_slope).max(), np.abs(by_shift).max()) < _TOL:
+            break
+        step = np.array([bb * by_slope - ab * by_shift, aa * by_shift - ab * by_slope])
+        step /= aa * bb - ab**2
+        length = np.ones(cells.shape[1])
+        for _ in range(_CELL_HALVINGS):
+            tried, m_tried = loss(both - length * step)
+            worse = tried > f + 1e-12 * np.abs(f)
+            if not worse.any():
+                break
+            length[worse] /= 2
+        both, f, m = both - length * step, tried, m_tried
+    return Calibration(both[0], both[1])
 
 
 def check_can_calibrate(labels: LabelMatrix, rules: object) -> None:

@@ -10,17 +10,20 @@ out, and a label set with unknown cells is right when its known cells are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.metrics.decisions import DecisionCounts, count_by_document, count_decisions
-from labelkin.metrics.judged import Truth
-from labelkin.metrics.probabilities import log_losses, squared_errors
+from labelkin.metrics.judged import Truth, above_zero
+from labelkin.metrics.probabilities import log_losses, squared_errors, sum_probabilities
 from labelkin.metrics.rankings import first_errors
 
 Matrix = NDArray[np.float64]
+#: Log-odds ``(n_documents, n_labels)``: a dense array, or a CSR array of candidates.
+Scored = Any
 
 #: Groups of documents that are left out in turn.
 _GROUPS = 20
@@ -28,23 +31,35 @@ _GROUPS = 20
 _CLEAR = 3.0
 
 
-def _micro_f1(log_odds: Matrix, truth: Truth) -> float:
-    return -float(count_decisions(truth, log_odds > 0).average("f1", "micro"))
+def _micro_f1(log_odds: Scored, truth: Truth) -> float:
+    return -float(count_decisions(truth, above_zero(log_odds)).average("f1", "micro"))
 
 
-def _macro_f1(log_odds: Matrix, truth: Truth) -> float:
-    return -float(count_decisions(truth, log_odds > 0).average("f1", "macro"))
+def _macro_f1(log_odds: Scored, truth: Truth) -> float:
+    return -float(count_decisions(truth, above_zero(log_odds)).average("f1", "macro"))
 
 
-def _subset_loss(log_odds: Matrix, truth: Truth) -> float:
-    return float(truth.weight @ (count_by_document(truth, log_odds > 0).wrong > 0))
+def _subset_loss(log_odds: Scored, truth: Truth) -> float:
+    return float(truth.weight @ (count_by_document(truth, above_zero(log_odds)).wrong > 0))
+
+
+def _brier(log_odds: Scored, truth: Truth) -> float:
+    if sparse.issparse(log_odds):
+        return float(sum_probabilities(truth, log_odds, 1).squared_error.sum())
+    return float(truth.weight @ squared_errors(truth, log_odds).sum(axis=1))
+
+
+def _log_loss(log_odds: Scored, truth: Truth) -> float:
+    if sparse.issparse(log_odds):
+        return float(sum_probabilities(truth, log_odds, 1).log_loss.sum())
+    return float(truth.weight @ log_losses(truth, log_odds).sum(axis=1))
 
 
 #: Losses by name; only their order counts.
-CRITERIA: dict[str, Callable[[Matrix, Truth], float]] = {
-    "brier": lambda z, truth: float(truth.weight @ squared_errors(truth, z).sum(axis=1)),
-    "log_loss": lambda z, truth: float(truth.weight @ log_losses(truth, z).sum(axis=1)),
-    "hamming_loss": lambda z, truth: float(count_decisions(truth, z > 0).wrong.sum()),
+CRITERIA: dict[str, Callable[[Scored, Truth], float]] = {
+    "brier": _brier,
+    "log_loss": _log_loss,
+    "hamming_loss": lambda z, truth: float(count_decisions(truth, above_zero(z)).wrong.sum()),
     "subset_loss": _subset_loss,
     "one_error": lambda z, truth: float(truth.weight @ first_errors(truth, z)),
     "micro_f1": _micro_f1,
@@ -52,7 +67,7 @@ CRITERIA: dict[str, Callable[[Matrix, Truth], float]] = {
 }
 
 
-def does_clear_harm(content: Matrix, posterior: Matrix, truth: Truth) -> bool:
+def does_clear_harm(content: Scored, posterior: Scored, truth: Truth) -> bool:
     """Return whether micro F1, macro F1, Hamming or subset 0/1 loss is clearly worse than without.
 
     Parameters
@@ -65,7 +80,7 @@ def does_clear_harm(content: Matrix, posterior: Matrix, truth: Truth) -> bool:
     return bool((loss_in_standard_errors(content, posterior, truth) > _CLEAR).any())
 
 
-def loss_in_standard_errors(content: Matrix, posterior: Matrix, truth: Truth) -> Matrix:
+def loss_in_standard_errors(content: Scored, posterior: Scored, truth: Truth) -> Matrix:
     """Return how much is lost by micro F1, macro F1, Hamming and subset 0/1 loss, ``(4,)``.
 
     In standard errors of the difference; below 0 is a gain.
@@ -80,12 +95,12 @@ def loss_in_standard_errors(content: Matrix, posterior: Matrix, truth: Truth) ->
     return np.divide(whole, error, out=sure, where=error > 0)
 
 
-def _losses(log_odds: Matrix, truth: Truth) -> Matrix:
+def _losses(log_odds: Scored, truth: Truth) -> Matrix:
     """Return the four losses of all documents, and of all but each group, ``(1 + n_groups, 4)``."""
-    document = np.arange(len(log_odds))
+    document = np.arange(log_odds.shape[0])
     shape = (min(_GROUPS, len(document)), len(document))
     groups = sparse.csr_array((truth.weight, (document % _GROUPS, document)), shape)
-    decided = log_odds > 0
+    decided = above_zero(log_odds)
     by_group = count_decisions(truth, decided, groups)
     counts = DecisionCounts(*(_with_left_out(field) for field in vars(by_group).values()))
     wrong_sets = _with_left_out(groups @ (count_by_document(truth, decided).wrong > 0))

@@ -14,10 +14,13 @@ Of labels that tie, the one in the lowest column is first, as in
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.metrics.judged import Truth
 from labelkin.metrics.rankings import first_errors
 
@@ -58,8 +61,36 @@ def keep_first(
     posterior[rows] = np.where(winner, target, posterior[rows])
 
 
+def keep_first_of_cells(
+    cells: Cells, posterior: Matrix, contest: Matrix, takes_part: NDArray[np.bool_]
+) -> None:
+    """Put the winner of the contest first among each document's candidates, in place.
+
+    As :func:`keep_first`; ``takes_part`` is given for every cell.
+    """
+    competing = np.flatnonzero(takes_part)
+    rows, of = np.unique(cells.document[competing], return_inverse=True)
+    if not len(rows):
+        return
+    rivals, hopes = posterior[competing], contest[competing]
+    starts = np.searchsorted(of, np.arange(len(rows)))
+    highest, best = (np.maximum.reduceat(values, starts)[of] for values in (rivals, hopes))
+    with np.errstate(invalid="ignore"):
+        winner = hopes >= best - _MARGIN * np.maximum(1, np.abs(best))
+        target = highest + _MARGIN * np.maximum(1, np.abs(highest))
+    beaten = (rivals < highest) & np.isfinite(highest)
+    any_beaten = np.bincount(of, winner & beaten) > 0
+    any_unbeaten = np.bincount(of, winner & ~beaten) > 0
+    moves = winner & (any_beaten & ~any_unbeaten)[of]
+    posterior[competing[moves]] = target[moves]
+
+
 def choose_first_place(
-    content: Matrix, evidence: Matrix, labels: LabelMatrix, weight: Matrix | None = None
+    content: Matrix,
+    evidence: Matrix,
+    labels: LabelMatrix,
+    weight: Matrix | None = None,
+    as_scores: Callable[[Matrix], Any] = lambda log_odds: log_odds,
 ) -> float:
     """Return the share of the evidence under which most documents have a true label in front.
 
@@ -75,13 +106,15 @@ def choose_first_place(
         The true labels. An unknown cell in front counts as wrong for everybody.
     weight
         How often each document counts; none: once.
+    as_scores
+        Turns log-odds of candidates, ``(n_cells,)``, into a CSR array, where there are only those.
     """
     truth = Truth.of(labels, weight)
     times = truth.weight
-    alone = ~first_errors(truth, content)
+    alone = ~first_errors(truth, as_scores(content))
     best, most = 0.0, float(times @ alone)
     for share in SHARES:
-        right = ~first_errors(truth, content + share * evidence)
+        right = ~first_errors(truth, as_scores(content + share * evidence))
         wins, losses = times @ (right & ~alone), times @ (alone & ~right)
         if wins - losses > np.sqrt(wins + losses) and times @ right > most:
             best, most = share, float(times @ right)

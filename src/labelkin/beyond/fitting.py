@@ -6,12 +6,22 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 
-from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
+from labelkin.beyond.calibration import (
+    CalibratedLabels,
+    fit_calibration,
+    fit_cell_calibration,
+)
+from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
+from labelkin.method.label_sets import LabelSets
+from labelkin.odds import constant_labels, count_log_odds
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 
 Variant = Literal["soft", "hard"] | ThresholdRule
@@ -19,10 +29,15 @@ EvidenceWeight = float | Literal["auto"] | LearnedWeight
 
 #: With fewer documents nothing is learned about predicted labels, and they count nothing.
 _FEWEST = 8
+#: Matrices of documents × labels that are there at a time when a weight is learned.
+_COPIES = 10.5
 
 
 class Fitted(NamedTuple):
-    """A combination, and the posterior log-odds of the training documents as if unseen."""
+    """A combination, and the posterior log-odds of the training documents as if unseen.
+
+    Of candidates, they are ``(n_cells,)``.
+    """
 
     combination: Combination
     out_of_fold: Matrix | None
@@ -34,7 +49,7 @@ def fit_posterior(
     evidence_weight: EvidenceWeight,
     labels: LabelMatrix,
     *,
-    content: Matrix | None = None,
+    content: Any = None,
     weight: Matrix | None = None,
     out_of_fold: bool = False,
 ) -> Fitted:
@@ -48,8 +63,8 @@ def fit_posterior(
         As :class:`labelkin.LabelRescorer` takes them.
     labels : LabelMatrix
         The true labels of the training documents.
-    content : array of shape (n_documents, n_labels), optional
-        Their out-of-fold content log-odds; needed where something
+    content : array or CSR array of shape (n_documents, n_labels), optional
+        Their out-of-fold content log-odds, of all labels or of candidates; needed where something
         :func:`learns_from_predictions`, and for ``out_of_fold``.
     weight : array of shape (n_documents,), optional
         How often each document counts.
@@ -77,8 +92,13 @@ def fit_posterior(
     )
     if posterior is None or content is None:
         return Fitted(combination, None)
-    judged = combination.posterior(content)
-    judged[counts] = posterior
+    if sparse.issparse(content):
+        cells = Cells.of(content)
+        judged = combination.posterior_at(cells, content.data)
+        judged[cells.take(counts)[1]] = posterior
+    else:
+        judged = combination.posterior(content)
+        judged[counts] = posterior
     return Fitted(combination, judged)
 
 
@@ -87,22 +107,57 @@ def _fit(
     variant: Any,
     evidence_weight: Any,
     labels: LabelMatrix,
-    content: Matrix | None,
+    content: Any,
     weight: Matrix | None,
     out_of_fold: bool,
 ) -> Fitted:
     chosen = read_weight(usable_weight(evidence_weight, labels))
     learns = isinstance(chosen, LearnedWeight)
+    if content is not None and not sparse.issparse(content) and (learns or out_of_fold):
+        n_documents, n_labels = labels.shape
+        check_memory(
+            _COPIES * 8.0 * n_documents * n_labels,
+            f"Learning from scores of {n_documents:,} documents × {n_labels:,} labels",
+            "Give a sparse matrix with the best labels of each document: a content classifier with "
+            "top=100, or scores of candidates.",
+        )
     content = None if content is None else finite_content(content)
     fill_in = _fit_fill_in(variant, learns, content, labels, weight)
     number = 1.0 if isinstance(chosen, LearnedWeight) else chosen
     paper = fit_combination(classifier, labels, fill_in, number, weight)
     if content is None or not (learns or out_of_fold):
         return Fitted(paper, None)
-    evidence = PredictedEvidence.of(classifier, fill_in, content, labels, weight)
+    evidence: PredictedEvidence | CandidateEvidence
+    if sparse.issparse(content):
+        weights = getattr(paper.labels, "weights_", None)
+        given = classifier, fill_in, content, labels, weight
+        evidence = CandidateEvidence.of(*given, weights)
+    else:
+        evidence = PredictedEvidence.of(classifier, fill_in, content, labels, weight)
     if isinstance(chosen, LearnedWeight):
         return Fitted(*chosen.learn(paper, evidence))
-    return Fitted(paper, content + chosen * evidence.paper)
+    return Fitted(paper, evidence.content + chosen * evidence.paper)
+
+
+def counted_combination(
+    classifier: Any, label_sets: LabelSets, names: Any, variant: Any, evidence_weight: Any
+) -> Combination:
+    """Return the combination of a fixed weight, learned from label sets that are counted."""
+    positive, known = label_sets.positives(), label_sets.known()
+    fill_in = read_variant(variant)
+    if isinstance(fill_in, ThresholdRule):
+        raise ValueError(
+            f"A threshold rule is fitted on documents, not on counted label sets: variant must be "
+            f"'soft' or 'hard', got {variant!r}. Use fit(Y)."
+        )
+    return Combination(
+        clone(classifier).fit_counted(label_sets, names),
+        label_sets.prior(),
+        count_log_odds(positive, known),
+        fill_in,
+        float(evidence_weight),
+        constant_labels(positive, known),
+    )
 
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
@@ -161,5 +216,8 @@ def _fit_fill_in(
     if isinstance(chosen, ThresholdRule):
         return RuleLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
     if variant == "soft" and learns and content is not None:
+        if sparse.issparse(content):
+            cells = Cells.of(content)
+            return CalibratedLabels(fit_cell_calibration(cells, content.data, labels, weight))
         return CalibratedLabels(fit_calibration(content, labels, weight, monotone=False))
     return chosen

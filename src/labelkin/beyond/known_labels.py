@@ -33,10 +33,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import Combination, Matrix
+from labelkin.solvers.logistic import LinearTerm
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -73,9 +75,9 @@ class KnownWeights:
     rejected: tuple[float, float]
     first_place: tuple[float, float] = (1.0, 1.0)
 
-    def matrices(self, weights: Matrix) -> tuple[Matrix, Matrix]:
-        """Return what accepted and what rejected labels count, given the paper's weights."""
-        return _signed(weights, self.accepted), _signed(weights, self.rejected)
+    def terms(self, paper: LinearTerm) -> tuple[LinearTerm, LinearTerm]:
+        """Return what accepted and what rejected labels count, given the paper's term."""
+        return paper.by_sign(*self.accepted), paper.by_sign(*self.rejected)
 
     def added(self, paper: Combination, filled: Matrix, known: Matrix) -> tuple[Matrix, Matrix]:
         """Return what accepted and what rejected labels add, ``(n_documents, n_labels)`` each.
@@ -93,10 +95,10 @@ class KnownWeights:
             1 and 0 where labels are known, NaN where they are open.
         """
         if paper.paper_term is not None:
-            weights = paper.paper_term.weights
+            term = paper.paper_term
             return (
-                _answers_times(known, 1.0, filled, weights, self.accepted),
-                _answers_times(known, 0.0, filled, weights, self.rejected),
+                _answers_times(known, 1.0, filled, term, self.accepted),
+                _answers_times(known, 0.0, filled, term, self.rejected),
             )
         with_accepted = np.where(known == 1, 1.0, filled)
         with_all = np.where(known == 0, 0.0, with_accepted)
@@ -330,7 +332,7 @@ def _signed(values: Matrix, shares: tuple[float, float]) -> Matrix:
 
 
 def _answers_times(
-    known: Matrix, answer: float, filled: Matrix, weights: Matrix, shares: tuple[float, float]
+    known: Matrix, answer: float, filled: Matrix, term: LinearTerm, shares: tuple[float, float]
 ) -> Matrix:
     """Return what labels of one answer are above their predictions, times their scaled weights.
 
@@ -340,6 +342,9 @@ def _answers_times(
     used = np.flatnonzero(has_answer.any(axis=0))
     if not len(used):
         return np.zeros(known.shape)
+    if sparse.issparse(term.weights):
+        news = np.where(has_answer, answer - filled, 0.0)
+        return term.by_sign(*shares).beyond_bias(news)
     news = np.where(has_answer[:, used], answer - filled[:, used], 0.0)
-    product: Matrix = news @ _signed(weights[used], shares)
+    product: Matrix = news @ _signed(term.weights[used], shares)
     return product

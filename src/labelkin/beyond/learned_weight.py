@@ -28,20 +28,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.criteria import CRITERIA, does_clear_harm
-from labelkin.beyond.first_place import choose_first_place, keep_first
+from labelkin.beyond.first_place import choose_first_place, keep_first, keep_first_of_cells
 from labelkin.beyond.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
-from labelkin.label_matrix import read_weight
+from labelkin.label_matrix import Cells
 from labelkin.method.combination import (
     Combination,
     LabelClassifier,
     Matrix,
     Part,
     combine,
+    fill_in_absent,
+    fill_in_cells,
 )
-from labelkin.method.label_evidence import prior_scale
-from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
 from labelkin.solvers.logistic import LinearTerm
 
@@ -53,6 +54,9 @@ Criterion = Literal[
 _COARSE, _FINE = 0.1, 0.05
 #: Shares of the evidence that are tried where all of it does harm.
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25)
+
+#: Known labels of candidates, of which nothing is learned: half of equation 2.
+_UNLEARNED = KnownWeights((0.5, 0.5), (0.5, 0.5))
 
 
 class LearnedWeight(BaseEstimator):
@@ -97,39 +101,50 @@ class LearnedWeight(BaseEstimator):
                 "weight and no correction."
             )
 
-    def learn(self, paper: Combination, evidence: PredictedEvidence) -> Learned:
+    def learn(self, paper: Combination, evidence: PredictedEvidence | CandidateEvidence) -> Learned:
         """Learn weight, correction, first place and what known labels add.
 
         Parameters
         ----------
         paper : Combination
             The paper's label evidence, fitted on all documents.
-        evidence : PredictedEvidence
-            What is known of the same documents as if each were new.
+        evidence : PredictedEvidence or CandidateEvidence
+            What is known of the same documents, or of their candidates, as if each were new.
 
         Returns
         -------
         Learned
-            The combination, and the posterior of the documents as if each were new.
+            The combination, and the posterior of the documents, or of their candidates, as if each
+            were new.
         """
         truth = Truth.of(evidence.labels, evidence.weight)
         weight = self._best_weight(evidence, truth)
         added, correction = weight * evidence.paper, None
         if np.isfinite(self.shrinkage):
             offset = evidence.content + added
-            correction = _correction(evidence, offset, self.shrinkage)
-            added = added + _cross_fitted_correction(evidence, offset, self.shrinkage)
-        strength = _harmless_strength(evidence.content, added, truth)
+            correction = evidence.correction(offset, self.shrinkage)
+            added = added + evidence.cross_fitted_correction(offset, self.shrinkage)
+        strength = _harmless_strength(evidence, added, truth)
         added *= strength
         share = 1.0
         if self.first_place:
-            share = choose_first_place(evidence.content, added, evidence.labels, evidence.weight)
+            share = choose_first_place(
+                evidence.content, added, evidence.labels, evidence.weight, evidence.scores
+            )
         posterior = evidence.content + added
-        if share < 1:
-            keep_first(posterior, evidence.content + share * added, ~paper.constant)
-        known_weights = learn_known_weights(
-            evidence, posterior, paper.constant, first_place=self.first_place
-        )
+        contest = evidence.content + share * added
+        absent, known_weights = None, _UNLEARNED
+        if isinstance(evidence, CandidateEvidence):
+            absent = evidence.absent
+            if share < 1:
+                takes_part = ~paper.constant[evidence.cells.label]
+                keep_first_of_cells(evidence.cells, posterior, contest, takes_part)
+        else:
+            if share < 1:
+                keep_first(posterior, contest, ~paper.constant)
+            known_weights = learn_known_weights(
+                evidence, posterior, paper.constant, first_place=self.first_place
+            )
         combination = LearnedCombination(
             LearnedLabels(
                 paper.labels,
@@ -144,15 +159,17 @@ class LearnedWeight(BaseEstimator):
             paper.constant,
             share,
             known_weights,
+            absent,
         )
         return Learned(combination, posterior)
 
-    def _best_weight(self, evidence: PredictedEvidence, truth: Truth) -> float:
+    def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
         loss = CRITERIA[self.criterion]
 
         def best(weights: Any) -> float:
-            losses = [loss(evidence.content + w * evidence.paper, truth) for w in weights]
+            tried = (evidence.content + w * evidence.paper for w in weights)
+            losses = [loss(evidence.scores(log_odds), truth) for log_odds in tried]
             return float(weights[int(np.argmin(losses))])
 
         rough = best(np.round(np.arange(0, 1 + _FINE, _COARSE), 2))
@@ -191,20 +208,23 @@ class LearnedLabels:
     correction: LinearTerm | None
     weights_: Matrix | None = field(init=False, default=None)
     bias_: Matrix | None = field(init=False, default=None)
+    rest_: Matrix | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         labels: Any = self.labels
         if getattr(labels, "weights_", None) is None:
             return
-        paper = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
+        rest = getattr(labels, "rest_", None)
+        paper = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds, rest)
         both = paper.scaled(self.weight).plus(self.correction)
         object.__setattr__(self, "weights_", both.weights)
         object.__setattr__(self, "bias_", both.bias + self.prior_log_odds)
+        object.__setattr__(self, "rest_", both.rest)
 
     def log_odds(self, L: Matrix) -> Matrix:
         """Return the log-odds given predicted labels, ``(n_documents, n_labels)``."""
         if self.weights_ is not None and self.bias_ is not None:
-            return LinearTerm(self.weights_, self.bias_).at(L)
+            return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
         paper = self.labels.log_odds(L) - self.prior_log_odds
         added = 0.0 if self.correction is None else self.correction.at(L)
         return np.asarray(self.prior_log_odds + self.weight * paper + added)
@@ -222,10 +242,13 @@ class LearnedCombination(Combination):
         How much predicted labels have a say in which open label comes first.
     known_weights
         How much known labels count.
+    absent
+        What a label counts as that is no candidate, ``(n_labels,)``; ``None``: 0.
     """
 
     first_place: float = 1.0
     known_weights: KnownWeights = PAPER_WEIGHTS
+    absent: Matrix | None = None
 
     @property
     def learned_labels(self) -> LearnedLabels:
@@ -252,7 +275,7 @@ class LearnedCombination(Combination):
         return super().with_labels(learned, prior, prior_log_odds, constant)
 
     def _combined(self, content: Matrix) -> Matrix:
-        label = self.label_evidence(self.variant(content))
+        label = self.label_evidence(self.fill_in(content))
         posterior = np.asarray(combine(content, label, self.prior_log_odds, self.weight))
         if self.first_place < 1:
             # The contest lies between content and posterior: who is first in both wins it, too.
@@ -262,6 +285,19 @@ class LearnedCombination(Combination):
             contest = combine(content[asked], label[asked], self.prior_log_odds, share)
             keep_first(kept, contest, ~self.constant)
             posterior[asked] = kept
+        return posterior
+
+    def fill_in(self, content: Matrix) -> Matrix:
+        """Return predicted labels; what is no candidate, −inf, counts what it is worth."""
+        return fill_in_absent(self.variant, content, 0.0 if self.absent is None else self.absent)
+
+    def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
+        """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``."""
+        added = self.added_at(cells, fill_in_cells(self.variant, cells, content), self.absent)
+        posterior = content + added
+        if self.first_place < 1:
+            takes_part = ~self.constant[cells.label]
+            keep_first_of_cells(cells, posterior, content + self.first_place * added, takes_part)
         return posterior
 
     def taken_apart(
@@ -279,7 +315,7 @@ class LearnedCombination(Combination):
         if known is not None and not np.isnan(known).all():
             filled = parts[2].values
             if filled is None:  # evidence that is not linear
-                filled = self.variant(content)
+                filled = self.fill_in(content)
             accepted, rejected = self.known_weights.added(self, filled, known)
             shares = self.known_weights.first_place
             contest = posterior + shares[0] * accepted + shares[1] * rejected
@@ -288,17 +324,18 @@ class LearnedCombination(Combination):
             if min(shares) < 1:
                 _put_first(posterior, contest, np.isnan(known) & ~self.constant, moved)
             posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
-            linear = () if self._known_matrices is None else (known, filled, *self._known_matrices)
+            terms = self._known_terms
+            linear = () if terms is None else (known, filled, *terms)
             parts.append(Part("known labels", added, *linear))
         if min(self.first_place, *self.known_weights.first_place) < 1:
             parts.append(Part("first place", moved))
         return posterior, parts
 
     @cached_property
-    def _known_matrices(self) -> tuple[Matrix, Matrix] | None:
-        """What accepted and what rejected labels count, ``[k, j]``; ``None``: not linear."""
+    def _known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
+        """What accepted and what rejected labels count; ``None``: not linear."""
         paper = self.paper_term
-        return None if paper is None else self.known_weights.matrices(paper.weights)
+        return None if paper is None else self.known_weights.terms(paper)
 
 
 def _put_first(
@@ -311,31 +348,14 @@ def _put_first(
     moved[changed] += posterior[changed] - before[changed]
 
 
-def _harmless_strength(content: Matrix, added: Matrix, truth: Truth) -> float:
+def _harmless_strength(
+    evidence: PredictedEvidence | CandidateEvidence, added: Matrix, truth: Truth
+) -> float:
     """Return the largest share of the evidence that does no clear harm out of fold."""
-    return next(
-        (s for s in _STRENGTHS if not does_clear_harm(content, content + s * added, truth)), 0.0
-    )
+    content = evidence.scores(evidence.content)
 
+    def harms(strength: float) -> bool:
+        posterior = evidence.scores(evidence.content + strength * added)
+        return does_clear_harm(content, posterior, truth)
 
-def _correction(evidence: PredictedEvidence, offset: Matrix, shrinkage: float) -> LinearTerm:
-    sets = count_label_sets(evidence.labels, evidence.weight)
-    return evidence.learn_term(offset, shrinkage * 2 / prior_scale(sets))
-
-
-def _cross_fitted_correction(
-    evidence: PredictedEvidence, offset: Matrix, shrinkage: float
-) -> Matrix:
-    """Return what a correction adds to documents that it was not fitted on: halves, crosswise.
-
-    The prior of the whole, in proportion to the documents: with all of it, a half's correction
-    would be weaker than the one that is deployed, and what is tuned on it tuned for another
-    posterior.
-    """
-    added = np.zeros_like(offset)
-    times = read_weight(evidence.weight, len(offset))
-    for half in evidence.halves():
-        share = float(times[~half].sum() / times.sum())
-        term = _correction(evidence.rows(~half), offset[~half], share * shrinkage)
-        added[half] = term.at(evidence.filled[half])
-    return added
+    return next((s for s in _STRENGTHS if not harms(s)), 0.0)

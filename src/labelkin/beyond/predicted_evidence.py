@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix, read_weight
+from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.method.combination import Combination, FillIn, Matrix, fit_combination
+from labelkin.method.label_evidence import prior_scale
+from labelkin.method.label_sets import count_label_sets
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
@@ -65,22 +67,12 @@ class PredictedEvidence(NamedTuple):
         labels: LabelMatrix,
         weight: Matrix | None,
     ) -> PredictedEvidence:
-        """Fill in the labels, and fit clones of the label classifier on all folds but one.
-
-        The documents of a part count as many times as makes them the whole: the prior of the
-        label classifier is meant for as many documents as there are, and would hold a classifier
-        of fewer nearer to itself than the one that is deployed. (Of classifiers that learn from
-        counted label sets; others have no prior that is known.)
-        """
+        """Fill in the labels, and fit clones of the label classifier on all folds but one."""
         filled, fold = variant(content), dealt_folds(labels)
         paper, layers = np.zeros(filled.shape), []
         for k in np.unique(fold):
-            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            times = None if weight is None else weight[train]
-            if hasattr(classifier, "fit_counted"):
-                part = read_weight(times, len(train))
-                times = part * read_weight(weight, len(content)).sum() / part.sum()
-            layers.append(fit_combination(classifier, labels.rows(train), sample_weight=times))
+            test = np.flatnonzero(fold == k)
+            layers.append(without_fold(classifier, labels, weight, fold, k))
             paper[test] = layers[-1].beyond_prior(filled[test])
         return cls(content, filled, paper, labels, weight, fold, layers)
 
@@ -121,15 +113,63 @@ class PredictedEvidence(NamedTuple):
         varies = ~self.labels.constant(self.weight)
         return layer.term.scaled(varies)
 
+    def scores(self, log_odds: Matrix) -> Matrix:
+        """Return log-odds as what the criteria judge: as they are."""
+        return log_odds
+
+    def correction(self, offset: Matrix, shrinkage: float) -> LinearTerm:
+        """Learn what predicted labels say beyond given log-odds, ``(n_documents, n_labels)``."""
+        sets = count_label_sets(self.labels, self.weight)
+        return self.learn_term(offset, shrinkage * 2 / prior_scale(sets))
+
+    def cross_fitted_correction(self, offset: Matrix, shrinkage: float) -> Matrix:
+        """Return what a correction adds to documents that it was not fitted on: halves, crosswise.
+
+        The prior of the whole, in proportion to the documents: with all of it, a half's correction
+        would be weaker than the one that is deployed, and what is tuned on it tuned for another
+        posterior.
+        """
+        added = np.zeros_like(offset)
+        times = read_weight(self.weight, len(offset))
+        for half in self.halves():
+            share = float(times[~half].sum() / times.sum())
+            term = self.rows(~half).correction(offset[~half], share * shrinkage)
+            added[half] = term.at(self.filled[half])
+        return added
+
     def halves(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return two halves of the documents, whole folds each, as masks."""
         first = self.fold < (self.fold.max() + 1) // 2
         return first, ~first
 
 
-def finite_content(content: Matrix) -> Matrix:
-    """Return content log-odds to learn from."""
-    return np.clip(content, -_SURE, _SURE)
+def without_fold(
+    classifier: Any,
+    labels: LabelMatrix,
+    weight: Matrix | None,
+    fold: NDArray[np.int64],
+    k: int,
+) -> Combination:
+    """Fit a clone of the label classifier on all folds but one.
+
+    The documents of a part count as many times as makes them the whole: the prior of the label
+    classifier is meant for as many documents as there are, and would hold a classifier of fewer
+    nearer to itself than the one that is deployed. (Of classifiers that learn from counted label
+    sets; others have no prior that is known.)
+    """
+    train = np.flatnonzero(fold != k)
+    times = None if weight is None else weight[train]
+    if hasattr(classifier, "fit_counted"):
+        part = read_weight(times, len(train))
+        times = part * read_weight(weight, len(fold)).sum() / part.sum()
+    return fit_combination(classifier, labels.rows(train), sample_weight=times)
+
+
+def finite_content(content: Any) -> Any:
+    """Return content log-odds to learn from: dense, or a CSR array of candidates."""
+    if not sparse.issparse(content):
+        return np.clip(content, -_SURE, _SURE)
+    return Cells.of(content).matrix(np.clip(content.data, -_SURE, _SURE))
 
 
 def dealt_folds(labels: LabelMatrix) -> NDArray[np.int64]:

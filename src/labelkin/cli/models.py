@@ -388,18 +388,22 @@ _CELLS = 2**22
 
 def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
     """Evaluate a model block by block; labels it does not know are left out."""
+    from operator import add
+
+    from labelkin.blocks import Local
     from labelkin.cli.score_files import labels_in_order
     from labelkin.metrics import evaluate as evaluate_block
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     n_documents, n_labels = truth.shape
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
-    blocks = []
-    for start in range(0, n_documents, size):
-        rows = slice(start, start + size)
-        log_odds = model.log_odds(documents[rows])
-        blocks.append(evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds)))
-    return sum(blocks[1:], blocks[0])
+
+    def evaluate_rows(rows: slice) -> Evaluation:
+        log_odds = model.scores(documents[rows])
+        return evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds))
+
+    blocks = (slice(start, start + size) for start in range(0, n_documents, size))
+    return Local().fold(evaluate_rows, add, blocks)
 
 
 def _per_label(found: Evaluation) -> list[dict[str, Any]]:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def rescore(
     scores: Annotated[
         Path,
-        typer.Argument(metavar="SCORES", help="A score matrix: .npz, .npy, .csv, .tsv, .jsonl."),
+        typer.Argument(
+            metavar="SCORES",
+            help="A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).",
+        ),
     ],
     train: Annotated[str, typer.Option(help="Training labels: a corpus, or a 0/1 matrix.")],
     out: Annotated[
@@ -59,6 +62,8 @@ def rescore(
             "--evidence-weight auto learns from scores of the training documents: name them by "
             "--out-of-fold."
         )
+    import numpy as np
+
     from labelkin.cli import score_files
     from labelkin.files import write_whole
     from labelkin.method.rescorer import LabelRescorer
@@ -83,8 +88,9 @@ def rescore(
     )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
     rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
+    absent = 0.0 if scale == "probability" else -np.inf
     better = score_files.write_scores(
-        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids), kind
+        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids, absent), kind
     )
     if out is None:
         sys.stdout.buffer.write(better)

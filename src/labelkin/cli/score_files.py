@@ -1,4 +1,4 @@
-"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV and JSON lines."""
+"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from scipy import sparse
 from labelkin import corpora
 from labelkin.corpora.documents import json_objects, table_rows
 from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
@@ -32,16 +34,25 @@ class Scores:
     Attributes
     ----------
     values
-        Dense, ``(n_documents, n_labels)``.
+        Dense, or a CSR array of candidates, ``(n_documents, n_labels)``.
     names
         The labels of its columns; ``None`` where the file has no names.
     ids
         The documents' own names; ``None`` where the file has none.
+    absent
+        The score of a label that is no candidate, in files that hold all labels.
     """
 
-    values: NDArray[np.float64]
+    values: Any
     names: list[str] | None = None
     ids: list[Any] | None = None
+    absent: float = 0.0
+
+    def dense(self) -> NDArray[np.float64]:
+        """Return the scores of all labels."""
+        if not sparse.issparse(self.values):
+            return np.asarray(self.values)
+        return Cells.of(self.values).dense(self.values.data, self.absent)
 
 
 def read_scores(path: Path, names: list[str] | None = None, missing: float | None = None) -> Scores:
@@ -50,7 +61,9 @@ def read_scores(path: Path, names: list[str] | None = None, missing: float | Non
     Parameters
     ----------
     path
-        ``.npy``, ``.npz`` (``scores`` and maybe ``labels``; or a sparse matrix as SciPy saves it),
+        ``.npy``, ``.npz`` (``scores`` and maybe ``labels``; or candidates, a sparse matrix as SciPy
+        and PECOS save it), ``.txt`` (candidates, ``label:score``, as Omikuji and napkinXC print
+        them),
         ``.csv`` and ``.tsv`` (a header names the labels, and maybe a column ``id``; or numbers
         only), ``.jsonl`` (objects with ``scores``: numbers by label, or in a list).
     names
@@ -66,11 +79,13 @@ def read_scores(path: Path, names: list[str] | None = None, missing: float | Non
         scores = Scores(_numbers(_loaded(path), path))
     elif suffix == ".npz":
         scores = _read_archive(path)
+    elif suffix == ".txt":
+        scores = Scores(read_score_text(path, None if names is None else len(names)))
     elif suffix in DELIMITERS:
         scores = _read_table(path)
     else:
         scores = _read_lines(path, names, missing)
-    if scores.values.ndim != 2 or not scores.values.size:
+    if scores.values.ndim != 2 or not all(scores.values.shape):
         raise ValueError(
             f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
         )
@@ -95,7 +110,10 @@ def _read_archive(path: Path) -> Scores:
     with _loaded(path) as stored:
         keys = list(stored.keys())
         if {"format", "shape", "data"} <= set(keys):
-            return Scores(_numbers(sparse.load_npz(path).toarray(), path))
+            matrix = sparse.csr_array(sparse.load_npz(path))
+            matrix.sum_duplicates()
+            names = [str(name) for name in stored["labels"]] if "labels" in keys else None
+            return Scores(matrix.astype(np.float64), names)
         key = "scores" if "scores" in keys else keys[0] if len(keys) == 1 else None
         if key is None:
             raise ValueError(
@@ -185,7 +203,7 @@ def write_scores(scores: Scores, kind: str) -> bytes:
 
 
 def _write_table(scores: Scores, delimiter: str) -> bytes:
-    rows = scores.values.tolist()
+    rows = scores.dense().tolist()
     header = [] if scores.names is None else [scores.names]
     if scores.ids is not None:
         rows = [[name, *row] for name, row in zip(scores.ids, rows, strict=True)]
@@ -195,26 +213,52 @@ def _write_table(scores: Scores, delimiter: str) -> bytes:
 
 def _write_lines(scores: Scores) -> bytes:
     lines = []
-    for i, row in enumerate(scores.values.tolist()):
-        named = row if scores.names is None else dict(zip(scores.names, row, strict=True))
+    names = scores.names
+    if names is None and sparse.issparse(scores.values):
+        names = [str(j) for j in range(scores.values.shape[1])]
+    for i, (columns, row) in enumerate(_stored_rows(scores)):
+        named = row
+        if names is not None:
+            named = {names[j]: value for j, value in zip(columns, row, strict=True)}
         record = {"id": i + 1 if scores.ids is None else scores.ids[i], "scores": named}
         lines.append(json.dumps(record, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
 
 
+def _stored_rows(scores: Scores) -> Iterator[tuple[list[int], Any]]:
+    """Yield the columns and the scores of every document: all labels, or its candidates."""
+    if not sparse.issparse(scores.values):
+        columns = list(range(scores.values.shape[1]))
+        yield from ((columns, row) for row in scores.values.tolist())
+        return
+    matrix = scores.values
+    for start, stop in pairwise(matrix.indptr.tolist()):
+        yield matrix.indices[start:stop].tolist(), matrix.data[start:stop].tolist()
+
+
 def _write_array(scores: Scores) -> bytes:
     file = io.BytesIO()
-    np.save(file, scores.values)
+    np.save(file, scores.dense())
     return file.getvalue()
 
 
 def _write_archive(scores: Scores) -> bytes:
     file = io.BytesIO()
     arrays: dict[str, Any] = {"scores": scores.values}
+    if sparse.issparse(scores.values):  # as SciPy saves it, and reads it, with names beside it
+        matrix = scores.values
+        arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")}
+        arrays |= {"format": np.array(b"csr"), "_is_array": np.array(True)}
     if scores.names is not None:
         arrays["labels"] = np.array(scores.names, dtype=str)
     np.savez_compressed(file, **arrays)
     return file.getvalue()
+
+
+def _candidates(scores: Scores) -> sparse.csr_array:
+    if sparse.issparse(scores.values):
+        return scores.values
+    return Cells.full(scores.values.shape).matrix(scores.values.ravel())
 
 
 WRITERS: dict[str, Callable[[Scores], bytes]] = {
@@ -223,6 +267,7 @@ WRITERS: dict[str, Callable[[Scores], bytes]] = {
     ".csv": lambda scores: _write_table(scores, ","),
     ".tsv": lambda scores: _write_table(scores, "\t"),
     ".jsonl": _write_lines,
+    ".txt": lambda scores: score_text(_candidates(scores)).encode(),
 }
 """Writers by the ending of a file's name; what can be written can be read."""
 

@@ -21,6 +21,10 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     reading: options.Reading,
     content: options.Content = "svm",
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, help="Candidates per document, for thousands of labels; else all."),
+    ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
     evidence_weight: options.EvidenceWeight = "auto",
@@ -89,7 +93,7 @@ def train(
     rule = as_rule(cut, "log_odds")
     limited = at_least > 0 or at_most is not None
     classifier = LabelDependenceClassifier(
-        training.make_content(content, loaded.features, random_state),
+        training.make_content(content, loaded.features, random_state, top),
         part_class("labels", labels)(),
         variant,
         weight,
@@ -115,6 +119,7 @@ def train(
             "evidence_weight": evidence_weight,
             "thresholds": thresholds or "0.5",
             "random_state": str(random_state),
+            **({} if top is None else {"top": str(top)}),
             "part": "all" if all_documents else "train",
         },
         **({} if documents.journal is None else {"journal": documents.journal}),

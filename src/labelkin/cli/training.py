@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
@@ -20,7 +19,7 @@ from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
 from labelkin.experiment.train import make_content_classifier
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
 from labelkin.report.scores import METRICS
@@ -109,10 +108,17 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
     return rules
 
 
-def make_content(name: str, features: str, random_state: int) -> Any:
+def make_content(name: str, features: str, random_state: int, top: int | None = None) -> Any:
     """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
     is_gaussian = name == "naive_bayes" and features == "numbers"
-    return make_content_classifier("gaussian_naive_bayes" if is_gaussian else name, random_state)
+    if is_gaussian and top is not None:
+        raise ValueError(
+            "--top must be left out with naive Bayes of numbers, which scores all labels. Use "
+            "--content nearest_neighbours, or svm."
+        )
+    if is_gaussian:
+        return make_content_classifier("gaussian_naive_bayes", random_state)
+    return make_content_classifier(name, random_state, top=top)
 
 
 def make_steps(corpus: Corpus, content: str, words: dict[str, Any]) -> list[BaseEstimator]:
@@ -175,18 +181,24 @@ def train_model(
 
 
 def _judge(
-    classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: NDArray[np.float64]
+    classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: Any
 ) -> dict[str, float | None]:
     """Judge log-odds and the decisions of the classifier's rule, tuned for them on other folds."""
     fold = dealt_folds(labels)
-    decided = np.zeros(log_odds.shape, dtype=np.bool_)
+    rows, parts = [], []
     for k in np.unique(fold):
         unseen = np.flatnonzero(fold == k)
         seen = np.flatnonzero(fold != k) if len(np.unique(fold)) > 1 else unseen
         rule = clone(classifier.thresholds_).fit(log_odds[seen], labels.rows(seen))
-        decided[unseen] = rule.decide(log_odds[unseen])
+        rows.append(unseen)
+        parts.append(rule.decide(log_odds[unseen]))
+    order = np.argsort(np.concatenate(rows))
+    is_sparse = sparse.issparse(log_odds)
+    joined: Any = sparse.csr_array(sparse.vstack(parts)) if is_sparse else np.vstack(parts)
+    decided = joined[order]
     rules = classifier.rescorer_.rules_
     if rules is not None:
-        decided = rules.decisions(log_odds, decided)
+        given = decided.toarray() if is_sparse else decided
+        decided = rules.decisions(spread_out(log_odds), given)
     scores = evaluate(labels, log_odds, decided).scores()
     return {name: scores[name] if math.isfinite(scores[name]) else None for name in METRICS}

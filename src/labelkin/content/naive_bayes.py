@@ -22,7 +22,7 @@ from labelkin.content.term_contributions import (
     read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import read_sample_weight
 
@@ -122,6 +122,10 @@ class NaiveBayes(LogOddsClassifier):
     ----------
     alpha : float, default 1.0
         Added to every term count (1 = Laplace).
+    top : int, optional
+        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
+        labels of a document, sparse, and memory does not grow with documents × labels. ``None``:
+        all labels.
 
     Attributes
     ----------
@@ -135,8 +139,11 @@ class NaiveBayes(LogOddsClassifier):
     [('sea',)]
     """
 
-    def __init__(self, alpha: float = 1.0) -> None:
+    counts_: TermCounts
+
+    def __init__(self, alpha: float = 1.0, *, top: int | None = None) -> None:
         self.alpha = alpha
+        self.top = top
 
     def __sklearn_tags__(self) -> Any:
         """Say that counts are not negative, and that blobs are not text."""
@@ -167,7 +174,44 @@ class NaiveBayes(LogOddsClassifier):
         self._learn(X, labels, read_sample_weight(X, sample_weight))
         return self
 
-    def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> NDArray[np.float64]:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Count the terms of further documents: exactly what ``fit`` on all of them counts.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_terms)
+            Term counts, or other weights ≥ 0.
+        y : any kind of labels
+            Matrices with the same columns in every call; label sets among ``classes``.
+        classes : sequence, optional
+            The labels, in the first call, where ``y`` need not show them all.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self, "counts_"):
+            X, labels = self._read(X, y if classes is None else read_labels(y, names=classes))
+            self._learn(X, labels, read_sample_weight(X, sample_weight))
+            return self
+        if self.target_kind_ != "multilabel":
+            raise ValueError(
+                "partial_fit counts label sets; a 1-d y of classes is fitted in one piece."
+            )
+        documents = self._read_documents(X, reset=False)
+        labels = read_labels(y, names=self.label_names_)
+        if labels.shape[0] != documents.shape[0]:
+            raise ValueError(
+                f"X and y must have the same number of documents, got {documents.shape[0]} and y "
+                f"of shape {labels.shape}."
+            )
+        weight = read_sample_weight(documents, sample_weight)
+        self.counts_ = self.counts_ + count_terms(documents, labels, weight)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit, and return exact leave-one-out log-odds, ``(n_documents, n_labels)``.
 
         A document counted ``sample_weight`` times is left out once; one that counts less than once
@@ -176,7 +220,14 @@ class NaiveBayes(LogOddsClassifier):
         X, labels = self._read(X, y)
         weight = read_sample_weight(X, sample_weight)
         self._learn(X, labels, weight)
-        return leave_one_out(self.counts_, X, labels, self.alpha, weight)
+
+        def of_rows(rows: slice) -> NDArray[np.float64]:
+            times = None if weight is None else weight[rows]
+            return leave_one_out(self.counts_, X[rows], labels.rows(rows), self.alpha, times)
+
+        if self.top is not None:
+            return best_cells(of_rows, *labels.shape, self.top)
+        return of_rows(slice(None))
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
@@ -200,8 +251,13 @@ class NaiveBayes(LogOddsClassifier):
     ) -> None:
         self.counts_ = count_terms(X, labels, weight)
 
-    def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        return term_log_odds(self.counts_, X, self.alpha)
+    def _log_odds(self, X: Any) -> Any:
+        if self.top is None:
+            return term_log_odds(self.counts_, X, self.alpha)
+        shape = X.shape[0], len(self.counts_.positive)
+        return best_cells(
+            lambda rows: term_log_odds(self.counts_, X[rows], self.alpha), *shape, self.top
+        )
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if not self.alpha > 0:

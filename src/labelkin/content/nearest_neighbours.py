@@ -17,7 +17,8 @@ from labelkin.content.term_contributions import (
     read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.solvers.cosine_index import index_documents, similar_documents, unit_rows
 
@@ -34,6 +35,10 @@ class NearestNeighbours(LogOddsClassifier):
         k; all documents where there are fewer.
     clip : float, default 1e-6
         Shares of 0 and 1, and what lies closer to them, count as ``clip`` and ``1 - clip``.
+    top : int, optional
+        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
+        labels among a document's neighbours, sparse; a label that no neighbour has is no candidate.
+        ``None``: all labels.
     n_jobs : int, optional
         Threads over blocks of documents.
 
@@ -46,10 +51,16 @@ class NearestNeighbours(LogOddsClassifier):
     """
 
     def __init__(
-        self, n_neighbors: int = 30, *, clip: float = 1e-6, n_jobs: int | None = None
+        self,
+        n_neighbors: int = 30,
+        *,
+        clip: float = 1e-6,
+        top: int | None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.clip = clip
+        self.top = top
         self.n_jobs = n_jobs
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
@@ -76,21 +87,27 @@ class NearestNeighbours(LogOddsClassifier):
             raise ValueError(
                 f"n_neighbors must be a whole number of at least 1, got {self.n_neighbors!r}."
             )
+        if self.top is not None:
+            check_top(self.top)
         self.index_ = index_documents(unit_rows(X))
         self.labels_ = labels
 
-    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> NDArray[np.float64]:
+    def _learn_out_of_fold(self, X: Any, labels: LabelMatrix) -> Any:
         """Leave one out: a document is not its own neighbour, and not in its prior."""
         self._learn(X, labels)
         similar = similar_documents(
             self.index_, unit_rows(X), self.n_neighbors, leave_one_out=True, n_jobs=self.n_jobs
         )
+        if self.top is not None:
+            return self._voted(similar, labels, leave_one_out=True)
         positive, known = labels.counts()
         own = labels.positive.toarray()
         own_known = 1.0 if labels.unknown is None else 1.0 - labels.unknown.toarray()
         return self._shares(similar, labels, positive - own, known - own_known)
 
-    def _log_odds(self, X: Any) -> NDArray[np.float64]:
+    def _log_odds(self, X: Any) -> Any:
+        if self.top is not None:
+            return self._voted(self._similar(X), self.labels_)
         return self._shares(self._similar(X), self.labels_, *self.labels_.counts())
 
     def _similar(self, X: Any) -> sparse.csr_array:
@@ -115,6 +132,28 @@ class NearestNeighbours(LogOddsClassifier):
         share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
         log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
         return np.where(counted, log_odds, count_log_odds(positive, known))
+
+    def _voted(
+        self, similar: sparse.csr_array, labels: LabelMatrix, leave_one_out: bool = False
+    ) -> sparse.csr_array:
+        """Return what :meth:`_shares` does, of the labels that some neighbour has."""
+        votes = sparse.csr_array(similar @ labels.positive)
+        votes.sum_duplicates()
+        cells = Cells.of(votes)
+        voters = np.asarray(similar.sum(axis=1)).ravel()[cells.document]
+        positive, known = (count[cells.label] for count in labels.counts())
+        if labels.unknown is not None:
+            voters = voters - cells.at(sparse.csr_array(similar @ labels.unknown))
+        if leave_one_out:
+            positive = positive - cells.at(labels.positive)
+            known = known - 1.0
+            if labels.unknown is not None:
+                known = known + cells.at(labels.unknown)
+        counted = (voters > 0) & ~constant_labels(positive, known)
+        share = np.divide(votes.data, voters, out=np.zeros(cells.n), where=counted)
+        log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
+        values = np.where(counted, log_odds, count_log_odds(positive, known))
+        return best_of(cells.matrix(values), int(self.top or cells.shape[1]))
 
 
 def _neighbours(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tuple[Neighbour, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,8 @@ from labelkin.content.term_contributions import (
     read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
+from labelkin.label_matrix.cells import check_top
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
@@ -49,6 +51,13 @@ class PlattSVM(LogOddsClassifier):
         bias is one more weight, as in LIBLINEAR.
     tol : float, default 0.1
         Largest violation of the optimality conditions when the solver stops.
+    top : int, optional
+        Candidates per document: log-odds, probabilities and decisions are those of the ``top`` best
+        labels of a document, sparse, and memory does not grow with documents × labels. ``None``:
+        all labels.
+    prune : float, default 0.0
+        Weights below it in size are left out once they are fitted, and what is left is kept
+        sparse: 0.1 leaves a sixth of the weights of texts. 0 keeps all, dense.
     n_jobs : int, optional
         Threads over labels (with numba).
     random_state : int or RandomState, optional
@@ -56,8 +65,8 @@ class PlattSVM(LogOddsClassifier):
 
     Attributes
     ----------
-    coef_ : array of shape (n_labels, n_features)
-        Weights of the log-odds: the SVM's, times the sigmoid's slope.
+    coef_ : array or CSR array of shape (n_labels, n_features)
+        Weights of the log-odds: the SVM's, times the sigmoid's slope; float32 where pruned.
     intercept_ : array of shape (n_labels,)
 
     Examples
@@ -76,6 +85,8 @@ class PlattSVM(LogOddsClassifier):
         cv: int = 5,
         free_bias: bool = False,
         tol: float = 0.1,
+        top: int | None = None,
+        prune: float = 0.0,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -83,6 +94,8 @@ class PlattSVM(LogOddsClassifier):
         self.cv = cv
         self.free_bias = free_bias
         self.tol = tol
+        self.top = top
+        self.prune = prune
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -111,12 +124,21 @@ class PlattSVM(LogOddsClassifier):
         self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")))
         return self
 
-    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> NDArray[np.float64]:
+    def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
         """Fit, and return the log-odds of the left-out documents, which made the sigmoid."""
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
+        weight = read_sample_weight(X, metadata.get("sample_weight"))
+        if self.top is not None:
+            best = BestCells(*labels.shape, self.top)
+            self._learn(X, labels, weight, best.add)
+            return best.matrix()
         out_of_fold = np.empty(labels.shape)
-        self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")), out_of_fold)
+
+        def keep(log_odds: NDArray[np.float64], columns: NDArray[Any]) -> None:
+            out_of_fold[:, columns] = log_odds
+
+        self._learn(X, labels, weight, keep)
         return out_of_fold
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
@@ -129,36 +151,42 @@ class PlattSVM(LogOddsClassifier):
         documents = self._read_documents(X, reset=False)
         asked = read_columns(columns, len(self.intercept_))
         return linear_contributions(
-            documents, lambda terms: self.coef_[np.ix_(asked, terms)].T, self.intercept_[asked]
+            documents, lambda terms: self._weights(asked, terms).T, self.intercept_[asked]
         )
+
+    def _weights(self, labels: NDArray[Any], terms: NDArray[Any]) -> NDArray[np.float64]:
+        if not sparse.issparse(self.coef_):
+            return self.coef_[np.ix_(labels, terms)]
+        return np.asarray(self.coef_[labels][:, terms].toarray(), dtype=np.float64)
 
     def _learn(
         self,
         X: Any,
         labels: LabelMatrix,
         weight: NDArray[np.float64] | None = None,
-        out_of_fold: NDArray[np.float64] | None = None,
+        out_of_fold: Callable[[NDArray[np.float64], NDArray[Any]], None] | None = None,
     ) -> None:
-        """Fit, a block of labels at a time; write left-out log-odds where they are wanted."""
+        """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
         X = sparse.csr_array(X)
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
-        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
-        self.coef_ = np.zeros((X.shape[1], labels.shape[1])).T
-        if out_of_fold is not None:
-            out_of_fold[:] = self.intercept_
+        kept = _Weights(labels.shape[1], X.shape[1], float(self.prune))
         varying = np.flatnonzero(~constant_labels(positive, known))
+        constant = np.setdiff1d(np.arange(labels.shape[1]), varying)
+        if out_of_fold is not None and len(constant):
+            out_of_fold(np.tile(self.intercept_[constant], (X.shape[0], 1)), constant)
         folds, seed = self._draw_folds(labels.shape[0])
         settled = []
         for start in range(0, len(varying), _LABELS_AT_A_TIME):
             block = varying[start : start + _LABELS_AT_A_TIME]
             svms = self._solve(X, labels.columns(block), folds, seed, weight)
             sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)
-            self.coef_[block] = -sigmoid.slope[:, None] * svms.weights
+            kept.add(block, -sigmoid.slope[:, None] * svms.weights)
             self.intercept_[block] = sigmoid.log_odds(svms.bias)
             if out_of_fold is not None:
-                out_of_fold[:, block] = sigmoid.log_odds(svms.out_of_fold)
+                out_of_fold(sigmoid.log_odds(svms.out_of_fold), block)
             settled.append(svms.converged)
+        self.coef_ = kept.matrix()
         self._warn_if_unsettled(np.concatenate(settled) if settled else np.ones(0, dtype=np.bool_))
 
     def _draw_folds(self, n_documents: int) -> tuple[NDArray[np.int64], int]:
@@ -199,14 +227,52 @@ class PlattSVM(LogOddsClassifier):
                 stacklevel=4,
             )
 
-    def _log_odds(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+    def _log_odds(self, X: Any) -> Any:
+        if self.top is not None:
+            shape = X.shape[0], len(self.intercept_)
+            return best_cells(lambda rows: self._all_log_odds(X[rows]), *shape, self.top)
+        return self._all_log_odds(X)
+
+    def _all_log_odds(self, X: Any) -> NDArray[np.float64]:
+        product = X @ self.coef_.T
+        dense = product.toarray() if sparse.issparse(product) else product
+        return np.asarray(dense) + self.intercept_
 
     def _check_parameters(self, metadata: dict[str, Any]) -> None:
         if not self.C > 0:
             raise ValueError(f"C must be positive, got {self.C!r}.")
         if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
             raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
+        if self.top is not None:
+            check_top(self.top)
+        if not 0 <= self.prune < np.inf:
+            raise ValueError(f"prune must be 0 (keep all weights) or above, got {self.prune!r}.")
         strange = sorted(set(metadata) - {"sample_weight"})
         if strange:
             raise TypeError(f"PlattSVM.fit takes sample_weight as metadata, got {strange}.")
+
+
+class _Weights:
+    """The weights of all labels, dense or pruned, as they come."""
+
+    def __init__(self, n_labels: int, n_features: int, prune: float) -> None:
+        self._prune, self._shape = prune, (n_labels, n_features)
+        self._blocks: list[tuple[NDArray[Any], sparse.csr_array]] = []
+        # Laid out feature by feature: the product with sparse documents would copy it otherwise.
+        self._dense = None if prune else np.zeros((n_features, n_labels)).T
+
+    def add(self, labels: NDArray[Any], weights: NDArray[np.float64]) -> None:
+        if self._dense is not None:
+            self._dense[labels] = weights
+        else:
+            large = np.where(np.abs(weights) >= self._prune, weights, 0.0).astype(np.float32)
+            self._blocks.append((labels, sparse.csr_array(large)))
+
+    def matrix(self) -> Any:
+        if self._dense is not None:
+            return self._dense
+        if not self._blocks:
+            return sparse.csr_array(self._shape, dtype=np.float32)
+        stacked = sparse.coo_array(sparse.vstack([block for _, block in self._blocks]))
+        rows = np.concatenate([labels for labels, _ in self._blocks])[stacked.row]
+        return sparse.csr_array((stacked.data, (rows, stacked.col)), shape=self._shape)

@@ -133,6 +133,9 @@ class Posterior:
         Log-odds, columns → probabilities; ``None``: they are not calibrated.
     decide
         Log-odds → decisions; ``None``: above 0.
+    candidates
+        Which labels have content evidence, ``(n_documents, n_labels)``; the others are −inf, a
+        "no". ``None``: all.
     """
 
     names: NDArray[Any]
@@ -142,6 +145,7 @@ class Posterior:
     parts: Sequence[Part]
     calibrated: Callable[[Any, Any], Matrix] | None = None
     decide: Callable[[Matrix], NDArray[np.bool_]] | None = None
+    candidates: NDArray[np.bool_] | None = None
 
     def probabilities(self) -> Matrix:
         """Return the probabilities, ``(n_documents, n_labels)``; 1 or 0 where known."""
@@ -179,11 +183,13 @@ class Posterior:
         top : int, default 10
             How many labels per document, most probable first …
         labels : name or sequence of names, optional
-            … or which; those that are known are left out.
+            … or which; those that are known, or are no candidates of the content, are left out.
         """
         check_top(top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
         is_open = np.isnan(unknown)
+        if self.candidates is not None:
+            is_open &= self.candidates
         chosen: Sequence[Any] = best_labels(self.log_odds, top, is_open)
         if labels is not None:
             wanted = names_to_columns([labels] if isinstance(labels, str) else labels, self.names)

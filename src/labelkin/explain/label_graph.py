@@ -74,25 +74,46 @@ class LabelPairs(NamedTuple):
     names
         The labels, ``(n_labels,)``.
     weights
-        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``.
+        ``[k, j]``: what label k adds to the log-odds of label j, ``(n_labels, n_labels)``; where
+        labels are told from their neighbours it is CSC, and the others are no pairs.
     counts
         Documents that have both labels, and on the diagonal those that have one, same shape.
     n_documents
         Documents in all.
+    rest
+        What every other label adds to label j besides, ``(n_labels,)``; ``None``: nothing.
     """
 
     names: NDArray[Any]
-    weights: Floats
+    weights: Any
     counts: sparse.csr_array
     n_documents: float
+    rest: Floats | None = None
+
+    def added(self, first: Columns, second: Columns) -> Floats:
+        """Return what each first label adds to its second, given by columns."""
+        weights = np.asarray(self.weights[first, second], dtype=np.float64).ravel()
+        return weights if self.rest is None else weights + self.rest[second]
+
+    def added_to(self, j: int) -> Floats:
+        """Return what each label of a pair with label j adds to it, ``(n_labels,)``; else 0."""
+        if not sparse.issparse(self.weights):
+            said = self.weights[:, j].copy()
+            said[j] = 0.0
+            return np.asarray(said)
+        speakers = self.weights.indices[self.weights.indptr[j] : self.weights.indptr[j + 1]]
+        said = np.zeros(len(self.names))
+        if len(speakers):
+            said[speakers] = self.added(speakers, np.full(len(speakers), j))
+        return said
 
     def strongest(self, n_attractions: int = 14, n_repulsions: int = 14) -> list[LabelEdge]:
         """Return the strongest attractions, strongest first, then the strongest repulsions."""
         for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
             if number < 0:
                 raise ValueError(f"{name} must be at least 0, got {number!r}.")
-        attractions = _extreme_pairs(self.weights, 1, n_attractions)
-        repulsions = _extreme_pairs(self.weights, -1, n_repulsions)
+        extreme = _extreme_neighbours if sparse.issparse(self.weights) else _extreme_pairs
+        attractions, repulsions = extreme(self, 1, n_attractions), extreme(self, -1, n_repulsions)
         return self.edges(*attractions) + self.edges(*repulsions)
 
     def edges(self, first: Columns, second: Columns) -> list[LabelEdge]:
@@ -103,8 +124,8 @@ class LabelPairs(NamedTuple):
         columns = (
             self.names[first],
             self.names[second],
-            self.weights[first, second],
-            self.weights[second, first],
+            self.added(first, second),
+            self.added(second, first),
             n_with[first],
             n_with[second],
             np.asarray(self.counts[first, second]).ravel(),
@@ -139,8 +160,7 @@ class LabelGraph:
         """
         check_top(top)
         j = int(names_to_columns([label], self.pairs.names)[0])
-        said = self.pairs.weights[:, j].copy()
-        said[j] = 0.0
+        said = self.pairs.added_to(j)
         speakers = np.concatenate([_highest(sign * said, top) for sign in (1, -1)])
         return tuple(self.pairs.edges(speakers, np.full(len(speakers), j)))
 
@@ -200,10 +220,14 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
             f"labels={rescorer.labels!r:.60}. Fit with labels=LogisticLabels() or SVMLabels()."
         )
     weights = term.weights
-    if combination.constant.any():
+    if sparse.issparse(weights):
+        weights = weights.copy()
+        weights.data[combination.constant[weights.indices]] = 0.0
+        weights.eliminate_zeros()
+    elif combination.constant.any():
         weights = np.where(combination.constant[:, None], 0.0, weights)
     pairs = LabelPairs(
-        rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_
+        rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_, term.rest
     )
     return LabelGraph(tuple(pairs.strongest(n_attractions, n_repulsions)), pairs)
 
@@ -221,13 +245,27 @@ def _rescorer_of(model: Any) -> Any:
     return model if hasattr(model, "rescore") else model.rescorer_
 
 
-def _extreme_pairs(weights: Floats, sign: int, n_most: int) -> tuple[Columns, Columns]:
+def _extreme_neighbours(pairs: LabelPairs, sign: int, n_most: int) -> tuple[Columns, Columns]:
+    """Return the n_most pairs of neighbours as :func:`_extreme_pairs` does of all labels."""
+    stored = sparse.coo_array(pairs.weights)
+    numbers = np.unique(
+        np.minimum(stored.row, stored.col).astype(np.int64) * len(pairs.names)
+        + np.maximum(stored.row, stored.col)
+    )
+    first, second = numbers // len(pairs.names), numbers % len(pairs.names)
+    if not len(first):
+        return first, second
+    best = _highest(sign * (pairs.added(first, second) + pairs.added(second, first)) / 2, n_most)
+    return first[best], second[best]
+
+
+def _extreme_pairs(pairs: LabelPairs, sign: int, n_most: int) -> tuple[Columns, Columns]:
     """Return the n_most pairs k < j whose mean weight has the sign and is strongest.
 
     Of equally strong pairs the first come first. Rows are taken in blocks, and of a block only
     those pairs that beat what has been found: no second matrix of all pairs is made or sorted.
     """
-    n_labels = len(weights)
+    weights, n_labels = pairs.weights, len(pairs.names)
     step = max(1, _BLOCK // max(n_labels, 1))
     first, second, strength = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     for start in range(0, n_labels if n_most else 0, step):
@@ -245,7 +283,7 @@ def _extreme_pairs(weights: Floats, sign: int, n_most: int) -> tuple[Columns, Co
 
 def _highest(values: Floats, n_most: int) -> Columns:
     """Return where the highest values above 0 are, highest first, of equal ones the first first."""
-    places = np.flatnonzero(values > 0)
+    places = np.flatnonzero(values > 0) if n_most else np.zeros(0, np.int64)
     if 0 < n_most < len(places):
         least = np.partition(values[places], -n_most)[-n_most]
         places = places[values[places] >= least]

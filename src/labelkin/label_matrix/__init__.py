@@ -11,6 +11,7 @@ A :class:`LabelMatrix` is what every part of the library learns from and is judg
 labels. Whatever a user brings is turned into it here, once.
 """
 
+from labelkin.label_matrix.cells import BestCells, Cells, best_cells, spread_out
 from labelkin.label_matrix.known import read_known
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
@@ -22,20 +23,31 @@ from labelkin.label_matrix.record import (
     names_to_columns,
     read_weight,
 )
-from labelkin.label_matrix.scores import Scale, best_labels, check_scale, read_scores
+from labelkin.label_matrix.scores import (
+    Scale,
+    best_labels,
+    check_scale,
+    read_candidates,
+    read_scores,
+)
 
 __all__ = [
+    "BestCells",
+    "Cells",
     "Container",
     "LabelMatrix",
     "Scale",
+    "best_cells",
     "best_labels",
     "check_scale",
     "frame_in_order",
     "in_container",
     "labels_for",
     "names_to_columns",
+    "read_candidates",
     "read_known",
     "read_labels",
     "read_scores",
     "read_weight",
+    "spread_out",
 ]

@@ -170,6 +170,10 @@ def in_container(decisions: Any, container: Container) -> Any:
     >>> type(in_container([[True, False]], "sparse_array")).__name__
     'csr_array'
     """
+    if sparse.issparse(decisions):
+        kept = sparse.csr_array(decisions, dtype=np.int64, copy=True)
+        kept.eliminate_zeros()
+        return kept.toarray() if container == "dense" else _csr(kept, container)
     if container == "dense":
         return np.asarray(decisions).astype(np.int64)
     return _csr(np.asarray(decisions), container).astype(np.int64)

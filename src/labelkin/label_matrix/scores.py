@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from labelkin.label_matrix.cells import Cells
 from labelkin.label_matrix.record import check_cells, check_choice, frame_in_order, some_of
 
 Scale = Literal["probability", "log_odds"]
@@ -81,12 +82,7 @@ def read_scores(
     values = _numbers(scores, scale, what, dtype)
     if values.ndim == 1 and len(names) == 1:
         values = values[:, None]
-    if values.shape != (len(values) if n_documents is None else n_documents, len(names)):
-        rows = "n" if n_documents is None else n_documents
-        raise ValueError(
-            f"{what} must be documents × labels, ({rows}, {len(names)}), got shape "
-            f"{values.shape}. The columns are the labels in this order: {some_of(names.tolist())}."
-        )
+    _check_shape(values.shape, n_documents, names, what)
     if values.size and np.isnan(values.min()):
         if missing is None:
             never = ", -inf where it must not be given" if scale == "log_odds" else ""
@@ -98,6 +94,66 @@ def read_scores(
     if scale == "probability":
         check_probabilities(values, what=what, way_out=way_out)
     return values
+
+
+def read_candidates(
+    scores: Any,
+    names: NDArray[Any],
+    *,
+    n_documents: int | None = None,
+    scale: Scale = "log_odds",
+    what: str = "scores",
+) -> tuple[Cells, NDArray[np.float64]]:
+    """Return the cells of a sparse score matrix, stored = candidate, and their scores.
+
+    Parameters
+    ----------
+    scores : sparse matrix or array of shape (n_documents, n_labels)
+        A label that is not stored is no candidate; a stored 0 is one.
+    names : array of shape (n_labels,)
+        The labels, in the order of the columns.
+    n_documents : int or None, default None
+        How many documents there must be; ``None``: any number.
+    scale : "log_odds" or "probability", default "log_odds"
+        What the scores are; probabilities must lie in [0, 1].
+    what : str, default "scores"
+        The name of the parameter, for messages.
+
+    Returns
+    -------
+    Cells, array of shape (n_cells,)
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> scores = sparse.csr_array(([0.0, 2.0], [0, 1], [0, 2, 2]), shape=(2, 3))
+    >>> cells, values = read_candidates(scores, np.array(["milk", "sugar", "tea"]))
+    >>> cells.label.tolist(), values.tolist()
+    ([0, 1], [0.0, 2.0])
+    """
+    check_scale(scale)
+    matrix = sparse.csr_array(scores)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sort_indices()
+        if not matrix.has_canonical_format:
+            raise ValueError(f"{what} must have every cell once, got some twice.")
+    _check_shape(matrix.shape, n_documents, names, what)
+    cells = Cells.of(matrix)
+    values = _numbers(matrix.data, scale, what, np.float64)
+    wrong = np.isnan(values)
+    rule = f"{what} must be numbers"
+    if scale == "probability":
+        wrong |= ~((values >= 0) & (values <= 1))
+        rule = f"{what} must be probabilities in [0, 1]"
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise ValueError(
+            f"{rule}, got {float(values[first])!r} at document {cells.document[first]}, label "
+            f"{cells.label[first]} ({int(wrong.sum())} such cells). Do not store a label that is "
+            'no candidate; log-odds need scale="log_odds".'
+        )
+    return cells, values
 
 
 def check_scale(scale: str) -> None:
@@ -156,6 +212,17 @@ def best_labels(
     column = column[np.lexsort((key[row, column], row))]
     ends = np.concatenate(([0], np.cumsum(taken.sum(axis=1))))
     return [column[start:stop][:top] for start, stop in pairwise(ends.tolist())]
+
+
+def _check_shape(
+    shape: tuple[int, ...], n_documents: int | None, names: NDArray[Any], what: str
+) -> None:
+    if shape != (shape[0] if n_documents is None else n_documents, len(names)):
+        rows = "n" if n_documents is None else n_documents
+        raise ValueError(
+            f"{what} must be documents × labels, ({rows}, {len(names)}), got shape "
+            f"{shape}. The columns are the labels in this order: {some_of(names.tolist())}."
+        )
 
 
 def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | None) -> NDArray[Any]:

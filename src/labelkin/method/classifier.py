@@ -8,12 +8,17 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import parallel_config
-from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.calibration import Calibration, check_can_calibrate, fit_calibration
+from labelkin.beyond.calibration import (
+    Calibration,
+    check_can_calibrate,
+    fit_calibration,
+    fit_cell_calibration,
+)
 from labelkin.beyond.fitting import (
     EvidenceWeight,
     Variant,
@@ -23,7 +28,7 @@ from labelkin.beyond.fitting import (
 from labelkin.content.any_classifier import as_content
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, stage
 from labelkin.explain.contributions import Explanation, Posterior, Suggestion, check_top
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import Cells, LabelMatrix, spread_out
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.rescorer import LabelRescorer
@@ -34,10 +39,13 @@ from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 
 class OutOfFold(NamedTuple):
-    """Log-odds of the training documents as if unseen, ``(n_documents, n_labels)`` each."""
+    """Log-odds of the training documents as if unseen, ``(n_documents, n_labels)`` each.
 
-    content: Matrix
-    posterior: Matrix
+    Where the content gives candidates, both are CSR arrays.
+    """
+
+    content: Any
+    posterior: Any
 
 
 class LabelDependenceClassifier(LogOddsClassifier):
@@ -182,13 +190,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self._fit(X, y, fit_params, out_of_fold=False)
         return self
 
-    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Matrix:
+    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Any:
         """Fit, and return the posterior log-odds of the training documents as if unseen."""
         posterior = self._fit(X, y, fit_params, out_of_fold=True)
         assert posterior is not None
         return posterior
 
-    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Matrix | None:
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Any:
         """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
         parts = self._parts()
         to_content, to_labels = route_fit(self, fit_params, **parts).values()
@@ -218,7 +226,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
             self.thresholds_ = fit_rule(rule, posterior, labels, weight)
         self.calibration_: Calibration | None = None
         if self.calibrate and posterior is not None:
-            self.calibration_ = fit_calibration(posterior, labels, weight)
+            if sparse.issparse(posterior):
+                cells, unseen = Cells.of(posterior), np.asarray(posterior.data)
+                self.calibration_ = fit_cell_calibration(cells, unseen, labels, weight)
+            else:
+                self.calibration_ = fit_calibration(posterior, labels, weight)
         if self.keep_out_of_fold and content is not None and posterior is not None:
             self.out_of_fold_ = OutOfFold(content, posterior)
         return posterior
@@ -226,8 +238,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._fit(X, labels, {}, out_of_fold=False)
 
-    def log_odds(self, X: Any, known: Any = None) -> Matrix:
+    def log_odds(self, X: Any, known: Any = None) -> Any:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
+
+        Where the content gives candidates (``top``): a CSR array of them.
 
         Parameters
         ----------
@@ -242,18 +256,18 @@ class LabelDependenceClassifier(LogOddsClassifier):
         check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False), known)
 
-    def _log_odds(self, X: Any, known: Any = None) -> Matrix:
+    def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
             return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
 
-    def predict_proba(self, X: Any, known: Any = None) -> Matrix:
+    def predict_proba(self, X: Any, known: Any = None) -> Any:
         """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
 
         For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
         """
         return self._probabilities(self.log_odds(X, known))
 
-    def decision_function(self, X: Any, known: Any = None) -> Matrix:
+    def decision_function(self, X: Any, known: Any = None) -> Any:
         """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes."""
         return self._decision_values(self.log_odds(X, known))
 
@@ -313,24 +327,34 @@ class LabelDependenceClassifier(LogOddsClassifier):
         check_is_fitted(self)
         return self.rescorer_.evidence_weight_
 
-    def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Matrix:
+    def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Any:
         """Return probabilities given posterior log-odds, of all labels or of some columns.
 
         Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
         """
         check_is_fitted(self)
+        if sparse.issparse(log_odds):
+            cells = Cells.of(log_odds)
+            return cells.matrix(self.probabilities(log_odds.data, cells.label))
         if self.calibration_ is None:
             return probability_of(log_odds)
         return self.calibration_.probabilities(log_odds, columns)
 
-    def decide(self, log_odds: Matrix) -> NDArray[np.bool_]:
-        """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``."""
+    def decide(self, log_odds: Any) -> Any:
+        """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``.
+
+        A bool array; of candidates, in a CSR array, a CSR array.
+        """
         check_is_fitted(self)
         decided = self.thresholds_.decide(log_odds)
         bound = self.rescorer_.rules_
-        return decided if bound is None else bound.decisions(log_odds, decided)
+        if bound is None:
+            return decided
+        if sparse.issparse(log_odds):
+            return sparse.csr_array(bound.decisions(spread_out(log_odds), decided.toarray()))
+        return bound.decisions(log_odds, decided)
 
-    def _probabilities(self, log_odds: Matrix) -> Matrix:
+    def _probabilities(self, log_odds: Any) -> Any:
         if self.target_kind_ == "multilabel":
             return self.probabilities(log_odds)
         return super()._probabilities(log_odds)
@@ -342,7 +366,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         content = "svm" if self.content is None else self.content
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
-    def _decisions(self, log_odds: Matrix) -> NDArray[np.bool_]:
+    def _decisions(self, log_odds: Any) -> Any:
         return self.decide(log_odds)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:

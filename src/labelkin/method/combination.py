@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
-from labelkin.label_matrix import LabelMatrix, labels_for
+from labelkin.label_matrix import Cells, LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.solvers.logistic import LinearTerm
 
@@ -55,6 +55,21 @@ def probable_labels(content: Matrix) -> Matrix:
     return np.asarray(expit(content))
 
 
+def fill_in_absent(variant: FillIn, content: Matrix, absent: Any) -> Matrix:
+    """Fill in labels; ``absent`` where content is −inf, which a variant need not understand."""
+    is_absent = np.isneginf(content)
+    if not is_absent.any():
+        return variant(content)
+    return np.where(is_absent, absent, variant(np.where(is_absent, 0.0, content)))
+
+
+def fill_in_cells(variant: FillIn, cells: Cells, content: Matrix) -> Matrix:
+    """Fill in candidate cells, ``(n_cells,)``: cell by cell, or as the variant says."""
+    at_cells = getattr(variant, "at_cells", None)
+    filled: Matrix = variant(content) if at_cells is None else at_cells(cells, content)
+    return filled
+
+
 #: The paper's variants.
 VARIANTS: dict[str, FillIn] = {"hard": decided_labels, "soft": probable_labels}
 
@@ -83,28 +98,28 @@ class Part(NamedTuple):
     values
         Where the part is linear in the labels: what each label counts as, same shape; NaN where a
         label has no part in it.
-    expected, weights
-        Label k adds ``(values[i, k] - expected[i, k]) * weights[k, j]`` to label j of document i: a
-        predicted label counts for what it is above its prior, a known one for what it is above
-        its prediction. What all of them leave is there when every label is as expected.
+    expected, term
+        Label k adds ``values[i, k] - expected[i, k]`` times its weight in the term to label j of
+        document i: a predicted label counts for what it is above its prior, a known one for what it
+        is above its prediction. What all of them leave is there when every label is as expected.
     if_rejected
-        The weights of labels that are rejected, where they are others.
+        The term of labels that are rejected, where it is another.
     """
 
     name: str
     log_odds: Matrix
     values: Matrix | None = None
     expected: Matrix | None = None
-    weights: Matrix | None = None
-    if_rejected: Matrix | None = None
+    term: LinearTerm | None = None
+    if_rejected: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
         """Return what each label adds to label j of document i, ``(n_labels,)``."""
-        if self.values is None or self.expected is None or self.weights is None:
+        if self.values is None or self.expected is None or self.term is None:
             return np.zeros(self.log_odds.shape[1])
-        weights = self.weights[:, j]
+        weights = self.term.column(j)
         if self.if_rejected is not None:
-            weights = np.where(self.values[i] == 0, self.if_rejected[:, j], weights)
+            weights = np.where(self.values[i] == 0, self.if_rejected.column(j), weights)
         return np.nan_to_num((self.values[i] - self.expected[i]) * weights)
 
 
@@ -184,6 +199,40 @@ class Combination:
                 posterior[rows], _ = self.taken_apart(content[rows], known[rows])
         return posterior
 
+    def posterior_at(self, cells: Cells, content: Matrix) -> Matrix:
+        """Return the posterior log-odds of candidate cells alone, ``(n_cells,)``.
+
+        Parameters
+        ----------
+        cells
+            The candidates of every document. A label that is none counts as a "no".
+        content
+            Their content log-odds, ``(n_cells,)``.
+        """
+        return content + self.added_at(cells, fill_in_cells(self.variant, cells, content))
+
+    def added_at(self, cells: Cells, filled: Matrix, absent: Matrix | None = None) -> Matrix:
+        """Return what predicted labels add at candidate cells, ``(n_cells,)``.
+
+        Parameters
+        ----------
+        cells
+            The candidates.
+        filled
+            What they count as, ``(n_cells,)``.
+        absent
+            What a label counts as that is no candidate, ``(n_labels,)``; ``None``: 0.
+        """
+        if self.predicted is not None:
+            return self.predicted.at_cells(cells, filled, absent)
+        added = np.empty(cells.n)
+        for start in range(0, cells.shape[0], _BLOCK):
+            part, places = cells.rows(start, min(start + _BLOCK, cells.shape[0]))
+            whole = part.dense(filled[places], 0.0 if absent is None else absent)
+            label = part.at(self.label_evidence(whole))
+            added[places] = self.weight * (label - self.prior_log_odds[part.label])
+        return added
+
     def taken_apart(
         self, content: Matrix, known: Matrix | None = None
     ) -> tuple[Matrix, list[Part]]:
@@ -219,8 +268,12 @@ class Combination:
 
     def _combined(self, content: Matrix) -> Matrix:
         """Return the posterior of documents of which no label is known: the paper."""
-        label = self.label_evidence(self.variant(content))
+        label = self.label_evidence(self.fill_in(content))
         return combine(content, label, self.prior_log_odds, self.weight)
+
+    def fill_in(self, content: Matrix) -> Matrix:
+        """Return predicted labels, ``(n_documents, n_labels)``; 0 where content is −inf, a "no"."""
+        return fill_in_absent(self.variant, content, 0.0)
 
     def _label_parts(self, content: Matrix, known: Matrix) -> list[Part]:
         """Return what predicted labels add, and what there is to add once some are known.
@@ -228,13 +281,13 @@ class Combination:
         All labels are predicted, those that are known, too: most of what a known label has to say
         is in the content already, and so in its prediction. What it adds is what it is above that.
         """
-        filled = self.variant(content)
+        filled = self.fill_in(content)
         label = self.label_evidence(filled)
         added = combine(0.0, label, self.prior_log_odds, self.weight)
         parts = [Part("predicted labels", added)]
         if self.predicted is not None:
             prior = np.broadcast_to(self.prior, filled.shape)
-            parts = [Part("predicted labels", added, filled, prior, self.predicted.weights)]
+            parts = [Part("predicted labels", added, filled, prior, self.predicted)]
         if not np.isnan(known).all():
             parts.append(self._known_part(filled, known, added))
         return parts
@@ -244,15 +297,15 @@ class Combination:
         if self.predicted is None:
             label = self.label_evidence(np.where(np.isnan(known), filled, known))
             return Part("known labels", self.weight * (label - self.prior_log_odds) - predicted)
-        weights = self.predicted.weights
-        added = np.nan_to_num(known - filled) @ weights
-        return Part("known labels", added, known, filled, weights)
+        added = self.predicted.beyond_bias(np.nan_to_num(known - filled))
+        return Part("known labels", added, known, filled, self.predicted)
 
     def _linear_term(self, labels: Any) -> LinearTerm | None:
         """Return label evidence less the prior, where it is linear; nothing for constant labels."""
         if getattr(labels, "weights_", None) is None:
             return None
-        term = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds)
+        bias, rest = labels.bias_ - self.prior_log_odds, getattr(labels, "rest_", None)
+        term = LinearTerm(labels.weights_, bias, rest)
         return term.scaled(~self.constant) if self.constant.any() else term
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,12 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 from labelkin.registry import part_class
-from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
+from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
 from labelkin.solvers.svm_layer import fit_svm_layer
 from labelkin.solvers.weka_logistic import fit_weka_logistic
+
+#: Up to so many labels each is told from all others: with more, few weights have documents.
+_ALL_LABELS = 300
+#: Matrices of all pairs of labels that are there at a time when all weights are fitted.
+_COPIES = 3
 
 
 class LabelEvidence(BaseEstimator, ABC):
@@ -81,8 +89,9 @@ class LabelEvidence(BaseEstimator, ABC):
 class LinearLabelEvidence(LabelEvidence):
     """Log-odds that are linear in the other labels, learned from counted label sets."""
 
-    weights_: NDArray[np.float64]
+    weights_: Any
     bias_: NDArray[np.float64]
+    rest_: NDArray[np.float64] | None = None
 
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
         """Learn from label sets that are counted already; ``names`` are those of the labels."""
@@ -99,7 +108,7 @@ class LinearLabelEvidence(LabelEvidence):
         """Find ``weights_`` and ``bias_``."""
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
-        return L @ self.weights_ + self.bias_
+        return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
 
 
 class LogisticLabels(LinearLabelEvidence):
@@ -107,8 +116,17 @@ class LogisticLabels(LinearLabelEvidence):
 
     The prior's variance is the one of Weka's ``BayesianLogisticRegression``, which the paper used.
 
+    With many labels most pairs never meet, and a label is better told from a few others: its
+    *neighbours*, which occur with it clearly more often or more rarely than by chance. All labels
+    that are no neighbours share one weight, the *rest*, for how many of them a document has.
+
     Parameters
     ----------
+    neighbours : int from 1 to 32, "auto" or None, default "auto"
+        From how many labels each one is told at most. ``None``: from all, as in the paper;
+        ``"auto"``: from all up to 300 labels, from 32 neighbours above.
+    rest : bool, default True
+        Whether labels that are no neighbours have a weight together.
     solver : "exact" or "weka", default "exact"
         ``"exact"`` finds the optimum. ``"weka"`` repeats Weka's loop step by step, including its
         early stop, to compare with numbers made by it.
@@ -119,8 +137,11 @@ class LogisticLabels(LinearLabelEvidence):
 
     Attributes
     ----------
-    weights_ : array of shape (n_labels, n_labels)
-        ``[k, j]``: what label k adds to the log-odds of label j; the diagonal is 0.
+    weights_ : array or CSC array of shape (n_labels, n_labels)
+        ``[k, j]``: what label k adds to the log-odds of label j; the diagonal is 0. With
+        neighbours it is sparse, and holds what a neighbour adds beyond the rest.
+    rest_ : array of shape (n_labels,), or None
+        What every other label adds, neighbour or not; ``None``: nothing.
     bias_ : array of shape (n_labels,)
     prior_ : array of shape (n_labels,)
     label_names_ : array of shape (n_labels,)
@@ -139,12 +160,35 @@ class LogisticLabels(LinearLabelEvidence):
         solver: Literal["exact", "weka"] = "exact",
         tol: float = 1e-9,
         n_jobs: int | None = None,
+        neighbours: int | Literal["auto"] | None = "auto",
+        rest: bool = True,
     ) -> None:
         self.solver = solver
         self.tol = tol
         self.n_jobs = n_jobs
+        self.neighbours = neighbours
+        self.rest = rest
 
     def _learn_from(self, label_sets: LabelSets) -> None:
+        most = self._most_neighbours(label_sets.n_labels)
+        if most is not None:
+            self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
+                label_sets.positive,
+                label_sets.count,
+                1 + mean_other_labels(label_sets),
+                unknown=label_sets.unknown,
+                most=most,
+                rest=self.rest,
+                tol=self.tol,
+                n_jobs=self.n_jobs,
+            )
+            return
+        n_labels = label_sets.n_labels
+        check_memory(
+            _COPIES * 8.0 * n_labels**2,
+            f"Label weights of {n_labels:,} × {n_labels:,} labels",
+            'Use LogisticLabels(neighbours="auto"), which tells each label from a few others.',
+        )
         rows = label_sets.inputs(), label_sets.positive, label_sets.count
         tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":
@@ -155,7 +199,27 @@ class LogisticLabels(LinearLabelEvidence):
             learned = fit_weka_logistic(*rows, tau, unknown=unknown)
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
-        self.weights_, self.bias_ = learned.term
+        self.weights_, self.bias_, self.rest_ = learned.weights, learned.bias, None
+
+    def _most_neighbours(self, n_labels: int) -> int | None:
+        """Return how many neighbours a label has at most; ``None``: all labels."""
+        if self.neighbours is None:
+            return None
+        if isinstance(self.neighbours, str) and self.neighbours == "auto":
+            return MOST if n_labels > _ALL_LABELS and self.solver == "exact" else None
+        given: Any = self.neighbours
+        is_number = isinstance(given, Integral) and not isinstance(given, bool)
+        if not is_number or not 1 <= int(given) <= MOST:
+            raise ValueError(
+                f'neighbours must be a whole number from 1 to {MOST}, "auto" or None (all labels), '
+                f"got {self.neighbours!r}."
+            )
+        if self.solver != "exact":
+            raise ValueError(
+                f'Weka\'s loop knows no neighbours: neighbours must be None or "auto" with '
+                f"solver={self.solver!r}, got {self.neighbours!r}."
+            )
+        return int(self.neighbours)
 
 
 class SVMLabels(LinearLabelEvidence):
@@ -273,13 +337,20 @@ def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
     tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
     is over the documents for which the label is known.
     """
+    return np.asarray((label_sets.n_labels + 1) / (1 + mean_other_labels(label_sets)))
+
+
+def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
+    """Return the mean sum of squared inputs of every label, ``(n_labels,)``.
+
+    Where nothing is unknown it is the mean number of other labels.
+    """
     squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
     total = squares.sum() - label_sets.positives()
     if label_sets.unknown is not None:
         total -= label_sets.unknown.T @ squares
     known = label_sets.known()
-    mean = np.divide(total, known, out=np.zeros_like(total), where=known > 0)
-    return np.asarray((label_sets.n_labels + 1) / (1 + mean))
+    return np.divide(total, known, out=np.zeros_like(total), where=known > 0)
 
 
 def as_label_classifier(labels: Any) -> Any:

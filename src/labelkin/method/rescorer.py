@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.fitting import EvidenceWeight, Variant, fit_posterior
+from labelkin.beyond.fitting import (
+    EvidenceWeight,
+    Variant,
+    counted_combination,
+    fit_posterior,
+    learns_from_predictions,
+)
+from labelkin.blocks import Engine, Local
 from labelkin.explain.contributions import Explanation, Posterior
-from labelkin.label_matrix import Scale, check_scale, read_known, read_labels, read_scores
+from labelkin.label_matrix import (
+    Cells,
+    Scale,
+    check_scale,
+    read_candidates,
+    read_known,
+    read_labels,
+    read_scores,
+    spread_out,
+)
 from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.label_evidence import as_label_classifier
-from labelkin.method.label_sets import count_label_sets
+from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
+
+#: Cells of a dense block that candidates are spread out in, where labels join them.
+_CELLS = 2**22
+#: Log-odds of a label that is no candidate, where rules ask for them.
+_IMPROBABLE = -20.0
 
 
 class LabelRescorer(BaseEstimator):
@@ -87,10 +109,10 @@ class LabelRescorer(BaseEstimator):
         ----------
         Y : any kind of labels
             Of the training documents.
-        scores : array of shape (n_documents, n_labels), optional
-            Scores of the training documents from a classifier that had not seen them
-            (cross-validation). What is to be learned about predicted labels, the evidence weight
-            and cut-offs, is learned from these.
+        scores : array or sparse matrix of shape (n_documents, n_labels), optional
+            Scores of the training documents, or of their candidates, from a classifier that had not
+            seen them (cross-validation). What is to be learned about predicted labels, the evidence
+            weight and cut-offs, is learned from these.
         sample_weight : array of shape (n_documents,), optional
             How many times each document counts; the label classifier must take it.
 
@@ -99,6 +121,43 @@ class LabelRescorer(BaseEstimator):
         self
         """
         self._fit(Y, scores, sample_weight, out_of_fold=False)
+        return self
+
+    def fit_blocks(self, blocks: Iterable[Any], *, engine: Engine | None = None) -> Self:
+        """Learn how labels go together from documents that come in blocks, one at a time.
+
+        The same bits as :meth:`fit` on all of them; memory holds a block and the distinct label
+        sets. What is learned from scores cannot be learned like that.
+
+        Parameters
+        ----------
+        blocks : iterable of any kind of labels
+            Of the training documents; label matrices with the same columns. (Label sets alone do
+            not say which labels there are: ``read_labels(sets, names=labels)`` does.)
+        engine : Engine, optional
+            Where blocks are counted; ``None``: here (:class:`labelkin.blocks.Local`).
+
+        Returns
+        -------
+        self
+        """
+        check_scale(self.scale)
+        classifier = as_label_classifier(self.labels)
+        if learns_from_predictions(self.variant, self.evidence_weight) or not hasattr(
+            classifier, "fit_counted"
+        ):
+            raise ValueError(
+                "Blocks of label sets are counted, and that is enough for LogisticLabels and "
+                "SVMLabels with a fixed weight and the variants 'soft' and 'hard'; got labels="
+                f"{self.labels!r:.40}, variant={self.variant!r:.40}, evidence_weight="
+                f"{self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
+            )
+        counted = (Local() if engine is None else engine).fold(_count_block, _add_counts, blocks)
+        self.label_names_, self.label_sets_ = counted
+        self.rules_ = bind_rules(self.rules, self.label_names_)
+        self.combination_ = counted_combination(
+            classifier, self.label_sets_, self.label_names_, self.variant, self.evidence_weight
+        )
         return self
 
     def fit_out_of_fold(
@@ -111,15 +170,19 @@ class LabelRescorer(BaseEstimator):
         posterior = self._fit(Y, scores, sample_weight, out_of_fold=True)
         if posterior is None:
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
+        if sparse.issparse(scores):
+            cells = Cells.of(self._read_scores(scores))
+            return cells.matrix(self._to_scale(posterior))
         return self._to_scale(self._keep_rules(posterior))
 
-    def rescore(self, scores: ArrayLike, known: Any = None, copy: bool = True) -> Matrix:
+    def rescore(self, scores: ArrayLike | Any, known: Any = None, copy: bool = True) -> Any:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
         ----------
-        scores : array of shape (n_documents, n_labels)
-            Content evidence, columns in the order of ``label_names_``.
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            Content evidence, columns in the order of ``label_names_``. Of a sparse matrix the
+            stored labels are candidates; one that is not stored is a "no" and stays one.
         known : known labels, optional
             See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
             as log-odds), and the other labels respond.
@@ -129,8 +192,11 @@ class LabelRescorer(BaseEstimator):
         Returns
         -------
         array of shape (n_documents, n_labels)
+            Or, for sparse scores, a CSR array with the same stored cells.
         """
         check_is_fitted(self)
+        if sparse.issparse(scores):
+            return self._rescore_candidates(scores, known)
         content = self._read_scores(scores)
         complete = self._read_known(known, len(content))
         posterior = self.combination_.posterior(content, complete, None if copy else content)
@@ -143,15 +209,17 @@ class LabelRescorer(BaseEstimator):
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
         """
         check_is_fitted(self)
-        content = self._read_scores(scores)
+        given = self._read_scores(scores)
+        content = spread_out(given)
+        candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.taken_apart(content, complete)
-        after = self._keep_rules(before)
+        after = self._posterior_of_rows(content, complete) if self.rules_ else before
         if self.rules_ is not None:
             moved = np.zeros_like(before)
             np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
             parts = [*parts, Part("rules", moved)]
-        return Posterior(self.label_names_, after, content, complete, parts)
+        return Posterior(self.label_names_, after, content, complete, parts, candidates=candidates)
 
     def explain(
         self, scores: ArrayLike, top: int = 10, known: Any = None, labels: Any = None
@@ -259,7 +327,46 @@ class LabelRescorer(BaseEstimator):
         self.label_sets_ = count_label_sets(labels, weight)
         return posterior
 
-    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Matrix:
+    def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
+        """Rescore what is stored: an accepted label, and one that rules demand, joins it."""
+        content = self._read_scores(scores)
+        if known is None and self.rules_ is None:
+            cells = Cells.of(content)
+            return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
+        parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
+        for start in range(0, max(content.shape[0], 1), step):
+            rows = slice(start, start + step)
+            some = None if known is None else _some_known(known, rows, content.shape[0])
+            dense = spread_out(content[rows])
+            found = self._posterior_of_rows(dense, self._read_known(some, len(dense)))
+            found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
+            joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
+            parts.append(joined.matrix(self._to_scale(joined.at(found))))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def _posterior_of_rows(self, content: Matrix, known: Matrix | None) -> Matrix:
+        """Return the posterior of content in which labels that are no candidates are −inf.
+
+        To rules such a label is improbable, not rejected; it is a candidate once it is lifted.
+        """
+        posterior = self.combination_.posterior(content, known)
+        if self.rules_ is None:
+            return posterior
+        is_absent = np.isneginf(content) & np.isneginf(posterior)
+        if known is not None:
+            is_absent &= np.isnan(known)
+        kept = self._keep_rules(np.where(is_absent, _IMPROBABLE, posterior))
+        return np.where(is_absent & (kept <= _IMPROBABLE), -np.inf, kept)
+
+    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Any:
+        """Return content log-odds, dense or a CSR array of candidates."""
+        if sparse.issparse(scores):
+            cells, values = read_candidates(
+                scores, self.label_names_, n_documents=n_documents, scale=self.scale
+            )
+            if self.scale == "probability":
+                values = log_odds_of(values, clip=self.clip)
+            return cells.matrix(values)
         values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
         return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
 
@@ -275,3 +382,28 @@ class LabelRescorer(BaseEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
+
+
+def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
+    """Return the known labels of some documents, before they are read: a block at a time."""
+    if sparse.issparse(known):
+        return sparse.csr_array(known)[rows]
+    if isinstance(known, Mapping) and n_documents == 1:
+        return known
+    return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
+
+
+def _count_block(block: Any) -> tuple[NDArray[Any], LabelSets]:
+    labels = read_labels(block)
+    return labels.names, count_label_sets(labels)
+
+
+def _add_counts(
+    one: tuple[NDArray[Any], LabelSets], other: tuple[NDArray[Any], LabelSets]
+) -> tuple[NDArray[Any], LabelSets]:
+    if not np.array_equal(one[0], other[0]):
+        raise ValueError(
+            f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])}, or others. "
+            "Read every block with the same names: read_labels(Y, names=labels)."
+        )
+    return one[0], one[1] + other[1]

@@ -15,9 +15,9 @@ from scipy import sparse
 
 from labelkin.label_matrix.record import check_choice
 from labelkin.metrics.judged import (
-    Cells,
     DocumentSums,
     Floats,
+    Places,
     Scores,
     Sums,
     Truth,
@@ -470,7 +470,7 @@ def sum_label_sets(truth: Truth, decided: Any) -> DocumentSums:
     return DocumentSums.of(truth, values)
 
 
-def _among(matrix: sparse.csr_array, cells: Cells, decided: Any) -> sparse.csr_array:
+def _among(matrix: sparse.csr_array, cells: Places, decided: Any) -> sparse.csr_array:
     """Return those of a matrix's cells that are decided, 0/1."""
     if sparse.issparse(decided):
         return matrix * decided

@@ -168,9 +168,11 @@ def evaluate(
     Y : label matrix, label sets or classes
         What is true: anything :func:`labelkin.label_matrix.read_labels` takes. NaN = unknown:
         metrics that count cells skip it, those that need whole label sets become NaN.
-    log_odds : array or DataFrame of shape (n_documents, n_labels), or None, default None
-        Or ``(n_documents,)`` for one label; dense; ±inf for what is sure, no NaN. Left out:
-        nothing that needs them. A matrix that lies in [0, 1] is an error: it holds probabilities.
+    log_odds : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None
+        Or ``(n_documents,)`` for one label; ±inf for what is sure, no NaN. Left out: nothing that
+        needs them. A matrix that lies in [0, 1] is an error: it holds probabilities. Of a sparse
+        matrix the stored labels are candidates, the others a "no" below all of them, and
+        ``"candidate_recall"`` says how many of the true labels are candidates.
     decisions : label matrix, label sets or classes, or None, default None
         0/1 like ``Y``, in any of its forms. Left out: log-odds > 0.
     probabilities : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, reduce
+from functools import cached_property
 from operator import add
 from typing import Any, Self, TypeVar
 
@@ -15,17 +15,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix, read_labels, read_scores, read_weight
+from labelkin.blocks import Local
+from labelkin.label_matrix import (
+    Cells,
+    LabelMatrix,
+    read_candidates,
+    read_labels,
+    read_scores,
+    read_weight,
+)
 from labelkin.label_matrix.record import check_cells
 from labelkin.odds import log_odds_of
 
 Floats = NDArray[np.float64]
-Cells = tuple[NDArray[np.intp], NDArray[np.intp]]
+Places = tuple[NDArray[np.intp], NDArray[np.intp]]
 Weights = ArrayLike | None  # how often each document counts; None: once
 Scores = dict[str, NDArray[Any]]  # by name: what each document scores, (n_documents,)
 S = TypeVar("S")
 
 CELLS_PER_BLOCK = 1 << 20  # 8 MB per dense array of a block
+#: Probability that log loss takes a true label to have that is no candidate.
+ABSENT = 1e-6
 _CHANCE = 6  # fewer log-odds than these may all lie in [0, 1]
 
 
@@ -35,7 +45,7 @@ class Judged:
 
     truth: LabelMatrix
     weight: Floats
-    log_odds: NDArray[Any] | None = None
+    log_odds: NDArray[Any] | sparse.csr_array | None = None
     decisions: LabelMatrix | None = None
 
     def add_up(self, count: Callable[[Truth, Any, Any], S]) -> S:
@@ -44,12 +54,12 @@ class Judged:
         ``log_odds`` and ``decided`` are ``None`` where they were not given; no metric that needs
         them is asked for then.
         """
-        return reduce(add, (count(*block) for block in self.blocks()))
+        return Local().fold(lambda block: count(*block), add, self.blocks())
 
     def blocks(self) -> Iterator[tuple[Truth, Any, Any]]:
         """Yield the documents in blocks of bounded size; without documents, one empty block."""
-        n_documents, n_labels = self.truth.shape
-        step = max(1, min(4096, CELLS_PER_BLOCK // max(n_labels, 1)))
+        n_documents = self.truth.shape[0]
+        step = max(1, min(4096, CELLS_PER_BLOCK // max(self._widest, 1)))
         for start in range(0, max(n_documents, 1), step):
             rows = np.arange(start, min(start + step, n_documents))
             yield self.block(rows[self.weight[rows] > 0])
@@ -62,7 +72,15 @@ class Judged:
         )
         if self.decisions is not None:
             return truth, log_odds, self.decisions.positive[rows]
-        return truth, log_odds, None if log_odds is None else log_odds > 0
+        return truth, log_odds, None if log_odds is None else above_zero(log_odds)
+
+    @property
+    def _widest(self) -> int:
+        """How many labels of a document are looked at, at most."""
+        scores: Any = self.log_odds
+        if not sparse.issparse(scores):
+            return self.truth.shape[1]
+        return int(np.diff(scores.indptr).max(initial=0))
 
     def need_whole_sets(self, metric: str) -> Judged:
         """Return itself; unknown cells are an error, for ``metric`` cannot leave them out."""
@@ -85,7 +103,10 @@ class Truth:
     """True labels of some documents, laid out as all counting needs them.
 
     What is judged against them are ``log_odds``, a dense float64 array ``(n_documents, n_labels)``,
-    and ``decided``, a bool array or a 0/1 CSR array of that shape.
+    or a CSR array of candidates, and ``decided``, a bool array or a 0/1 CSR array of that shape.
+    A label that is no candidate is a "no": it ranks below every candidate, in a tie with all
+    others that are none, is never among the first k, and has probability 0. (Where it is true, log
+    loss counts it as :data:`ABSENT`: infinity would say nothing of all the rest.)
 
     Attributes
     ----------
@@ -109,12 +130,12 @@ class Truth:
         return cls(labels.positive, unknown, times)
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> Places:
         """Rows and columns of the positive cells."""
         return _cells(self.positive)
 
     @cached_property
-    def unknown_cells(self) -> Cells:
+    def unknown_cells(self) -> Places:
         """Rows and columns of the unknown cells."""
         nowhere = np.empty(0, dtype=np.intp)
         return (nowhere, nowhere) if self.unknown is None else _cells(self.unknown)
@@ -239,10 +260,7 @@ def judge(
     if log_odds is not None:
         scores = _read_log_odds(log_odds, truth)
     elif probabilities is not None:
-        values = _with_shape(probabilities, truth, "probabilities")
-        scores = log_odds_of(
-            read_scores(values, truth.names, scale="probability", what="probabilities")
-        )
+        scores = _read_probabilities(probabilities, truth)
     return Judged(
         truth, weight, scores, None if decisions is None else _read_decisions(decisions, truth)
     )
@@ -268,16 +286,40 @@ def check_values(
         )
 
 
-def _read_log_odds(log_odds: Any, truth: LabelMatrix) -> NDArray[Any]:
+def above_zero(log_odds: Any) -> Any:
+    """Return where log-odds are above 0: a bool array, or a 0/1 CSR array of candidates."""
+    if not sparse.issparse(log_odds):
+        return log_odds > 0
+    return Cells.of(log_odds).matrix((log_odds.data > 0).astype(np.float64))
+
+
+def _read_log_odds(log_odds: Any, truth: LabelMatrix) -> Any:
     given = _with_shape(log_odds, truth, "log_odds")
+    if sparse.issparse(given):
+        cells, stored = read_candidates(given, truth.names, what="log_odds")
+        _check_not_probabilities(stored)
+        return cells.matrix(stored)
     values = read_scores(given, truth.names, what="log_odds", dtype=None)
+    _check_not_probabilities(values)
+    return values
+
+
+def _read_probabilities(probabilities: Any, truth: LabelMatrix) -> Any:
+    given = _with_shape(probabilities, truth, "probabilities")
+    settings: Any = {"scale": "probability", "what": "probabilities"}
+    if not sparse.issparse(given):
+        return log_odds_of(read_scores(given, truth.names, **settings))
+    cells, stored = read_candidates(given, truth.names, **settings)
+    return cells.matrix(log_odds_of(stored))
+
+
+def _check_not_probabilities(values: NDArray[Any]) -> None:
     if values.size >= _CHANCE and values.min() >= 0 and 0 < values.max() <= 1:
         raise ValueError(
             f"log_odds must not all lie in [0, 1], got {values.min():.3g} to {values.max():.3g}: "
             "these look like probabilities. Hand them over as evaluate(Y, probabilities=...), or "
             "turn them into log-odds by log_odds_of(...); yes/no answers go in as decisions."
         )
-    return values
 
 
 def _read_decisions(decisions: Any, truth: LabelMatrix) -> LabelMatrix:
@@ -326,5 +368,5 @@ def _check_shape(what: str, shape: tuple[int, ...], truth: LabelMatrix) -> None:
         )
 
 
-def _cells(matrix: sparse.csr_array) -> Cells:
+def _cells(matrix: sparse.csr_array) -> Places:
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices

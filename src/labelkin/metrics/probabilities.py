@@ -13,9 +13,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from scipy.special import expit
 
-from labelkin.metrics.judged import Floats, Sums, Truth, Weights, judge, ratio, weighted_sum
+from labelkin.label_matrix import Cells
+from labelkin.metrics.judged import (
+    ABSENT,
+    Floats,
+    Sums,
+    Truth,
+    Weights,
+    judge,
+    ratio,
+    weighted_sum,
+)
 
 
 def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -252,8 +263,10 @@ def log_losses(truth: Truth, log_odds: Floats) -> Floats:
     return losses
 
 
-def sum_probabilities(truth: Truth, log_odds: Floats, n_bins: int) -> ProbabilitySums:
+def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySums:
     """Judge probabilities, the sigmoids of the log-odds, cell by cell."""
+    if sparse.issparse(log_odds):
+        return _sum_candidates(truth, log_odds, n_bins)
     weight = truth.weight
     known = np.repeat(weight[:, None], log_odds.shape[1], axis=1)
     known[truth.unknown_cells] = 0.0
@@ -272,6 +285,40 @@ def sum_probabilities(truth: Truth, log_odds: Floats, n_bins: int) -> Probabilit
         squared_error=weighted_sum(weight, _squared_errors(probability, truth)),
         log_loss=weighted_sum(weight, log_losses(truth, log_odds)),
     )
+
+
+def _sum_candidates(truth: Truth, log_odds: sparse.csr_array, n_bins: int) -> ProbabilitySums:
+    """Judge candidates cell by cell, and all other labels by how many of them are true."""
+    cells, z, n_labels = Cells.of(log_odds), log_odds.data, log_odds.shape[1]
+    known = np.full(n_labels, truth.weight.sum())
+    times = truth.weight[cells.document]
+    if truth.unknown is not None:
+        known = np.maximum(known - truth.unknown.T @ truth.weight, 0.0)
+        times = times * (1 - cells.at(truth.unknown))
+    is_true, probability = cells.at(truth.positive), expit(z)
+    missed = np.maximum(truth.positive.T @ truth.weight - cells.sums_by_label(is_true * times), 0.0)
+    place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
+
+    def by_bin(weights: Floats, absent: float) -> Floats:
+        sums = np.bincount(place, weights, n_bins).astype(np.float64, copy=False)
+        sums[0] += absent
+        return sums
+
+    error, loss = (probability - is_true) ** 2, _softplus(np.where(is_true > 0, -z, z))
+    return ProbabilitySums(
+        float(truth.weight.sum()),
+        known,
+        bin_count=by_bin(times, float(known.sum() - times.sum())),
+        bin_probability=by_bin(times * probability, 0.0),
+        bin_positive=by_bin(times * is_true, float(missed.sum())),
+        squared_error=cells.sums_by_label(times * error) + missed,
+        log_loss=cells.sums_by_label(_product(times, loss)) - missed * np.log(ABSENT),
+    )
+
+
+def _product(times: Floats, loss: Floats) -> Floats:
+    """Return the product; nothing counted, of whatever size, is 0."""
+    return np.where(times > 0, times * np.where(times > 0, loss, 0.0), 0.0)
 
 
 def read_n_bins(n_bins: int) -> int:

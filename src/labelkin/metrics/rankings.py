@@ -1,10 +1,14 @@
 """Labels ranked by log-odds: how high do the relevant ones stand.
 
 In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes (unknown cells
-are an error: a ranking of half-known labels has no score), ``log_odds`` are dense, ``(n_documents,
+are an error: a ranking of half-known labels has no score), ``log_odds`` are ``(n_documents,
 n_labels)``, and ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given
 twice. Log-odds and not probabilities, because probabilities tie at the top. Without documents or
 labels every score is NaN.
+
+Of sparse log-odds the stored labels are candidates. All others tie below them: a relevant one that
+is no candidate has the last rank of all labels and is in no first k. ``"candidate_recall"`` of an
+evaluation is the share of the relevant labels that are candidates at all.
 """
 
 from __future__ import annotations
@@ -16,7 +20,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
+from labelkin.label_matrix import Cells
 from labelkin.metrics.judged import (
     DocumentSums,
     Floats,
@@ -305,7 +311,7 @@ def propensities(
     return 1 / (1 + c * (counts + b) ** -a)
 
 
-def only_labelled(truth: Truth, log_odds: Floats) -> tuple[Truth, Floats]:
+def only_labelled(truth: Truth, log_odds: Any) -> tuple[Truth, Any]:
     """Return the documents that have a relevant label, and their log-odds."""
     is_labelled = np.diff(truth.positive.indptr) > 0
     if is_labelled.all():
@@ -315,33 +321,54 @@ def only_labelled(truth: Truth, log_odds: Floats) -> tuple[Truth, Floats]:
     return labelled, log_odds[is_labelled]
 
 
-def first_errors(truth: Truth, log_odds: Floats) -> NDArray[np.bool_]:
+def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
     """Return where the label of the first place is not relevant, ``(n_documents,)``.
 
-    Of several labels with the highest log-odds the lowest column has the first place.
+    Of several labels with the highest log-odds the lowest column has the first place; where there
+    is no candidate, nobody has.
     """
-    wrong = np.ones(len(log_odds), dtype=np.bool_)
-    if log_odds.shape[1]:
+    wrong = np.ones(log_odds.shape[0], dtype=np.bool_)
+    if sparse.issparse(log_odds):
+        cells = Cells.of(log_odds)
+        first = _first_of_rows(log_odds)
+        wrong[cells.document[first]] = cells.at(truth.positive)[first] == 0
+    elif log_odds.shape[1]:
         document, label = truth.cells
         wrong[document[log_odds.argmax(axis=1)[document] == label]] = False
     return wrong
 
 
+def _first_of_rows(candidates: sparse.csr_array) -> NDArray[np.intp]:
+    """Return the place of the highest stored value of every row that has any; of ties the first."""
+    starts = candidates.indptr[:-1][np.diff(candidates.indptr) > 0]
+    if not len(starts):
+        return np.zeros(0, dtype=np.intp)
+    highest = np.maximum.reduceat(candidates.data, starts)
+    row = np.repeat(np.arange(len(starts)), np.diff([*starts, candidates.nnz]))
+    is_best = np.flatnonzero(candidates.data == highest[row])
+    return is_best[np.unique(row[is_best], return_index=True)[1]]
+
+
 def sum_rankings(
-    truth: Truth, log_odds: Floats, ks: tuple[int, ...] = (), propensity: Floats | None = None
+    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
 ) -> DocumentSums:
     """Rank the labels of every labelled document, sorting once for all metrics.
 
     A document without relevant labels cannot be ranked right or wrong, and is left out.
     """
     truth, log_odds = only_labelled(truth, log_odds)
-    ranking = _rank(truth, log_odds)
-    values = {"one_error": first_errors(truth, log_odds)}
+    is_sparse = sparse.issparse(log_odds)
+    ranking = _rank_candidates(truth, log_odds) if is_sparse else _rank(truth, log_odds)
+    values: Scores = {"one_error": first_errors(truth, log_odds)}
     values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
-    if propensity is None:
-        return DocumentSums.of(truth, values)
-    gained, best = _gains(truth, ranking, ks, 1 / propensity)
-    return DocumentSums.of(truth, values | gained, best)
+    best: Scores = {}
+    if propensity is not None:
+        gained, best = _gains(truth, ranking, ks, 1 / propensity)
+        values |= gained
+    if is_sparse:
+        values["candidate_recall"] = ranking.size - ranking.missed
+        best["candidate_recall"] = ranking.size
+    return DocumentSums.of(truth, values, best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,20 +376,40 @@ class _Ranking:
     """Labels from the highest log-odds to the lowest; ties go to the lowest column.
 
     ``order`` holds columns, ``relevant`` whether the document carries them, ``last`` the last place
-    of each place's tie group: ``(n_documents, n_labels)`` each; ``size`` the label set's.
+    of each place's tie group: ``(n_documents, n_places)`` each, as many places as labels or as the
+    most candidates there are; ``size`` the label set's; ``missed`` how many of it are not among the
+    places: all of those tie at the end.
     """
 
     order: NDArray[np.intp]
     relevant: NDArray[np.bool_]
     last: NDArray[np.intp]
     size: Floats
+    missed: Floats
+    n_labels: int
 
 
 def _rank(truth: Truth, log_odds: Floats) -> _Ranking:
     order = np.argsort(-log_odds, axis=1, kind="stable")
     relevant = np.take_along_axis(truth.positive.toarray() > 0, order, axis=1)
     last = _last_of_ties(np.take_along_axis(log_odds, order, axis=1))
-    return _Ranking(order, relevant, last, truth.positive.sum(axis=1))
+    size = truth.positive.sum(axis=1)
+    return _Ranking(order, relevant, last, size, np.zeros(len(size)), log_odds.shape[1])
+
+
+def _rank_candidates(truth: Truth, log_odds: sparse.csr_array) -> _Ranking:
+    """Rank what is stored; rows with fewer candidates than others end in places of nobody."""
+    cells = Cells.of(log_odds)
+    shape = cells.shape[0], int(np.diff(cells.indptr).max(initial=0))
+    by_rank = np.lexsort((-log_odds.data, cells.document))  # stable: ties go to the lowest column
+    at = cells.document, np.arange(cells.n) - cells.indptr[cells.document]
+    order, relevant = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.bool_)
+    descending = np.full(shape, np.nan)  # nobody ties with nobody
+    order[at], descending[at] = cells.label[by_rank], log_odds.data[by_rank]
+    relevant[at] = cells.at(truth.positive)[by_rank] > 0
+    size = truth.positive.sum(axis=1)
+    missed = size - relevant.sum(axis=1)
+    return _Ranking(order, relevant, _last_of_ties(descending), size, missed, cells.shape[1])
 
 
 def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
@@ -381,16 +428,19 @@ def _whole_rankings(ranking: _Ranking) -> Scores:
 
     Within a tie every label has the tie's last rank, as in scikit-learn.
     """
-    size = ranking.size
-    n_documents, n_labels = ranking.relevant.shape
+    size, missed, n_labels = ranking.size, ranking.missed, ranking.n_labels
+    n_documents = len(size)
     document, place = np.nonzero(ranking.relevant)
     last = ranking.last[document, place]
     rank = last + 1.0
     not_below = np.cumsum(ranking.relevant, axis=1)[document, last]
     coverage = np.zeros(n_documents)
     np.maximum.at(coverage, document, rank)
-    wrong_pairs = np.bincount(document, rank - not_below, n_documents)
-    precision = np.bincount(document, not_below / rank, n_documents)
+    coverage[missed > 0] = n_labels
+    wrong_pairs = missed * (n_labels - size)
+    wrong_pairs += np.bincount(document, rank - not_below, n_documents)
+    precision = missed * size / max(n_labels, 1)
+    precision += np.bincount(document, not_below / rank, n_documents)
     has_pairs = (size > 0) & (size < n_labels)
     return {
         "coverage": coverage,

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.corpora.documents import Document, in_blocks
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import best_labels
+from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
 
 
@@ -61,15 +62,19 @@ class FittedModel:
         """Return what the classifier takes, for texts or for vectors."""
         return documents if self.steps is None else self.steps.transform(documents)
 
-    def log_odds(self, documents: Any) -> NDArray[np.float64]:
-        """Return the posterior log-odds, ``(n_documents, n_labels)``."""
-        return np.asarray(self.classifier.log_odds(self.vectors(documents)))
+    def scores(self, documents: Any) -> Any:
+        """Return the posterior log-odds, ``(n_documents, n_labels)``, of candidates a CSR array."""
+        return self.classifier.log_odds(self.vectors(documents))
 
-    def decide(self, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def log_odds(self, documents: Any) -> NDArray[np.float64]:
+        """Return the posterior log-odds, dense; −inf where a label is no candidate."""
+        return spread_out(self.scores(documents))
+
+    def decide(self, log_odds: Any) -> Any:
         """Return which labels are given, as the model's thresholds and rules have it."""
         if isinstance(self.classifier, LabelDependenceClassifier):
             return self.classifier.decide(log_odds)
-        return log_odds > 0
+        return above_zero(log_odds)
 
     def probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities that the model gives, calibrated if it is."""

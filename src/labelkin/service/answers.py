@@ -18,7 +18,7 @@ from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.explain.label_graph import LabelGraph, circle_order, label_graph
 from labelkin.explain.terms import explain_terms
 from labelkin.label_matrix import best_labels as best_columns
-from labelkin.label_matrix import read_known
+from labelkin.label_matrix import read_known, spread_out
 from labelkin.label_matrix.record import some_of
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
@@ -62,7 +62,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
             "state": "accepted" if log_odds[0, j] > 0 else "rejected",
             "because": None if model.names[j] in given else "rule",
         }
-        for j in np.flatnonzero(np.isinf(log_odds[0]))
+        for j in np.flatnonzero(np.isinf(log_odds[0]) & ~_no_candidates(posterior)[0])
     ]
     return messages.Suggestions.model_validate(
         {
@@ -79,7 +79,7 @@ def best_labels(
     model: ServedModel, texts: Sequence[str], limit: int, threshold: float
 ) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts and their probabilities, at or above a threshold."""
-    log_odds = model.snapshot.rescorer.rescore(model.content_log_odds(texts))
+    log_odds = spread_out(model.snapshot.rescorer.rescore(model.content_log_odds(texts)))
     probability = model.classifier.probabilities(log_odds)
     found = best_columns(log_odds, limit, probability >= threshold)
     return [
@@ -100,6 +100,13 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     posterior = _posterior(model, model.snapshot, content, known)
     label = model.labels[model.column[request.label]]
     [explanations] = posterior.explain(labels=[label])
+    if _no_candidates(posterior)[0, model.column[request.label]]:
+        raise ProblemError(
+            409,
+            "no-candidate",
+            f"{request.label!r} is not among the labels that the words of the text suggest: there "
+            "is nothing to explain. Accept it to see what follows from it.",
+        )
     if not explanations:
         raise ProblemError(
             409,
@@ -141,6 +148,14 @@ def _posterior(
     if (calibration := model.classifier.calibration_) is None:
         return posterior
     return replace(posterior, calibrated=calibration.probabilities)
+
+
+def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:
+    """Return which labels are neither known nor candidates of the content, of each document."""
+    if posterior.candidates is None:
+        return np.zeros(posterior.log_odds.shape, dtype=np.bool_)
+    is_open = True if posterior.known is None else np.isnan(posterior.known)
+    return ~posterior.candidates & np.isneginf(posterior.log_odds) & is_open
 
 
 def _check_names(model: ServedModel, names: Sequence[str]) -> None:

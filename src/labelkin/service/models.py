@@ -15,7 +15,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import Pipeline
 
@@ -59,14 +58,14 @@ class Content(NamedTuple):
     ----------
     features : matrix of shape (1, n_features)
         The text as the content classifier takes it.
-    log_odds : array of shape (1, n_labels)
-        Content evidence.
+    log_odds : array or CSR array of shape (1, n_labels)
+        Content evidence, of all labels or of candidates.
     n_words : int or None
         How many words of it the model knows, if its first step counts them.
     """
 
     features: Any
-    log_odds: NDArray[np.float64]
+    log_odds: Any
     n_words: int | None
 
 
@@ -168,14 +167,13 @@ class ServedModel:
                 self._remembered.popitem(last=False)
         return content
 
-    def content_log_odds(self, texts: Sequence[str]) -> NDArray[np.float64]:
+    def content_log_odds(self, texts: Sequence[str]) -> Any:
         """Return the content evidence of texts, ``(n_texts, n_labels)``."""
         if len(texts) == 1:
             return self.content(texts[0]).log_odds
         if not texts:
             return np.zeros((0, len(self.names)))
-        log_odds: NDArray[np.float64] = self.classifier.content_.log_odds(self._transform(texts)[1])
-        return log_odds
+        return self.classifier.content_.log_odds(self._transform(texts)[1])
 
     def learn(self, entries: Sequence[Entry]) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 HASH_SEED = 20_130_515
+_ROWS = 2**16
 Groups = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows in group order, group of each row
 
 
@@ -79,9 +80,16 @@ def _first_of_group(order: NDArray[np.intp], group: NDArray[np.intp]) -> NDArray
 def _rows_equal_their_first(
     part: sparse.csr_array, order: NDArray[np.intp], group: NDArray[np.intp]
 ) -> bool:
-    """Check that no two different rows share a key."""
-    twin = part[_first_of_group(order, group)[group]]
-    return np.array_equal(twin.indptr, part.indptr) and np.array_equal(twin.indices, part.indices)
+    """Check that no two different rows share a key; a block of rows at a time, to save memory."""
+    first = _first_of_group(order, group)[group]
+    for start in range(0, len(group), _ROWS):
+        rows = part[start : start + _ROWS]
+        twin = part[first[start : start + _ROWS]]
+        if not np.array_equal(twin.indptr, rows.indptr):
+            return False
+        if not np.array_equal(twin.indices, rows.indices):
+            return False
+    return True
 
 
 def _group_by_content(parts: Sequence[sparse.csr_array]) -> Groups:

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from labelkin.label_matrix.cells import Cells
+
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
 
@@ -32,28 +34,129 @@ TINY = float(np.finfo(np.float32).tiny)
 class LinearTerm(NamedTuple):
     """A part of the log-odds that is linear in some inputs: ``inputs @ weights + bias``.
 
-    ``weights[k, j]`` is what input k adds to label j, ``(n_inputs, n_labels)``; ``bias`` is what
-    there is when all inputs are 0, ``(n_labels,)``.
+    ``weights[k, j]`` is what input k adds to label j, ``(n_inputs, n_labels)``, dense or CSC;
+    ``bias`` is what there is when all inputs are 0, ``(n_labels,)``. Where the inputs are labels,
+    ``rest`` may be one weight more for the sum of the other labels, ``(n_labels,)``.
     """
 
-    weights: Array
+    weights: Any
     bias: Array
+    rest: Array | None = None
 
     def at(self, inputs: Any) -> Array:
         """Return the term for some inputs, ``(n_documents, n_labels)``."""
-        values: Array = inputs @ self.weights
+        values = self.beyond_bias(inputs)
         values += self.bias
         return values
 
+    def beyond_bias(self, inputs: Any) -> Array:
+        """Return what the inputs add to the bias, ``(n_documents, n_labels)``."""
+        values: Array = inputs @ self.weights
+        if self.rest is not None:
+            values += (inputs.sum(axis=-1, keepdims=True) - inputs) * self.rest
+        return values
+
+    def at_cells(self, cells: Cells, inputs: Array, absent: Array | None = None) -> Array:
+        """Return the term at candidate cells alone, ``(n_cells,)``.
+
+        Parameters
+        ----------
+        cells
+            The labels of each document that are looked at.
+        inputs
+            The inputs at the cells, ``(n_cells,)``.
+        absent
+            What a label counts that is not among a document's cells, ``(n_labels,)``; ``None``: 0.
+        """
+        values = self.bias[cells.label] if absent is None else self.at(absent)[cells.label]
+        above = inputs if absent is None else inputs - absent[cells.label]
+        values += _product_at(cells, above, self.weights)
+        if self.rest is not None:
+            others = cells.sums_by_document(above)[cells.document] - above
+            values += others * self.rest[cells.label]
+        return values
+
+    def column(self, j: int) -> Array:
+        """Return what each input adds to label j, all in all, ``(n_inputs,)``."""
+        if not sparse.issparse(self.weights) and self.rest is None:
+            return np.asarray(self.weights[:, j])
+        column = self.weights[:, [j]]
+        column = np.array(column.toarray() if sparse.issparse(column) else column).ravel()
+        if self.rest is not None:
+            column += self.rest[j]
+            column[j] = 0.0
+        return column
+
+    def by_sign(self, above: float, below: float) -> LinearTerm:
+        """Return the weights above 0 times one number, those below times another; no bias.
+
+        A weight is what an input adds all in all; only sparse weights may have a rest here.
+        """
+
+        def signed(values: Array) -> Array:
+            return np.where(values > 0, above * values, below * values)
+
+        nothing = np.zeros(len(self.bias))
+        if not sparse.issparse(self.weights):
+            return LinearTerm(signed(self.weights), nothing)
+        rest = nothing if self.rest is None else self.rest
+        stored = np.repeat(rest, np.diff(self.weights.indptr))
+        data = signed(self.weights.data + stored) - signed(stored)
+        pattern = self.weights.indices, self.weights.indptr
+        weights = sparse.csc_array((data, *pattern), shape=self.weights.shape)
+        return LinearTerm(weights, nothing, None if self.rest is None else signed(rest))
+
     def scaled(self, factor: Any) -> LinearTerm:
         """Return the term times a number, or times one for each label."""
-        return LinearTerm(self.weights * factor, self.bias * factor)
+        rest = None if self.rest is None else self.rest * factor
+        if not sparse.issparse(self.weights):
+            return LinearTerm(self.weights * factor, self.bias * factor, rest)
+        each = np.broadcast_to(np.asarray(factor, dtype=np.float64), self.bias.shape)
+        data = self.weights.data * np.repeat(each, np.diff(self.weights.indptr))
+        pattern = self.weights.indices, self.weights.indptr
+        weights = sparse.csc_array((data, *pattern), shape=self.weights.shape)
+        return LinearTerm(weights, self.bias * factor, rest)
 
     def plus(self, other: LinearTerm | None) -> LinearTerm:
         """Return the sum of two terms."""
         if other is None:
             return self
-        return LinearTerm(self.weights + other.weights, self.bias + other.bias)
+        rest = self.rest if other.rest is None else other.rest
+        if self.rest is not None and other.rest is not None:
+            rest = self.rest + other.rest
+        return LinearTerm(self.weights + other.weights, self.bias + other.bias, rest)
+
+
+#: Cells of the dense block that candidates are spread out in, at most.
+_SPREAD = 2**22
+
+
+def _product_at(cells: Cells, inputs: Array, weights: Any) -> Array:
+    """Return ``inputs @ weights`` at the cells, where inputs are 0 outside them.
+
+    Documents are spread out a block at a time. With CSC weights a cell gathers what its column
+    stores, from the lowest input to the highest: cells × stored weights per label, no more.
+    """
+    result = np.empty(cells.n)
+    step = max(1, _SPREAD // max(cells.shape[1], 1))
+    spread = np.zeros((min(step, cells.shape[0]), cells.shape[1]))
+    for start in range(0, cells.shape[0], step):
+        part, places = cells.rows(start, min(start + step, cells.shape[0]))
+        spread[part.document, part.label] = inputs[places]
+        if sparse.issparse(weights):
+            result[places] = _gather(part, spread, weights)
+        else:
+            result[places] = part.at(spread[: part.shape[0]] @ weights)
+        spread[part.document, part.label] = 0.0
+    return result
+
+
+def _gather(cells: Cells, spread: Array, weights: sparse.csc_array) -> Array:
+    first, stored = weights.indptr[cells.label], np.diff(weights.indptr)[cells.label]
+    cell = np.repeat(np.arange(cells.n), stored)
+    place = np.arange(len(cell)) + np.repeat(first - (np.cumsum(stored) - stored), stored)
+    added = spread[cells.document[cell], weights.indices[place]] * weights.data[place]
+    return np.bincount(cell, added, cells.n).astype(np.float64, copy=False)
 
 
 class Solved(NamedTuple):

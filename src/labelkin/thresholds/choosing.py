@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
 from labelkin.registry import names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, MCut
@@ -119,6 +119,10 @@ class RuleLabels:
     def __call__(self, content: Scores) -> Scores:
         """Return 1 where the rule gives the label."""
         return np.asarray(self.rule.decide(content), dtype=np.float64)
+
+    def at_cells(self, cells: Cells, content: Scores) -> Scores:
+        """Return 1 where the rule gives the candidate, ``(n_cells,)``."""
+        return self.rule.decide_cells(cells, content).astype(np.float64)
 
 
 def _for_scale(rule: Any, scale: Scale) -> ThresholdRule:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import logit
 
-from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
 from labelkin.label_matrix.record import check_choice
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
@@ -66,6 +67,9 @@ class FixedCut(ThresholdRule):
             check_probabilities(scores, allow_infinite=True)
         return scores > self.cut_
 
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        return scores > self.cut_[cells.label]
+
 
 #: Qualities that differ by less than this share are equal: they are sums, rounded on the way.
 EQUAL = 1e-12
@@ -102,6 +106,8 @@ class GlobalCut(ThresholdRule):
 
     def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
         known = known_scores(scores, labels)
+        if sparse.issparse(known):
+            return self._learn_from_cells(known, labels)
         positive = labels.positive.toarray() > 0
         # The lowest decided score says which cut is meant.
         lowest_given = np.union1d(known[positive & (known > -np.inf)], [np.inf])
@@ -110,6 +116,23 @@ class GlobalCut(ThresholdRule):
         score = lowest_given[quality >= best - EQUAL * abs(best)][-1]
         next_lower = np.max(known, where=known < score, initial=-np.inf)
         return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
+
+    def _learn_from_cells(self, scores: sparse.csr_array, labels: LabelMatrix) -> Scores:
+        """Learn from candidates; a true label that is none has −inf, which no cut decides."""
+        cells, theirs, missed = Cells.of(scores).union(Cells.of(labels.positive))
+        values = np.full(cells.n, -np.inf)
+        values[theirs] = scores.data
+        positive = np.zeros(cells.n, dtype=np.bool_)
+        positive[missed] = True
+        lowest_given = np.union1d(values[positive & (values > -np.inf)], [np.inf])
+        quality = _quality_of_cells(self.metric, cells, values, positive, lowest_given)
+        best = quality.max()
+        score = lowest_given[quality >= best - EQUAL * abs(best)][-1]
+        next_lower = np.max(values, where=values < score, initial=-np.inf)
+        return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
+
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        return scores >= self.cut_[cells.label]
 
 
 def _micro_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
@@ -164,6 +187,33 @@ QUALITIES: dict[str, Callable[[Scores, Decisions, Scores], Scores]] = {
 }
 
 
+def _quality_of_cells(
+    metric: str, cells: Cells, scores: Scores, positive: Decisions, cuts: Scores
+) -> Scores:
+    """Return the quality at every cut as :data:`QUALITIES` has it, from flat cells."""
+    if metric in ("micro_f1", "hamming_loss"):
+        return QUALITIES[metric](scores, positive, cuts)
+    if metric == "subset_loss":
+        low, high = np.full(cells.shape[0], -np.inf), np.full(cells.shape[0], np.inf)
+        np.maximum.at(low, cells.document[~positive], scores[~positive])
+        np.minimum.at(high, cells.document[positive], scores[positive])
+        possible = low < high
+        return _at_or_above(high[possible], cuts) - _at_or_above(low[possible], cuts)
+    group = cells.label if metric == "macro_f1" else cells.document
+    order = np.lexsort((-scores, group))
+    group, scores, positive = group[order], scores[order], positive[order]
+    is_first = np.append(True, group[1:] != group[:-1]) if len(group) else positive
+    start = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    before = np.append(0, np.cumsum(positive))
+    hits = before[1:] - before[start]
+    decided = np.arange(len(group)) - start + 1
+    f1 = 2 * hits / (np.bincount(group, positive)[group] + decided) if len(group) else scores
+    change = f1 - np.where(is_first, 0.0, np.append(0.0, f1[:-1]))
+    falling = np.argsort(-scores, kind="stable")
+    total = np.append(0.0, np.cumsum(change[falling]))
+    return total[len(scores) - np.searchsorted(scores[falling][::-1], cuts)]
+
+
 class SCut(ThresholdRule):
     """Cut each label where its F_beta on the fitting scores is highest (Yang 2001).
 
@@ -200,6 +250,9 @@ class SCut(ThresholdRule):
     def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
         cut, self.f_beta_ = _best_cuts(known_scores(scores, labels), labels, float(self.beta))
         return cut
+
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        return scores >= self.cut_[cells.label]
 
 
 class SCutFBR(SCut):
@@ -254,12 +307,29 @@ def _best_cuts(scores: Scores, labels: LabelMatrix, beta: float) -> tuple[Scores
     """Return the best cut of every label and its F_beta; −inf scores are out of play."""
     n_labels = labels.shape[1]
     cut, f_beta = np.full(n_labels, np.inf), np.zeros(n_labels)
-    ordered = np.sort(scores.T, axis=1)
     positive = sparse.csc_array(labels.positive)
+    if sparse.issparse(scores):
+        hits = sparse.csc_array(Cells.of(labels.positive).matrix(_scores_of(labels, scores)))
+        by_label = sparse.csc_array(scores)
+        for j in np.flatnonzero(np.diff(positive.indptr)):
+            own, theirs = (
+                np.sort(part.data[part.indptr[j] : part.indptr[j + 1]]) for part in (by_label, hits)
+            )
+            cut[j], f_beta[j] = _best_cut(own, theirs, beta)
+        return cut, f_beta
+    ordered = np.sort(scores.T, axis=1)
     for j in np.flatnonzero(np.diff(positive.indptr)):
         rows = positive.indices[positive.indptr[j] : positive.indptr[j + 1]]
         cut[j], f_beta[j] = _best_cut(ordered[j], np.sort(scores[rows, j]), beta)
     return cut, f_beta
+
+
+def _scores_of(labels: LabelMatrix, scores: sparse.csr_array) -> Scores:
+    """Return the scores of the positive cells; −inf where they are no candidates."""
+    place, found = Cells.of(scores).find(Cells.of(labels.positive))
+    values = np.full(labels.positive.nnz, -np.inf)
+    values[found] = scores.data[place[found]]
+    return values
 
 
 def _best_cut(ordered: Scores, positive: Scores, beta: float) -> tuple[float, float]:
@@ -282,8 +352,14 @@ def _best_cut(ordered: Scores, positive: Scores, beta: float) -> tuple[float, fl
     return cut_below(float(lowest_given[best]), float(next_lower)), float(f_beta[best])
 
 
-def _highest(scores: Scores) -> Scores:
+def _highest(scores: Any) -> Scores:
     """Return the highest finite score of each label; +inf where they are all equal, or none is."""
+    if sparse.issparse(scores):
+        highest, lowest = np.full(scores.shape[1], -np.inf), np.full(scores.shape[1], np.inf)
+        finite = np.isfinite(scores.data)
+        np.maximum.at(highest, scores.indices[finite], scores.data[finite])
+        np.minimum.at(lowest, scores.indices[finite], scores.data[finite])
+        return np.where(highest > lowest, highest, np.inf)
     finite = np.isfinite(scores)
     highest = np.max(scores, axis=0, where=finite, initial=-np.inf)
     lowest = np.min(scores, axis=0, where=finite, initial=np.inf)
@@ -333,5 +409,17 @@ class PCut(ThresholdRule):
     def _decide(self, scores: Scores) -> Decisions:
         n_documents, n_labels = scores.shape
         expected = n_documents if self.x is None else float(self.x) * n_labels
-        counts = np.rint(np.minimum(self.prior_ * expected, n_documents)).astype(np.int64)
-        return top_of_rows(np.ascontiguousarray(scores.T), counts).T
+        return top_of_rows(np.ascontiguousarray(scores.T), self._counts(expected, n_documents)).T
+
+    def _counts(self, expected: float, n_documents: int) -> NDArray[np.int64]:
+        return np.rint(np.minimum(self.prior_ * expected, n_documents)).astype(np.int64)
+
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        n_documents, n_labels = cells.shape
+        expected = n_documents if self.x is None else float(self.x) * n_labels
+        order = np.lexsort((cells.document, -scores, cells.label))
+        starts = np.searchsorted(cells.label[order], np.arange(n_labels))
+        rank = np.arange(cells.n) - starts[cells.label[order]]
+        decided = np.zeros(cells.n, dtype=np.bool_)
+        decided[order] = rank < self._counts(expected, n_documents)[cells.label[order]]
+        return decided

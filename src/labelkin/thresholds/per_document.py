@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import roots_legendre
 from sklearn.base import clone
 
-from labelkin.label_matrix import LabelMatrix, Scale, check_scale
+from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
 from labelkin.thresholds.cuts import FixedCut
 from labelkin.thresholds.rule import (
     Decisions,
@@ -329,7 +329,14 @@ class LabelLimits(ThresholdRule):
         return self.rule_.cut_
 
     def _decide(self, scores: Scores) -> Decisions:
-        decided = self.rule_.decide(scores)
+        return self._limited(self.rule_.decide(scores), scores)
+
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        given, _ = cells.side_by_side(self.rule_.decide_cells(cells, scores), False)
+        rows, places = cells.side_by_side(scores, -np.inf)
+        return self._limited(given, rows)[places]
+
+    def _limited(self, decided: Decisions, scores: Scores) -> Decisions:
         missing = self.at_least - decided.sum(axis=1)
         decided |= top_of_rows(np.where(decided, -np.inf, scores), missing)
         if self.at_most is None:

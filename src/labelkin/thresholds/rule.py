@@ -8,10 +8,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix import LabelMatrix, Scale, read_labels, read_scores
+from labelkin.label_matrix import (
+    Cells,
+    LabelMatrix,
+    Scale,
+    read_candidates,
+    read_labels,
+    read_scores,
+)
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.metrics.decisions import count_decisions
 from labelkin.metrics.judged import Truth
@@ -73,9 +81,9 @@ class ThresholdRule(BaseEstimator, ABC):
 
         Parameters
         ----------
-        scores : array of shape (n_documents, n_labels), or None
-            Of training documents, made without their labels; dense, no NaN. ``None`` where the
-            rule needs none.
+        scores : array or sparse matrix of shape (n_documents, n_labels), or None
+            Of training documents, made without their labels; no NaN. Of a sparse matrix the stored
+            labels are candidates, and no other is ever given. ``None`` where the rule needs none.
         Y : any kind of labels
             Of the same documents; a cell that is NaN is unknown and left out.
 
@@ -85,7 +93,7 @@ class ThresholdRule(BaseEstimator, ABC):
         """
         self._check_parameters()
         labels = read_labels(Y)
-        values = None if scores is None else read_scores(scores, labels.names)
+        values = None if scores is None else _read(scores, labels.names)
         self._check_given(values, labels)
         cut = self._learn(values, labels)
         self.label_names_ = labels.names
@@ -93,10 +101,13 @@ class ThresholdRule(BaseEstimator, ABC):
         self._look_back(values, labels)
         return self
 
-    def decide(self, scores: Any) -> Decisions:
-        """Return which document gets which label, ``(n_documents, n_labels)``."""
+    def decide(self, scores: Any) -> Any:
+        """Return which document gets which label, ``(n_documents, n_labels)``.
+
+        A bool array; of sparse scores a CSR array of the candidates that are given.
+        """
         check_is_fitted(self)
-        return self._decide_open(read_scores(scores, self.label_names_))
+        return self._decide_open(_read(scores, self.label_names_))
 
     def table(self) -> list[LabelCut]:
         """Return what the rule does to every label, as seen on the fitting scores."""
@@ -122,8 +133,20 @@ class ThresholdRule(BaseEstimator, ABC):
     def _check_parameters(self) -> None:
         """Raise for parameters that make no sense."""
 
-    def _decide_open(self, scores: Scores) -> Decisions:
-        return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
+    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        """Decide candidates, ``(n_cells,)``: here, document by document, whichever the labels."""
+        rows, places = cells.side_by_side(scores, -np.inf)
+        return self._decide(rows)[places]
+
+    def _decide_open(self, scores: Any) -> Any:
+        if not sparse.issparse(scores):
+            return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
+        return given_cells(scores, self.decide_cells(Cells.of(scores), scores.data))
+
+    def decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+        """Return which candidates are given, ``(n_cells,)``; ±inf, what is known, stays so."""
+        decided = self._decide_cells(cells, scores)
+        return (decided | (scores == np.inf)) & (scores != -np.inf)
 
     def _check_given(self, scores: Scores | None, labels: LabelMatrix) -> None:
         if scores is None and self.needs_scores:
@@ -131,9 +154,9 @@ class ThresholdRule(BaseEstimator, ABC):
                 f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
                 "scores of the training documents."
             )
-        if scores is not None and len(scores) != labels.shape[0]:
+        if scores is not None and scores.shape[0] != labels.shape[0]:
             raise ValueError(
-                f"scores and Y must have the same documents, got {len(scores)} and "
+                f"scores and Y must have the same documents, got {scores.shape[0]} and "
                 f"{labels.shape[0]}."
             )
 
@@ -147,10 +170,28 @@ class ThresholdRule(BaseEstimator, ABC):
         self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
 
 
-def known_scores(scores: Scores, labels: LabelMatrix) -> Scores:
+def given_cells(scores: sparse.csr_array, decided: Decisions) -> sparse.csr_array:
+    """Return the candidates that are given as a bool CSR array."""
+    ends = np.concatenate(([0], np.cumsum(decided)))[scores.indptr]
+    yes = np.ones(int(decided.sum()), dtype=np.bool_)
+    return sparse.csr_array((yes, scores.indices[decided], ends), shape=scores.shape)
+
+
+def _read(scores: Any, names: NDArray[Any]) -> Any:
+    """Return checked scores: dense, or a CSR array of candidates."""
+    if not sparse.issparse(scores):
+        return read_scores(scores, names)
+    cells, values = read_candidates(scores, names)
+    return cells.matrix(values)
+
+
+def known_scores(scores: Any, labels: LabelMatrix) -> Any:
     """Return the scores with −inf, which is never decided, in the unknown cells."""
     if labels.unknown is None:
         return scores
+    if sparse.issparse(scores):
+        cells = Cells.of(scores)
+        return cells.matrix(np.where(cells.at(labels.unknown) > 0, -np.inf, scores.data))
     known = scores.copy()
     known[labels.unknown.nonzero()] = -np.inf
     return known

@@ -1,0 +1,149 @@
+"""The learned weight on candidates: what the dense one learns, where all cells are candidates."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit
+
+from labelkin import LabelRescorer, LogisticLabels
+from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
+from labelkin.beyond.candidates import share_of_missed
+from labelkin.beyond.first_place import keep_first, keep_first_of_cells
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.label_matrix import Cells, read_labels
+from labelkin.metrics import brier_score
+
+
+def made(n=600, p=14, seed=0):
+    """Labels that go together, and content that is blind for every second one."""
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n, p)) < 0.15
+    Y[:, 1::2] = np.where(rng.random((n, p // 2)) < 0.85, Y[:, ::2], Y[:, 1::2])
+    Z = rng.normal(-2, 1, Y.shape) + np.where(np.arange(p) % 2, 0.5, 4) * Y
+    return Y.astype(float), Z
+
+
+def full(Z):
+    return Cells.full(Z.shape).matrix(Z.ravel())
+
+
+def best(Z, k):
+    keep = np.zeros(Z.shape)
+    np.put_along_axis(keep, np.argsort(-Z, axis=1)[:, :k], 1.0, axis=1)
+    cells = Cells.of(sparse.csr_array(keep))
+    return cells.matrix(cells.at(Z))
+
+
+@pytest.mark.parametrize(
+    "criterion", ["brier", "log_loss", "hamming_loss", "micro_f1", "one_error"]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_cells_as_candidates_is_the_dense_answer(criterion, weighted):
+    Y, Z = made()
+    times = np.random.default_rng(4).integers(0, 3, len(Y)).astype(float) if weighted else None
+    weight = LearnedWeight(criterion)
+    dense, cells = (
+        LabelRescorer(None, "soft", weight, scale="log_odds").fit(
+            Y, scores=scores, sample_weight=times
+        )
+        for scores in (Z, full(Z))
+    )
+    assert cells.evidence_weight_ == dense.evidence_weight_
+    np.testing.assert_allclose(
+        cells.rescore(full(Z)).toarray(), dense.rescore(Z), rtol=0, atol=2e-3
+    )
+
+
+def test_unknown_cells_are_left_out():
+    Y, Z = made()
+    Y[np.random.default_rng(2).random(Y.shape) < 0.1] = np.nan
+    dense, cells = (
+        LabelRescorer(None, "soft", "auto", scale="log_odds").fit(Y, scores=scores)
+        for scores in (Z, full(Z))
+    )
+    np.testing.assert_allclose(
+        cells.rescore(full(Z)).toarray(), dense.rescore(Z), rtol=0, atol=2e-3
+    )
+
+
+@pytest.mark.parametrize("neighbours", [None, 4])
+def test_candidates_gain_on_new_documents(neighbours):
+    (Y, Z), (T, new) = made(), made(seed=9)
+    labels = LogisticLabels(neighbours=neighbours)
+    rescorer = LabelRescorer(labels, "soft", "auto", scale="log_odds").fit(Y, scores=best(Z, 6))
+    content = best(new, 6)
+    found = rescorer.rescore(content)
+    assert (found.indices == content.indices).all()
+    assert brier_score(T, found) < brier_score(T, content) - 0.01
+
+
+def test_out_of_fold_posterior_has_the_same_cells():
+    Y, Z = made()
+    scores = best(Z, 6)
+    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    found = rescorer.fit_out_of_fold(Y, scores=scores)
+    assert (found.indptr == scores.indptr).all()
+    assert brier_score(Y, found) < brier_score(Y, scores)
+
+
+def test_where_there_is_nothing_to_gain_nothing_is_learned():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((800, 12)) < 0.2).astype(float)  # no label depends on another
+    Z = rng.normal(-2, 1, Y.shape) + 3 * Y
+    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer.fit(Y, scores=best(Z, 6))
+    assert rescorer.evidence_weight_ <= 0.1
+    moved = rescorer.rescore(best(Z, 6)).data - best(Z, 6).data
+    assert np.abs(moved).mean() < 0.35
+
+
+def test_overconfident_content_does_not_diverge():
+    Y, Z = made()
+    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    found = rescorer.fit(Y, scores=best(100 * Z, 6)).rescore(best(100 * Z, 6))
+    assert np.isfinite(found.data).all()
+
+
+def test_a_label_that_is_no_candidate_counts_its_share_of_missed():
+    Y, Z = made()
+    scores = best(Z, 5)
+    absent = share_of_missed(Cells.of(scores), read_labels(Y), None)
+    stored = scores.toarray() != 0
+    expected = np.array([Y[~stored[:, j], j].mean() for j in range(Y.shape[1])])
+    np.testing.assert_allclose(absent, expected, atol=1e-12)
+    rescorer = LabelRescorer(None, "soft", "auto", scale="log_odds").fit(Y, scores=scores)
+    np.testing.assert_allclose(rescorer.combination_.absent, expected, atol=1e-12)
+
+
+def test_calibration_of_all_cells_is_the_dense_one():
+    Y, Z = made(p=6)
+    labels = read_labels(Y)
+    dense = fit_calibration(3 * Z, labels, monotone=False)
+    cells = Cells.full(Z.shape)
+    found = fit_cell_calibration(cells, 3 * Z.ravel(), labels)
+    np.testing.assert_allclose(found.slope, dense.slope, atol=2e-3)
+    np.testing.assert_allclose(found.shift, dense.shift, atol=5e-3)
+    p = expit(found.slope[cells.label] * 3 * Z.ravel() + found.shift[cells.label])
+    np.testing.assert_allclose(cells.sums_by_label(p), Y.sum(axis=0), rtol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_place_of_cells_is_that_of_rows(seed):
+    rng = np.random.default_rng(seed)
+    posterior, contest = (np.round(rng.normal(size=(30, 5)), 1) for _ in range(2))
+    takes_part = rng.random((30, 5)) < 0.7
+    dense, cells = posterior.copy(), posterior.ravel().copy()
+    keep_first(dense, contest, takes_part)
+    keep_first_of_cells(Cells.full((30, 5)), cells, contest.ravel(), takes_part.ravel())
+    np.testing.assert_array_equal(cells, dense.ravel())
+
+
+def test_a_model_file_remembers_what_absent_labels_count(tmp_path):
+    import labelkin
+
+    Y, Z = made()
+    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer.fit(Y, scores=best(Z, 6))
+    labelkin.save(rescorer, tmp_path / "m.labelkin")
+    again = labelkin.load(tmp_path / "m.labelkin").rescore(best(Z, 6))
+    np.testing.assert_array_equal(again.data, rescorer.rescore(best(Z, 6)).data)

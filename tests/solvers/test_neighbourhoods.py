@@ -1,0 +1,139 @@
+"""Regressions on neighbours: against a general optimiser, engine against engine, bit by bit."""
+
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+from scipy import optimize, sparse
+
+from labelkin.solvers.neighbourhoods import LEAST, fit_neighbourhoods
+
+needs_numba = pytest.mark.skipif(find_spec("numba") is None, reason="needs numba")
+ENGINES = [pytest.param("compiled", marks=needs_numba), "numpy"]
+
+
+def made(n_sets=400, p=25, seed=0, unknown=False, fractions=False):
+    """Label sets in which some labels go together; label 5 is constant, label 6 rare."""
+    rng = np.random.default_rng(seed)
+    Y = rng.random((n_sets, p)) < rng.random(p) * 0.4
+    for k in range(0, p - 1, 4):
+        Y[:, k + 1] = np.where(rng.random(n_sets) < 0.7, Y[:, k], Y[:, k + 1])
+    Y[:, 5], Y[:, 6] = False, np.arange(n_sets) < 2
+    Y[0] = False
+    times = rng.random(n_sets) * 3 if fractions else rng.integers(1, 5, n_sets).astype(float)
+    hidden = (rng.random(Y.shape) < 0.1) & ~Y if unknown else np.zeros(Y.shape, bool)
+    Y, hidden = (sparse.csr_array(x.astype(float)) for x in (Y, hidden))
+    return Y, times, hidden if unknown else None
+
+
+def spread_of(Y, times):
+    sizes = Y.sum(axis=1)
+    return 1 + (times @ sizes - Y.T @ times) / times.sum()
+
+
+def reference(j, Y, times, hidden, spread, neighbours, rest):
+    """Minimise the objective of one label on the raw rows."""
+    Y = Y.toarray()
+    rows = np.ones(len(Y), bool) if hidden is None else hidden.toarray()[:, j] == 0
+    inputs = Y[:, neighbours]
+    others = Y.sum(axis=1) - inputs.sum(axis=1) - Y[:, j]
+    columns = [inputs, others[:, None] if rest else np.zeros((len(Y), 0)), np.ones((len(Y), 1))]
+    A, y, c = np.hstack(columns)[rows], Y[rows, j], times[rows]
+    penalty = 2 * spread[j] / (len(neighbours) + 2)
+
+    def objective(w):
+        m = A @ w
+        f = c @ (np.logaddexp(0, m) - y * m) + penalty / 2 * w @ w
+        return f, A.T @ (c * (1 / (1 + np.exp(-m)) - y)) + penalty * w
+
+    found = optimize.minimize(
+        objective, np.zeros(A.shape[1]), jac=True, method="L-BFGS-B",
+        options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10, "maxls": 60},
+    )  # fmt: skip
+    return found.x
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("rest", [True, False])
+@pytest.mark.parametrize("unknown", [True, False])
+def test_the_weights_are_the_optimum_on_the_raw_rows(engine, rest, unknown):
+    Y, times, hidden = made(unknown=unknown)
+    spread = spread_of(Y, times)
+    term = fit_neighbourhoods(
+        Y, times, spread, unknown=hidden, most=6, rest=rest, tol=1e-13, engine=engine
+    )
+    for j in range(0, Y.shape[1], 3):
+        column = slice(term.weights.indptr[j], term.weights.indptr[j + 1])
+        neighbours = term.weights.indices[column]
+        expected = reference(j, Y, times, hidden, spread, neighbours, rest)
+        found = term.weights.data[column] + (term.rest[j] if rest else 0.0)
+        np.testing.assert_allclose(found, expected[: len(neighbours)], rtol=0, atol=2e-5)
+        assert term.bias[j] == pytest.approx(expected[-1], abs=2e-5)
+        if rest:
+            assert term.rest[j] == pytest.approx(expected[-2], abs=2e-5)
+
+
+@needs_numba
+@pytest.mark.parametrize("rest", [True, False])
+@pytest.mark.parametrize("unknown", [True, False])
+@pytest.mark.parametrize("fractions", [True, False])
+def test_both_engines_give_the_same_numbers(rest, unknown, fractions):
+    Y, times, hidden = made(n_sets=900, p=60, seed=3, unknown=unknown, fractions=fractions)
+    settings = {"unknown": hidden, "rest": rest, "tol": 1e-13}
+    spread = spread_of(Y, times)
+    one, other = (
+        fit_neighbourhoods(Y, times, spread, engine=e, **settings) for e in ("compiled", "numpy")
+    )
+    assert (one.weights.indptr == other.weights.indptr).all()
+    assert (one.weights.indices == other.weights.indices).all()
+    np.testing.assert_allclose(one.weights.data, other.weights.data, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(one.bias, other.bias, rtol=0, atol=1e-8)
+    assert (one.rest is None) == (not rest)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_bits_with_any_number_of_threads(engine):
+    Y, times, _ = made(p=200, seed=1)
+    one, four = (
+        fit_neighbourhoods(Y, times, spread_of(Y, times), n_jobs=n, engine=engine) for n in (1, 4)
+    )
+    assert one.weights.data.tobytes() == four.weights.data.tobytes()
+    assert one.bias.tobytes() == four.bias.tobytes()
+    assert one.rest.tobytes() == four.rest.tobytes()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_neighbours_deviate_most_from_chance(engine):
+    Y, times, _ = made()
+    term = fit_neighbourhoods(Y, times, spread_of(Y, times), most=3, engine=engine)
+    dense = Y.toarray()
+    n_with, total = dense.T @ times, times.sum()
+    expected = np.outer(n_with, n_with) / total
+    z = np.abs(dense.T @ (dense * times[:, None]) - expected) / np.sqrt(expected + 0.25)
+    np.fill_diagonal(z, 0.0)
+    for j in range(Y.shape[1]):
+        best = [k for k in np.lexsort((np.arange(len(z)), -z[j]))[:3] if z[j, k] >= LEAST]
+        found = term.weights.indices[term.weights.indptr[j] : term.weights.indptr[j + 1]]
+        assert found.tolist() == sorted(best)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_labels_that_exclude_each_other_are_neighbours(engine):
+    sets = sparse.csr_array(np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]]))
+    term = fit_neighbourhoods(sets, np.full(3, 40.0), np.ones(3), engine=engine)
+    assert term.weights.nnz == 6
+    assert (term.weights.data < 0).all()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
+def test_tiny_and_empty_matrices(engine, shape):
+    empty = sparse.csr_array(shape)
+    term = fit_neighbourhoods(empty, np.ones(shape[0]), np.ones(shape[1]), engine=engine)
+    assert term.weights.shape == (shape[1], shape[1])
+    assert np.isfinite(term.bias).all()
+
+
+def test_an_engine_that_is_none_is_an_error():
+    with pytest.raises(ValueError, match="'compiled', 'numpy' or None, got 'fast'"):
+        fit_neighbourhoods(sparse.csr_array((1, 1)), np.ones(1), np.ones(1), engine="fast")

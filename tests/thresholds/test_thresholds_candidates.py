@@ -1,0 +1,80 @@
+"""Threshold rules on candidates: what they decide of dense scores that are −inf elsewhere."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelkin.label_matrix import Cells
+from labelkin.thresholds import (
+    ExpectedF1,
+    FixedCut,
+    GlobalCut,
+    LabelLimits,
+    MCut,
+    PCut,
+    RCut,
+    SCut,
+    SCutFBR,
+)  # fmt: skip
+
+RULES = [
+    FixedCut(0.3, scale="log_odds"),
+    *(GlobalCut(m) for m in ("micro_f1", "macro_f1", "document_f1", "hamming_loss", "subset_loss")),
+    SCut(),
+    SCut(2.0),
+    SCutFBR(fbr=0.5),
+    SCutFBR(fbr=0.5, variant=0),
+    PCut(),
+    PCut(0.5),
+    RCut(),
+    RCut(3),
+    MCut(scale="log_odds"),
+    ExpectedF1(scale="log_odds"),
+    LabelLimits(SCut(), at_least=1, at_most=2),
+    LabelLimits(FixedCut(scale="log_odds"), at_least=2),
+]
+
+
+def made(seed, ties, unknown, n=50, p=9):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.3).astype(float)
+    Z = rng.normal(-1, 2, Y.shape) + 2 * Y
+    where = rng.random(Y.shape) < 0.6
+    Y[:, 4] = 0
+    if unknown:
+        Y[rng.random(Y.shape) < 0.1] = np.nan
+    Z = np.round(Z) if ties else Z
+    cells = Cells.of(sparse.csr_array(where.astype(float)))
+    return Y, np.where(where, Z, -np.inf), cells.matrix(cells.at(Z))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("unknown", [False, True])
+def test_candidates_are_decided_as_dense_scores_are(rule, ties, unknown):
+    Y, dense, candidates = made(0, ties, unknown)
+    expected = rule.fit(dense, Y).decide(dense)
+    table = rule.table()
+    found = rule.fit(candidates, Y).decide(candidates)
+    assert found.dtype == bool
+    np.testing.assert_array_equal(found.toarray(), expected)
+    assert [(row.cut, row.decided) for row in rule.table()] == [
+        (row.cut, row.decided) for row in table
+    ]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+def test_known_labels_stay_known(rule):
+    Y, _, candidates = made(1, False, False)
+    candidates.data[:7], candidates.data[-7:] = np.inf, -np.inf
+    rule.fit(made(1, False, False)[2], Y)
+    decided = rule.decide(candidates)
+    at = Cells.of(candidates).at(decided.astype(float))
+    assert (at[:7] == 1).all()
+    assert (at[-7:] == 0).all()
+
+
+def test_a_document_without_candidates_is_given_nothing():
+    empty = sparse.csr_array((3, 9))
+    for rule in RULES:
+        assert rule.fit(made(0, False, False)[2], made(0, False, False)[0]).decide(empty).nnz == 0
