@@ -141,6 +141,8 @@ class LabelAudit(BaseEstimator):
     ('grain', 'wheat')
     """
 
+    #: Read where somebody tries to save one.
+    why_not_saved = "An audit is of one corpus: keep its issues_frame(), or what cleaned() returns."
     noise_: NoiseModel
 
     def __init__(
