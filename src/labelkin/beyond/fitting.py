@@ -27,7 +27,7 @@ from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 Variant = Literal["soft", "hard"] | ThresholdRule
 EvidenceWeight = float | Literal["auto"] | LearnedWeight
 
-#: With fewer documents nothing is learned about predicted labels, and they count nothing.
+#: With fewer documents nothing is learned about predicted and known labels, and they count nothing.
 _FEWEST = 8
 #: Matrices of documents × labels that are there at a time when a weight is learned.
 _COPIES = 10.5
