@@ -79,8 +79,8 @@ out of fold on the damaged labels. *content* is what a tool sees that looks at o
 proteins stand there twice: with the numbers as they are and scaled for a linear classifier; the
 better the content, the less is left for the labels.
 
-The form of the rule and its few constants were chosen while looking at errors made at random, and by
-label, in these corpora (two seeds each), so that its gain here is that of a choice among about a
+The form of the rule and its few constants were chosen while looking at errors made at random, and
+by label, in these corpora (two seeds each), so that its gain here is that of a choice among about a
 dozen rules. Within a run nothing is learned from the right labels."""
 
 
