@@ -77,7 +77,11 @@ out of fold on the damaged labels. *content* is what a tool sees that looks at o
 *cleanlab* is cleanlab itself on the same probabilities, *labels* the label evidence alone,
 *equation 2* the plain sum of content and label evidence without a learned scale. MULAN's music and
 proteins stand there twice: with the numbers as they are and scaled for a linear classifier; the
-better the content, the less is left for the labels."""
+better the content, the less is left for the labels.
+
+The form of the rule and its few constants were chosen while looking at errors made at random, and
+by label, in these corpora (two seeds each), so that its gain here is that of a choice among about a
+dozen rules. Within a run nothing is learned from the right labels."""
 
 
 def read_runs(folders: Iterable[Path]) -> list[dict[str, Any]]:
