@@ -174,9 +174,12 @@ from labelkin.experiment import apart
 apart.do_job = lambda job: time.sleep(600)
 apart.joblib.load = lambda path: None
 print(os.getpid(), flush=True)
-apart.main(".")
+apart.main(".", sys.argv[1])
 """
-STARTER = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[1]]).wait()"
+STARTER = """
+import os, subprocess, sys
+subprocess.Popen([sys.executable, '-c', sys.argv[1], str(os.getpid())]).wait()
+"""
 
 
 def test_a_process_ends_when_the_experiment_is_killed():

@@ -28,7 +28,7 @@ from labelkin.experiment.train import Matrix, Stopwatch
 from labelkin.label_matrix import LabelMatrix
 
 _JOB, _ANSWER = "job.joblib", "answer.joblib"
-_PROGRAM = "import sys; from labelkin.experiment.apart import main; main(sys.argv[1])"
+_PROGRAM = "import sys; from labelkin.experiment.apart import main; main(*sys.argv[1:])"
 #: Lines of what a process wrote that an error repeats.
 _LAST_LINES = 5
 
@@ -86,7 +86,7 @@ def train_apart(job: Job, time_limit: float | None = None) -> Answer | None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         try:
             done = subprocess.run(
-                [sys.executable, "-c", _PROGRAM, folder],
+                [sys.executable, "-c", _PROGRAM, folder, str(os.getpid())],
                 env=environment,
                 timeout=time_limit,
                 capture_output=True,
@@ -144,9 +144,12 @@ def _largest_memory() -> float:
     return float(largest if sys.platform == "darwin" else 1024 * largest)
 
 
-def main(folder: str) -> None:
-    """Do the job that lies in a folder, and leave the answer there, for as long as one waits."""
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+def main(folder: str, parent: str) -> None:
+    """Do the job that lies in a folder, and leave the answer there, for as long as one waits.
+
+    The parent's number is given: who asks for it may have been orphaned while starting.
+    """
+    threading.Thread(target=_end_with, args=(int(parent),), daemon=True).start()
     joblib.dump(do_job(joblib.load(Path(folder) / _JOB)), Path(folder) / _ANSWER)
 
 
