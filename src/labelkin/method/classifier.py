@@ -123,7 +123,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
     >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"]
     >>> topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain"], ["gold"]]
     >>> X = CountVectorizer().fit_transform(texts)
-    >>> model = LabelDependenceClassifier(content=NaiveBayes(), evidence_weight=1).fit(X, topics)
+    >>> model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, topics)
     >>> model.label_sets(model.predict(X[2:3]))
     [('gold',)]
 

@@ -166,9 +166,10 @@ def test_axe_finds_nothing_serious(open_page, review, scheme, keep_picture):
     page.click("#open-help")
     found["help"] = inspect(page, axe, "#help")
     page.keyboard.press("Escape")
-    for _ in range(2):
+    page.locator("#help").wait_for(state="hidden")
+    for number in (2, 3):
         page.keyboard.press("j")
-    page.locator("#question-about", has_text="Issue 3 of 3").wait_for()
+        page.locator("#question-about", has_text=f"Issue {number} of 3").wait_for()
     page.keyboard.press("n")
     asked(page, "wrong", "gold")
     page.keyboard.press("x")
