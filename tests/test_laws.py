@@ -109,11 +109,12 @@ def test_weight_zero_is_the_content_alone(model, seed):
 @pytest.mark.parametrize("model", WHOLE, ids=repr)
 @given(seed=seeds, weight=st.sampled_from([0.3, 1.0]))
 @laws
-def test_all_other_labels_known_is_the_label_classifier_on_true_labels(model, seed, weight):
+def test_all_other_labels_known_is_equation_2_on_true_labels(model, seed, weight):
     X, Y = documents(seed)
     fitted = clone(model).set_params(evidence_weight=weight).fit(X, Y)
     prior = logit(Y.mean(axis=0))
-    expected = fitted.content_.log_odds(X) + fitted.rescorer_.labels_.log_odds(Y) - prior
+    said = fitted.rescorer_.labels_.log_odds(Y) - prior
+    expected = fitted.content_.log_odds(X) + weight * said
     for j in range(Y.shape[1]):
         known = Y.astype(float)
         known[:, j] = np.nan

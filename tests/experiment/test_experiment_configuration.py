@@ -43,7 +43,28 @@ BEYOND = ("+BLR+M2 w=auto", "+BLR+M1cut", "+offset", "+calibration")
 RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "NotEmpty")
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+REVEAL = ("reveal-reuters", "reveal-ohsumed", "reveal-rcv1-sample", "reveal-mulan")
+
+
+@pytest.mark.parametrize("name", REVEAL)
+def test_labels_are_revealed_to_the_learned_weight_on_the_content_of_beyond(name):
+    reveal, beyond = find_experiment(name), find_experiment(name.replace("reveal", "beyond"))
+    there = {corpus.name: corpus for corpus in beyond.corpora}
+    assert (reveal.name, reveal.reveal, beyond.reveal) == (name, True, False)
+    for corpus in reveal.corpora:
+        assert (corpus.identity(), corpus.content) == (
+            there[corpus.name].identity(),
+            there[corpus.name].content,
+        )
+        contents = ("NB", "kNN", "SVM")
+        assert systems(reveal, corpus.name) == [
+            f"{content}{addition}" for content in contents for addition in ("", BEYOND[0])
+        ]
+        told = [run for run in reveal.runs() if run.configuration.get("reveal")]
+        assert {run.system.addition.weight for run in told} == {"auto"}
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if name not in REVEAL])
 def test_every_shipped_experiment_names_the_systems_of_the_paper(name):
     experiment = find_experiment(name)
     few = name in ("social", "beyond-delicious")
@@ -85,7 +106,7 @@ def test_the_experiments_are_shipped():
     assert set(SHIPPED) == {
         "reuters21578", "ohsumed23", "rcv1", "rcv1-tokens", "rcv1-sample", "music", "proteins",
         "social", "text-classics", "beyond-reuters", "beyond-ohsumed", "beyond-rcv1-sample",
-        "beyond-mulan", "beyond-delicious", "demo",
+        "beyond-mulan", "beyond-delicious", "demo", *REVEAL,
     }  # fmt: skip
 
 

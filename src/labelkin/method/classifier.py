@@ -127,8 +127,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
     >>> model.label_sets(model.predict(X[2:3]))
     [('gold',)]
 
-    A person rejects wheat, and grain becomes less likely:
+    A person rejects wheat, and grain becomes less likely. (Five documents are too few to learn how
+    much labels count; the paper counts them in full.)
 
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, topics)
     >>> before = model.predict_proba(X[:1])[0, 2]
     >>> bool(model.predict_proba(X[:1], known={"rejected": ["wheat"]})[0, 2] < before)
     True
