@@ -42,7 +42,7 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
 }
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
 #: scores are always log-odds, and what decides before limits is the rule's own affair.
-_OURS = {"n_jobs", "random_state", "scale", "rule"}
+_OURS = {"n_jobs", "random_state", "scale", "rule", "top"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
