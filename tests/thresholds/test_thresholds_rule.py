@@ -232,6 +232,8 @@ def test_what_is_wrong_with_scores_is_said(rule):
         fitted.decide(scores[:, :4])
     with pytest.raises(ValueError, match=r"documents × labels, \(n, 5\), got shape \(5,\)"):
         fitted.decide(scores[0])
+    with pytest.raises(ValueError, match=r"documents × labels, \(n, 5\), got shape \(40, 4\)"):
+        fitted.decide(sparse.csr_array(scores[:, :4]))
     with pytest.raises(ValueError, match="must have the same documents, got 39 and 40"):
         clone(rule).fit(scores[1:], Y)
     with pytest.raises(ValueError, match=r"\(n, 5\), got shape \(40, 3\)"):

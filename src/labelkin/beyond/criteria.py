@@ -9,7 +9,7 @@ out, and a label set with unknown cells is right when its known cells are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,12 @@ from scipy import sparse
 
 from labelkin.metrics.decisions import DecisionCounts, count_by_document, count_decisions
 from labelkin.metrics.judged import Truth, above_zero
-from labelkin.metrics.probabilities import log_losses, squared_errors, sum_probabilities
+from labelkin.metrics.probabilities import (
+    ProbabilitySums,
+    log_losses,
+    squared_errors,
+    sum_probabilities,
+)
 from labelkin.metrics.rankings import first_errors
 
 Matrix = NDArray[np.float64]
@@ -29,6 +34,8 @@ Scored = Any
 _GROUPS = 20
 #: Standard errors beyond which a loss is clear.
 _CLEAR = 3.0
+#: Documents whose candidates are judged at a time.
+_ROWS = 8192
 
 
 def _micro_f1(log_odds: Scored, truth: Truth) -> float:
@@ -45,14 +52,23 @@ def _subset_loss(log_odds: Scored, truth: Truth) -> float:
 
 def _brier(log_odds: Scored, truth: Truth) -> float:
     if sparse.issparse(log_odds):
-        return float(sum_probabilities(truth, log_odds, 1).squared_error.sum())
+        return float(sum(sums.squared_error.sum() for sums in _sums_of_blocks(log_odds, truth)))
     return float(truth.weight @ squared_errors(truth, log_odds).sum(axis=1))
 
 
 def _log_loss(log_odds: Scored, truth: Truth) -> float:
     if sparse.issparse(log_odds):
-        return float(sum_probabilities(truth, log_odds, 1).log_loss.sum())
+        return float(sum(sums.log_loss.sum() for sums in _sums_of_blocks(log_odds, truth)))
     return float(truth.weight @ log_losses(truth, log_odds).sum(axis=1))
+
+
+def _sums_of_blocks(log_odds: sparse.csr_array, truth: Truth) -> Iterator[ProbabilitySums]:
+    """Judge candidates some documents at a time: what lies between is many times their size."""
+    for start in range(0, log_odds.shape[0], _ROWS):
+        rows = slice(start, start + _ROWS)
+        unknown = None if truth.unknown is None else truth.unknown[rows]
+        block = Truth(truth.positive[rows], unknown, truth.weight[rows])
+        yield sum_probabilities(block, log_odds[rows], 1)
 
 
 #: Losses by name; only their order counts.

@@ -196,12 +196,8 @@ class NaiveBayes(LogOddsClassifier):
             X, labels = self._read(X, y if classes is None else read_labels(y, names=classes))
             self._learn(X, labels, read_sample_weight(X, sample_weight))
             return self
-        if self.target_kind_ != "multilabel":
-            raise ValueError(
-                "partial_fit counts label sets; a 1-d y of classes is fitted in one piece."
-            )
         documents = self._read_documents(X, reset=False)
-        labels = read_labels(y, names=self.label_names_)
+        labels = read_labels(y, names=self.classes_)
         if labels.shape[0] != documents.shape[0]:
             raise ValueError(
                 f"X and y must have the same number of documents, got {documents.shape[0]} and y "

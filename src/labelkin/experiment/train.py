@@ -46,7 +46,7 @@ BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", 
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
 #: scores are always log-odds, and what decides before limits is the rule's own affair. What a
 #: classifier prints or keeps beside its answers changes none of them.
-_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold"}
+_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "top"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.

@@ -214,7 +214,10 @@ class LabelRescorer(BaseEstimator):
         candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
         complete = self._read_known(known, len(content))
         before, parts = self.combination_.taken_apart(content, complete)
-        after = self._posterior_of_rows(content, complete) if self.rules_ else before
+        if candidates is None:
+            after = self._keep_rules(before)
+        else:
+            after = self._keep_rules_of_rows(before, content, complete)
         if self.rules_ is not None:
             moved = np.zeros_like(before)
             np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
@@ -338,23 +341,28 @@ class LabelRescorer(BaseEstimator):
             rows = slice(start, start + step)
             some = None if known is None else _some_known(known, rows, content.shape[0])
             dense = spread_out(content[rows])
-            found = self._posterior_of_rows(dense, self._read_known(some, len(dense)))
+            complete = self._read_known(some, len(dense))
+            found = self.combination_.posterior(dense, complete)
+            found = self._keep_rules_of_rows(found, dense, complete)
             found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
             joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
             parts.append(joined.matrix(self._to_scale(joined.at(found))))
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
-    def _posterior_of_rows(self, content: Matrix, known: Matrix | None) -> Matrix:
-        """Return the posterior of content in which labels that are no candidates are −inf.
+    def _keep_rules_of_rows(
+        self, posterior: Matrix, content: Matrix, known: Matrix | None
+    ) -> Matrix:
+        """Return what rules leave, where content is −inf for labels that are no candidates.
 
         To rules such a label is improbable, not rejected; it is a candidate once it is lifted.
         """
-        posterior = self.combination_.posterior(content, known)
         if self.rules_ is None:
             return posterior
         is_absent = np.isneginf(content) & np.isneginf(posterior)
         if known is not None:
             is_absent &= np.isnan(known)
+        if not is_absent.any():
+            return self._keep_rules(posterior)
         kept = self._keep_rules(np.where(is_absent, _IMPROBABLE, posterior))
         return np.where(is_absent & (kept <= _IMPROBABLE), -np.inf, kept)
 
