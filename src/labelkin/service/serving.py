@@ -121,6 +121,8 @@ class Limits:
         Requests that may wait for their turn; the next one is answered 503 at once.
     seconds : float, default 30
         From the first byte of a request to its answer.
+    journal_bytes : int, default 16 GiB
+        Size of a journal, from which on nothing more is saved.
 
     Examples
     --------
@@ -136,6 +138,7 @@ class Limits:
     workers: int = 4
     waiting: int = 256
     seconds: float = 30.0
+    journal_bytes: int = 16 * 2**30
 
     def __post_init__(self) -> None:
         for field in fields(self):
