@@ -83,7 +83,7 @@ def test_damage_is_found_before_anything_is_learned(path, how, capsys):
     DAMAGE[how](path)
     before = path.read_bytes()
     for opened in (Journal, read_journal):
-        with pytest.raises(ValueError, match="is damaged: .*labelkin journal recover") as caught:
+        with pytest.raises(ValueError, match=r"is damaged: .*labelkin journal recover") as caught:
             opened(path)
         assert str(path) in str(caught.value)
     assert not journal_upkeep.check(path).is_whole
@@ -212,7 +212,7 @@ def test_journals_of_the_first_format_are_written_anew(tmp_path):
             f"PRAGMA application_id={0x6C6B696E}; PRAGMA user_version=1;"
         )
     database.close()
-    with pytest.raises(ValueError, match="has format 1.*labelkin journal recover"):
+    with pytest.raises(ValueError, match=r"has format 1.*labelkin journal recover"):
         Journal(path)
     found = journal_upkeep.recover(path, tmp_path / "new.sqlite")
     assert (found.sound, found.unchecked, found.damaged) == (0, 1, [])
