@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
-from labelkin.scikit_learn import params_of_rows, rows_of
+from labelkin.scikit_learn import params_of_rows, rows_of, sound_sparse
 from labelkin.splits import stratified_folds
 
 
@@ -205,7 +205,9 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
                 "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
             )
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return validate_data(
+            self, sound_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset
+        )
 
     def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.target_kind_ == "multilabel":
@@ -255,7 +257,7 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return X
     return validate_data(
-        estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
+        estimator, sound_sparse(X), accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
     )
 
 

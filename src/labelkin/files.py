@@ -132,8 +132,7 @@ def _clear_leftovers(folder: Path, beginning: str) -> None:
     """Remove what killed processes have begun for the same file and nobody writes any more."""
     pattern = re.compile(re.escape(beginning) + r"[0-9a-f]{16}\.part")
     with suppress(OSError):
-        for name in filter(pattern.fullmatch, os.listdir(folder)):
-            left = folder / name
+        for left in [path for path in folder.iterdir() if pattern.fullmatch(path.name)]:
             if left.stat().st_mtime < time.time() - _LEFT_OVER:
                 with left.open("rb") as file:
                     if try_lock(file.fileno()):

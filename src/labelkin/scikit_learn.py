@@ -21,6 +21,30 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
 
+def sound_sparse(X: Any) -> Any:
+    """Return documents as they are; a sparse matrix with positions outside it is an error.
+
+    Neither SciPy nor scikit-learn looks, and compiled loops follow positions wherever they lead.
+    """
+    if sparse.issparse(X) and X.format in ("csr", "csc"):
+        width = X.shape[1 if X.format == "csr" else 0]
+        ends, places = X.indptr, X.indices[: X.indptr[-1]]
+        if (
+            ends[0] != 0
+            or len(places) != ends[-1]
+            or len(X.data) < ends[-1]
+            or len(ends) != X.shape[0 if X.format == "csr" else 1] + 1
+            or (ends[1:] < ends[:-1]).any()
+            or (len(places) and not 0 <= places.min() <= places.max() < width)
+        ):
+            raise ValueError(
+                "X must be a sparse matrix whose parts fit each other, got positions outside its "
+                f"shape {X.shape}, or rows that do not follow each other. Make it anew from its "
+                "values and their positions."
+            )
+    return X
+
+
 def rows_of(X: Any, index: NDArray[np.int64]) -> Any:
     """Return some documents of an array, sparse matrix, DataFrame or list."""
     return X.tocsr()[index] if sparse.issparse(X) else _safe_indexing(X, index)

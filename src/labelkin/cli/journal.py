@@ -1,4 +1,4 @@
-"""``labelkin journal``: look at what ``serve`` has saved, save it from damage, copy it, export it."""
+"""``labelkin journal``: check what ``serve`` has saved, recover it, copy it, export it."""
 
 from __future__ import annotations
 

@@ -430,8 +430,8 @@ def explained(path: Path) -> Iterator[None]:
 def damaged(path: Path, what: str) -> ValueError:
     """Return the error of a journal that cannot be read as it was written."""
     return ValueError(
-        f"The journal {path} is damaged: {' '.join(what.split())}. See what is lost by: labelkin journal check "
-        f"{path} – and save what can be read by: labelkin journal recover {path} NEW"
+        f"The journal {path} is damaged: {' '.join(what.split())}. See what is lost by: "
+        f"labelkin journal check {path} – and save what can be read by: labelkin journal recover {path} NEW"
     )
 
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.label_matrix.record import check_choice
+from labelkin.scikit_learn import sound_sparse
 from labelkin.text.words import TermOutput, check_whole_number
 
 Criterion = Literal["information_gain", "chi2"]
@@ -91,7 +92,7 @@ class TermSelection(TermOutput, SelectorMixin, BaseEstimator):
         if y is None:
             raise ValueError("TermSelection requires y to be passed, but the target y is None.")
         check_whole_number("k", self.k)
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, sound_sparse(X), accept_sparse="csr")
         self.scores_: Values = term_scores(X, y, criterion=self.criterion, combine=self.combine)
         return self
 
@@ -255,7 +256,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
 
     def _read(self, X: ArrayLike, reset: bool) -> sparse.csr_matrix:
         """Return a copy without stored zeros, checked."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        X = validate_data(self, sound_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset)
         counts = sparse.csr_matrix(X, copy=True)
         counts.sum_duplicates()
         counts.eliminate_zeros()
