@@ -57,7 +57,7 @@ def test_a_forged_matrix_is_an_error_when_it_is_asked_about(forge):
         model.predict_proba(X)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error::RuntimeWarning")
 @pytest.mark.parametrize("make", [NearestNeighbours, PlattSVM, NaiveBayes])
 @pytest.mark.parametrize("value", [1e308, 1e-308, 1e160])
 def test_huge_and_tiny_numbers_are_taken_or_an_error_about_x(make, value):

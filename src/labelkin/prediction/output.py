@@ -124,7 +124,8 @@ class Output:
 
     def __exit__(self, *_error: object) -> None:
         if self.durable:
-            self.file.close()
+            with naming(self.path):
+                self.file.close()
 
 
 def cut_torn_line(path: Path) -> int:

@@ -280,6 +280,7 @@ class Journal:
             for value in (["x" * size] if size else []) + [_now()]:
                 with self._database:
                     self._database.execute("BEGIN IMMEDIATE")
+                    insert(self._database, ())
                     self._database.execute("REPLACE INTO about VALUES ('tried', ?)", (value,))
         return [[] for _ in range(n_questions)]
 
