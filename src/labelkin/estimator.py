@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
-from labelkin.scikit_learn import params_of_rows, rows_of, sound_sparse
+from labelkin.scikit_learn import params_of_rows, read_numbers, rows_of, sound_sparse
 from labelkin.splits import stratified_folds
 
 
@@ -205,9 +205,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
                 "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
             )
-        return validate_data(
-            self, sound_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset
-        )
+        return read_numbers(self, X, reset)
 
     def _probabilities(self, log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
         if self.target_kind_ == "multilabel":

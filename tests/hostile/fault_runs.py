@@ -216,7 +216,9 @@ def main():
     folder = place / "whole"
     folder.mkdir()
     scene.prepare(folder)
-    n_calls = child(lambda: acting(folder, -1, 0))["result"]
+    whole = child(lambda: acting(folder, -1, 0))
+    assert whole["error"] is None, whole
+    n_calls = whole["result"]
     scene.done = scene.done or child(lambda: scene.state(folder))["result"]
     for error, number in ERRORS.items():
         for call in range(0, n_calls, every):
