@@ -1,9 +1,11 @@
 """The files of docs/deployment.md start what they say, as far as that can be tried here."""
 
+import json
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +26,8 @@ def options_of(*words):
 
 
 def test_the_unit_starts_a_command_that_exists():
-    [line] = re.findall(r"^ExecStart=\S+/labelkin (.*)$", (FOLDER / "labelkin.service").read_text(), re.M)
+    text = (FOLDER / "labelkin.service").read_text()
+    [line] = re.findall(r"^ExecStart=\S+/labelkin (.*)$", text, re.M)
     options_of(*shlex.split(line))
 
 
@@ -72,3 +75,32 @@ def test_nginx_takes_the_proxy(tmp_path):
     command = ["nginx", "-t", "-c", tmp_path / "nginx.conf", "-p", tmp_path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_dependency_is_on_the_page_and_none_is_copyleft():
+    import tomllib
+
+    top = FOLDER.parent.parent
+    about = tomllib.loads((top / "pyproject.toml").read_text())["project"]
+    extras = about["optional-dependencies"]
+    named = [*about["dependencies"]]
+    for extra in ("fast", "cli", "text", "plot", "rules", "serve"):
+        named += extras[extra]
+    page = (FOLDER.parent / "dependencies.md").read_text().lower().replace("_", "-")
+    for line in named:
+        assert f"| {re.match(r'[A-Za-z0-9_-]+', line)[0].lower()} |" in page
+    assert "gpl" not in page
+
+
+def test_the_bill_of_materials_names_versions():
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.make.dependencies", "--sbom"],
+        cwd=FOLDER.parent.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    bill = json.loads(done.stdout)
+    assert bill["bomFormat"] == "CycloneDX"
+    purls = [component["purl"] for component in bill["components"]]
+    assert any(re.fullmatch(r"pkg:pypi/numpy@\d+\.\d+.*", purl) for purl in purls)

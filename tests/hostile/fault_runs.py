@@ -41,7 +41,7 @@ def run(*arguments):
     """Run a command; its message is the error where it fails."""
     printed = io.StringIO()
     try:
-        with redirect_stdout(io.StringIO()), redirect_stderr(printed):
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO())), redirect_stderr(printed):
             cli.main([str(argument) for argument in arguments])
     except SystemExit as end:
         if end.code:

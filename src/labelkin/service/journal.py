@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from stat import S_ISREG
@@ -512,8 +512,13 @@ def is_sound(number: int, values: Sequence[object], given: object) -> bool:
 
 def _entry(row: Sequence[str]) -> Entry:
     _, model, accepted, rejected, text = row
-    yes, no = (tuple(map(intern, json.loads(names))) for names in (accepted, rejected))
-    return Entry(model, text, yes, no)
+    return Entry(intern(model), text, _names(accepted), _names(rejected))
+
+
+@lru_cache(4096)
+def _names(written: str) -> tuple[str, ...]:
+    """Return the labels of a cell; documents have the same few label sets again and again."""
+    return tuple(map(intern, json.loads(written)))
 
 
 def identity(database: sqlite3.Connection) -> str:
