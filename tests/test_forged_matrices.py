@@ -37,8 +37,10 @@ FORGERIES = [outside, negative, rows_back, too_far]
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csc_matrix], ids=["csr", "csc"])
 @pytest.mark.parametrize(
     "make",
-    [NearestNeighbours, PlattSVM, NaiveBayes, LabelDependenceClassifier, TermWeights, TermSelection]
-    + [lambda: PerLabel(NaiveBayes())],
+    [
+        *(NearestNeighbours, PlattSVM, NaiveBayes, LabelDependenceClassifier),
+        *(TermWeights, TermSelection, lambda: PerLabel(NaiveBayes())),
+    ],
     ids=["knn", "svm", "bayes", "dependence", "weights", "selection", "per_label"],
 )
 def test_a_forged_matrix_is_an_error(make, kind, forge):

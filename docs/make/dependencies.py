@@ -24,9 +24,9 @@ _HEAD = """\
 # What labelkin is installed with
 
 Run-time dependencies, theirs included, and the licences that their own metadata name; made by
-`python -m docs.make.dependencies`. `make sbom` prints what is installed, with versions, as a CycloneDX
-bill of materials. None is copyleft. The lowest versions stand in `pyproject.toml`; `make test-lowest` runs the tests with
-them.
+`python -m docs.make.dependencies`. `make sbom` prints what is installed, with versions, as a
+CycloneDX bill of materials. None is copyleft. The lowest versions stand in `pyproject.toml`;
+`make test-lowest` runs the tests with them.
 
 | package | needed by | licence |
 |---|---|---|
@@ -36,9 +36,9 @@ them.
 def found_packages() -> dict[str, tuple[Distribution, str]]:
     """Return every package that labelkin and its extras install, with what asks for it first."""
     found: dict[str, tuple[Distribution, str]] = {}
-    waiting = [("labelkin", frozenset(EXTRAS), "")]
+    waiting = [("labelkin", frozenset(EXTRAS))]
     while waiting:
-        name, extras, by = waiting.pop(0)
+        name, extras = waiting.pop(0)
         try:
             package = distribution(name)
         except PackageNotFoundError:  # of another system or Python
@@ -51,7 +51,7 @@ def found_packages() -> dict[str, tuple[Distribution, str]]:
                     found[key] = (distribution(wanted), asked)
                 except PackageNotFoundError:
                     continue
-                waiting.append((wanted, its_extras, asked))
+                waiting.append((wanted, its_extras))
     return dict(sorted(found.items()))
 
 

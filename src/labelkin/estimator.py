@@ -254,9 +254,8 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     if hasattr(X, "columns") or _is_texts(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return X
-    return validate_data(
-        estimator, sound_sparse(X), accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
-    )
+    numbers = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+    return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
 
 
 def _is_texts(X: Any) -> bool:

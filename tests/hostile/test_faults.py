@@ -29,9 +29,7 @@ def layer(tmp_path_factory):
     ("scene", "every"),
     [("save", 1), ("journal", 2), ("predict", 3), ("train", 5), ("experiment", 40)],
 )
-def test_after_any_fault_it_is_the_old_state_or_the_new(
-    layer, tmp_path, scene, every, long_proofs
-):
+def test_after_any_fault_it_is_the_old_state_or_the_new(layer, tmp_path, scene, every, long_proofs):
     done = subprocess.run(
         [sys.executable, HERE / "fault_runs.py", scene, tmp_path, str(1 if long_proofs else every)],
         env={**os.environ, "LD_PRELOAD": str(layer), "OMP_NUM_THREADS": "1"},

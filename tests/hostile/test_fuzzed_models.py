@@ -3,6 +3,7 @@
 Every changed file has a right checksum. What a load may cost is stated here, and in SECURITY.md.
 """
 
+# ruff: noqa: B023 - what is drawn is used at once
 import copy
 import json
 import os
@@ -113,21 +114,21 @@ def grown(parts, draw):
     name, fields = draw.choice((("LinearTerm", ("weights", "bias")), ("Calibration", ("slope",))))
     last, made = len(parts) - 1, []
     for i in range(draw.choice((5, 40, 400))):
-        made.append({"object": [name, dict.fromkeys(fields, {"part": last + i})]})
+        made.append({"object": [name, {field: {"part": last + i} for field in fields}]})
     return [*parts, *made]
 
 
-class Hangs(Exception):
+class HangsError(Exception):
     """A load that does not end."""
 
 
 def stop(*_):
-    raise Hangs
+    raise HangsError
 
 
 def test_every_changed_file_is_an_error_or_a_model_in_linear_time(honest, tmp_path, long_proofs):
     n_cases, outcomes = (10_000 if long_proofs else 250), {"model": 0, "error": 0}
-    seed = int(os.environ.get("LABELKIN_FUZZ_SEED", 0))
+    seed = int(os.environ.get("LABELKIN_FUZZ_SEED", "0"))
     signal.signal(signal.SIGALRM, stop)
     worst_seconds = worst_memory = 0.0
     for case in range(n_cases):
@@ -163,7 +164,9 @@ def test_every_changed_file_is_an_error_or_a_model_in_linear_time(honest, tmp_pa
             worst_seconds = max(worst_seconds, seconds)
         assert peak < MEMORY + MEMORY_A_BYTE * size, f"case {case}: {peak} of {size}"
         worst_memory = max(worst_memory, peak / size)
-    print(f"{n_cases} files: {outcomes}, at most {worst_seconds:.3f} s, {worst_memory:.0f} bytes/byte")
+    print(
+        f"{n_cases} files: {outcomes}, at most {worst_seconds:.3f} s, {worst_memory:.0f} bytes/byte"
+    )
     assert min(outcomes.values()) > n_cases / 100, "both must occur"
 
 

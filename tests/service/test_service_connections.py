@@ -84,7 +84,9 @@ def test_many_slow_connections_keep_nobody_out(service):
 
 def test_bodies_are_bounded_together(service):
     """Three bodies of 150 kB are on their way; there is no room for a fourth."""
-    head = "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 190000\r\n"
+    head = (
+        "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 190000\r\n"
+    )
     begun = [connect(service, head, "\r\n", "x" * 150_000) for _ in range(3)]
     time.sleep(0.5)
     with connect(service, head, "\r\n", "x" * 150_000) as one_more:

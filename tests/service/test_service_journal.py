@@ -285,7 +285,7 @@ def test_a_file_that_vanishes_during_the_commit_is_noticed(journal, path, monkey
 
 
 def test_one_journal_has_one_writer(journal, path):
-    with pytest.raises(ValueError, match="One service writes a journal, and .* by another"):
+    with pytest.raises(ValueError, match=r"One service writes a journal, and .* by another"):
         Journal(path)
     import subprocess
     import sys

@@ -429,7 +429,7 @@ def chain(n_parts, name, fields):
     """Parts that each refer to the one before by all their fields: as text or hash, 2ⁿ of them."""
     parts = [{"object": [name, dict.fromkeys(fields, 0)]}]
     for i in range(n_parts - 1):
-        parts.append({"object": [name, dict.fromkeys(fields, {"part": i})]})
+        parts.append({"object": [name, {key: {"part": i} for key in fields}]})
     return parts
 
 

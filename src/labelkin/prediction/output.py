@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -99,7 +100,8 @@ class Output:
 
         One that another process is writing is an error.
         """
-        file = path.open("ab" if resume and path.exists() else "xb")
+        # Unbuffered: what could not be written must not be tried again when the file is closed.
+        file = path.open("ab" if resume and path.exists() else "xb", buffering=0)
         if not try_lock(file.fileno()):
             file.close()
             raise ValueError(
@@ -111,13 +113,22 @@ class Output:
         return cls(file, durable=True, path=path)
 
     def write(self, text: str) -> None:
-        """Write, and wait until it is written."""
+        """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
+        rest = memoryview(text.encode("utf-8", "backslashreplace"))
         with naming(self.path):
-            self.file.write(text.encode("utf-8", "backslashreplace"))
-            if self.durable:
-                to_disk(self.file)
-            else:
+            if not self.durable:
+                self.file.write(rest)
                 self.file.flush()
+                return
+            start = self.file.seek(0, os.SEEK_END)
+            try:
+                while rest:
+                    rest = rest[self.file.write(rest) :]
+                to_disk(self.file)
+            except OSError:
+                with suppress(OSError):
+                    self.file.truncate(start)
+                raise
 
     def __enter__(self) -> Self:
         return self

@@ -69,9 +69,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
                 self.stop_watching()
             elif self.deadline is None:
                 self.waiting[self] = None
-                self.deadline = self.loop.call_later(
-                    limits.header_seconds, self.turn_away, _SLOW
-                )
+                self.deadline = self.loop.call_later(limits.header_seconds, self.turn_away, _SLOW)
 
         def stop_watching(self) -> None:
             self.waiting.pop(self, None)

@@ -432,7 +432,8 @@ def damaged(path: Path, what: str) -> ValueError:
     """Return the error of a journal that cannot be read as it was written."""
     return ValueError(
         f"The journal {path} is damaged: {' '.join(what.split())}. See what is lost by: "
-        f"labelkin journal check {path} – and save what can be read by: labelkin journal recover {path} NEW"
+        f"labelkin journal check {path} – and save what can be read by: "
+        f"labelkin journal recover {path} NEW"
     )
 
 

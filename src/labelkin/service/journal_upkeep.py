@@ -185,10 +185,10 @@ def _rows(database: sqlite3.Connection) -> Iterator[tuple[str, int, list[str] | 
                 ).fetchone()
             except (sqlite3.DatabaseError, UnicodeError):
                 row = ()
-            row = row or ()  # numbers have no gaps: one that is not there was lost
-            values = list(row[: len(columns)])
-            is_ours = bool(row) and (
-                is_sound(number, values, row[-1])
+            found: list[Any] = list(row or ())  # numbers have no gaps: what is not there was lost
+            values = found[: len(columns)]
+            is_ours = bool(found) and (
+                is_sound(number, values, found[-1])
                 if is_checked
                 else all(isinstance(value, str) for value in values)
             )

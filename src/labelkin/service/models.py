@@ -30,7 +30,7 @@ from labelkin.text import WordCounts
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
-#: Labels that the model does not have are counted by name, so many of them; anyone can make them up.
+#: Labels that the model does not have are counted by name, so many: anyone can make them up.
 _MOST_UNKNOWN = 5_000
 #: Documents are gathered for so long before a refit: each of them shows within a second, …
 _GATHER_SECONDS = 0.15
