@@ -4,6 +4,7 @@
 ``serving``          ``create_app``, ``serve``: models → an application, an address; the bounds
 ``app``              the application put together, the page, and /api: suggestions that respond to
                      accepted and rejected labels, and why
+``connections``      how many there may be, and how long a header may take
 ``guard``            hosts, origins, the token, the body's size
 ``messages``         what /api takes and answers; problem+json
 ``annif``            /v1: Annif's REST API
@@ -11,6 +12,7 @@
 ``answers``          a request → labels with the parts of their log-odds, reasons, the label map
 ``models``           a model that is served, and how it learns from the journal
 ``journal``          labelled documents, durable before the answer; ``read_journal`` to train on it
+``journal_upkeep``   journals checked, recovered, backed up and exported
 ``running_service``  models, journals and worker threads together
 ===================  ===============================================================================
 
