@@ -71,3 +71,13 @@ def test_huge_and_tiny_numbers_are_taken_or_an_error_about_x(make, value):
         assert "X" in str(error)
         return
     assert np.isfinite(answers).all()
+
+
+def test_the_label_that_cannot_be_fitted_is_named():
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.linear_model import LogisticRegression
+
+    sets = [["rare", "sea"], *([["sea"], ["town"]] * 10)]
+    X = np.random.default_rng(0).random((len(sets), 3))
+    with pytest.raises(ValueError, match=r"the label 'rare' \(1 of 21 documents have it\) cannot"):
+        PerLabel(CalibratedClassifierCV(LogisticRegression(), cv=2)).fit(X, sets)

@@ -82,7 +82,9 @@ def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_p
     assert status == 0
     acknowledged = [text for client in clients for text in client.acknowledged]
     found = Counter(read_journal(journal).documents)
-    print(f"{n_kills} kills, {len(acknowledged)} saved, {sum(c.answered for c in clients)} answered")
+    print(
+        f"{n_kills} kills, {len(acknowledged)} saved, {sum(c.answered for c in clients)} answered"
+    )
     assert [client.strange for client in clients if client.strange] == []
     assert len(acknowledged) > n_kills
     assert {text: found[text] for text in acknowledged if found[text] != 1} == {}
