@@ -60,7 +60,9 @@ class Client(threading.Thread):
 
 @pytest.mark.long
 def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_proofs):
-    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (8, 3, 3)
+    if not long_proofs:
+        pytest.skip("test_service_kill.py has the small one")
+    n_clients, n_kills, seconds = 100, 10, 60
     journal, ends = tmp_path / "journal.sqlite", threading.Event()
     server = ServerProcess(small_model, journal)
     address = [server.address]
