@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long test-scikit-learn check format lint types bench bench-scale
+.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale sbom
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -21,6 +21,13 @@ test-scikit-learn: .venv-lowest/use .venv-newest/use  ## the contract on the low
 		.venv-$$end/bin/python -m pip list | grep -E '^(numpy|scipy|scikit-learn|numba) ' && \
 		.venv-$$end/bin/python -m pytest $(CONTRACT) || exit 1; \
 	done
+
+test-lowest: .venv-minimum/use  ## all but the browser on the lowest version of everything that is declared
+	.venv-minimum/bin/python -m pip list
+	.venv-minimum/bin/python -m pytest -n 2 --dist loadgroup --ignore tests/docs_make --ignore tests/test_wheel.py
+
+sbom: .venv/use  ## what is installed with labelkin, its versions and licences, as CycloneDX
+	$(BIN)/python -m docs.make.dependencies --sbom
 
 check: lint types test  ## format, lint, types, layers, tests, examples
 
@@ -51,6 +58,19 @@ FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
 	$(PYTHON) -m venv .venv-lowest
 	$(PYTHON) -c '$(BOUNDS)' | sed 's/>=/==/' > .venv-lowest/bounds.txt
 	.venv-lowest/bin/python -m pip install --quiet --constraint .venv-lowest/bounds.txt $(FOR_CONTRACT)
+	touch $@
+
+# Every extra at its minimum, and the tools of the tests as they are.
+EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	extras = about["optional-dependencies"]; \
+	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve") for n in extras[k]]; \
+	print(*about["dependencies"], *wanted, sep="\n")
+
+.venv-minimum/use: pyproject.toml
+	$(PYTHON) -m venv .venv-minimum
+	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/>=/==/' > .venv-minimum/bounds.txt
+	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/bounds.txt \
+		--editable ".[all]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
 	touch $@
 
 .venv-newest/use: pyproject.toml

@@ -17,7 +17,7 @@ EXTRAS = {
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
     "rules": ["rdflib"],
-    "serve": ["fastapi", "prometheus_client", "uvicorn"],
+    "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
 IMPORTED_AS = {"PyStemmer": "Stemmer", "prometheus-client": "prometheus_client"}

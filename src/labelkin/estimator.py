@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.odds import ALMOST_ZERO, probability_of
-from labelkin.scikit_learn import params_of_rows, rows_of
+from labelkin.scikit_learn import params_of_rows, read_numbers, rows_of, sound_sparse
 from labelkin.splits import stratified_folds
 
 
@@ -208,7 +208,7 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
                 f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
                 "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
             )
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        return read_numbers(self, X, reset)
 
     def _probabilities(self, log_odds: Any) -> Any:
         if sparse.issparse(log_odds):
@@ -261,9 +261,8 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     if hasattr(X, "columns") or _is_texts(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return X
-    return validate_data(
-        estimator, X, accept_sparse=True, dtype=None, ensure_all_finite=False, reset=reset
-    )
+    numbers = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+    return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
 
 
 def _is_texts(X: Any) -> bool:

@@ -5,22 +5,40 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import secrets
+import stat
+import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+if sys.platform != "win32":
+    import fcntl
+
 #: How cells begin that a spreadsheet computes.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: Seconds after which a file that nobody writes any more is a leftover of a killed process.
+_LEFT_OVER = 60
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Yield a new file in the same folder, which takes the place of ``path`` at the end.
 
     Until it is whole and on disk, ``path`` stays as it was, also after an error or a kill; of
-    several writers the last wins whole. A link stays a link: what it points to is replaced.
+    several writers the last wins whole. A link stays a link: what it points to is replaced, and who
+    may read that stays the same. What is no ordinary file, and what is read-only, is an error and
+    stays; an error of the disk names ``path``.
+
+    Parameters
+    ----------
+    path : Path
+        What is replaced, or made.
+    mode : int, default 0o666
+        Who may do what with a new file, before the process's umask.
 
     Examples
     --------
@@ -32,15 +50,94 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     '42'
     """
     target = path.resolve()
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    old = _replaceable(target)
+    beginning = f".{target.name[:50]}."
+    _clear_leftovers(target.parent, beginning)
+    part = target.with_name(f"{beginning}{secrets.token_hex(8)}.part")
     try:
-        with part.open("xb") as file:
-            yield file
-            to_disk(file)
-        part.replace(target)
-        names_to_disk(target.parent)
+        with naming(path, part):
+            with os.fdopen(_new_file(part, old, mode), "wb") as file:
+                try_lock(file.fileno())  # who clears leftovers sees that it is none
+                yield file
+                to_disk(file)
+            part.replace(target)
+            names_to_disk(target.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Have errors of the system name ``path`` where they name nothing, or a part of it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(part)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def check_ordinary(path: Path) -> None:
+    """Raise for a device, a pipe or a folder: what is saved would take its place."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        kind = "folder" if target.is_dir() else "device or pipe"
+        raise FileExistsError(
+            f"What is written takes the place of a file, and {path} is a {kind}. Name an ordinary "
+            "file."
+        )
+
+
+def try_lock(descriptor: int, *, wait: bool = False) -> bool:
+    """Lock an open file against others who do; return whether we have it (always, if we wait).
+
+    Closing the file lets go, and so does the end of the process, however it ends. Windows has no
+    such lock: there one process at a time is the user's care.
+    """
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def _replaceable(target: Path) -> os.stat_result | None:
+    """Return what is said of a file that is to be replaced; ``None``: there is none."""
+    check_ordinary(target)
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        return None
+    if not old.st_mode & 0o222:
+        raise PermissionError(
+            f"{target} is read-only and stays as it is. Allow writing (chmod u+w), or name another "
+            "file."
+        )
+    return old
+
+
+def _new_file(part: Path, old: os.stat_result | None, mode: int) -> int:
+    """Make a file with the mode and the owner of the old one, as far as that is ours to do."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(part, flags, mode if old is None else 0o600)
+    if old is not None and hasattr(os, "fchmod"):
+        with suppress(OSError):  # only root may give files away
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+        with suppress(OSError):  # some file systems have no modes
+            os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    return descriptor
+
+
+def _clear_leftovers(folder: Path, beginning: str) -> None:
+    """Remove what killed processes have begun for the same file and nobody writes any more."""
+    pattern = re.compile(re.escape(beginning) + r"[0-9a-f]{16}\.part")
+    with suppress(OSError):
+        for left in [path for path in folder.iterdir() if pattern.fullmatch(path.name)]:
+            if left.stat().st_mtime < time.time() - _LEFT_OVER:
+                with left.open("rb") as file:
+                    if try_lock(file.fileno()):
+                        left.unlink()
 
 
 def write_whole(path: Path, data: str | bytes) -> None:

@@ -18,7 +18,73 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
+from sklearn.utils.sparsefuncs_fast import inplace_csr_row_normalize_l2
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    has_fit_parameter,
+    validate_data,
+)
+
+
+def sound_sparse(X: Any) -> Any:
+    """Return documents as they are; a sparse matrix with positions outside it is an error.
+
+    Neither SciPy nor scikit-learn looks, and compiled loops follow positions wherever they lead.
+    """
+    if sparse.issparse(X) and X.ndim == 2 and X.format in ("csr", "csc"):
+        width = X.shape[1 if X.format == "csr" else 0]
+        ends, places = X.indptr, X.indices[: X.indptr[-1]]
+        if (
+            ends[0] != 0
+            or len(places) != ends[-1]
+            or len(X.data) < ends[-1]
+            or len(ends) != X.shape[0 if X.format == "csr" else 1] + 1
+            or (ends[1:] < ends[:-1]).any()
+            or (len(places) and not 0 <= places.min() <= places.max() < width)
+        ):
+            raise ValueError(
+                "X must be a sparse matrix whose parts fit each other, got positions outside its "
+                f"shape {X.shape}, or rows that do not follow each other. Make it anew from its "
+                "values and their positions."
+            )
+    return X
+
+
+def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
+    """Return documents as float64, dense or CSR, after every check that scikit-learn has for them.
+
+    What a step before has just made, sparse and without names, is checked here in a tenth of the
+    time: a service is asked about one text at a time.
+    """
+    if (
+        not reset
+        and sparse.issparse(sound_sparse(X))
+        and X.format == "csr"
+        and X.dtype.kind in "iuf"
+        and X.ndim == 2
+        and X.shape[0]
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        and not get_config()["assume_finite"]
+        and _have_finite_sum(X.data)
+    ):
+        return X.astype(np.float64, copy=False)
+    return validate_data(
+        estimator, sound_sparse(X), accept_sparse="csr", dtype=np.float64, reset=reset
+    )
+
+
+def _have_finite_sum(values: NDArray[Any]) -> bool:
+    """Return whether all are finite; not where they only add up to what is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
+
+
+def unit_length(rows: Any) -> Any:
+    """Scale the rows of a CSR matrix to length 1, in place; what ``normalize`` does, unwrapped."""
+    inplace_csr_row_normalize_l2(rows)
+    return rows
 
 
 def rows_of(X: Any, index: NDArray[np.int64]) -> Any:

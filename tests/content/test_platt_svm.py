@@ -11,7 +11,7 @@ from labelkin.solvers import linear_svm as lockstep_svm
 
 def world(seed=0, n=200, d=20, p=4):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.4, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(n, d, density=0.4, random_state=rng))
     Y = (X @ rng.normal(size=(d, p)) + rng.normal(0, 0.4, (n, p)) > 0.3).astype(int)
     return X, Y
 

@@ -204,3 +204,27 @@ def test_objects_and_rows_come_with_their_places():
         ("f, line 3", ["x\ny", "2"]),
         ("f, line 5", ["3", "4"]),
     ]
+
+
+def test_a_long_line_is_read_in_linear_time_and_has_a_greatest_length(monkeypatch):
+    import io
+    import time
+
+    from labelkin.corpora import lines
+
+    def seconds(n_bytes):
+        start = time.process_time()
+        assert [len(line) for line in lines.decoded_lines(io.BytesIO(b"x" * n_bytes))] == [n_bytes]
+        return time.process_time() - start
+
+    seconds(1 << 20)
+    assert seconds(64 << 20) < 1.5  # in quadratic time it takes 2 GB of copies
+    monkeypatch.setattr(lines, "LONGEST_LINE", 3_000_000)
+    assert [*lines.decoded_lines(io.BytesIO(b"x" * 2_900_000 + b"\ny"))][1] == "y"
+    with pytest.raises(ValueError, match="the stream, line 2: a line may have 3,000,000 charact"):
+        [*lines.decoded_lines(io.BytesIO(b"a\n" + b"x" * 9_000_000))]
+
+
+def test_a_number_of_5000_digits_names_its_line():
+    with pytest.raises(ValueError, match="the stream, line 1: a line must be one JSON object"):
+        [*Documents(['{"id": ' + "1" * 5000 + ', "text": ""}'], "jsonl")]

@@ -167,3 +167,12 @@ def test_load_recognises_the_format_by_its_name(write):
 def test_blocks_have_a_document_at_least(write):
     with pytest.raises(ValueError, match="block must be at least 1, got 0"):
         next(Documents(write(TEA)).blocks(0))
+
+
+def test_ids_are_on_every_line_or_on_none(write):
+    bare = [{key: row[key] for key in ("text", "labels", "split")} for row in (TEA, SUGAR)]
+    corpus = read_jsonl(write(*bare))
+    assert corpus.ids is None
+    assert corpus.documents.tolist() == ["Tea, please.", "Sugar?"]
+    with pytest.raises(ValueError, match="line 2: either every document must have an id or none"):
+        read_jsonl(write(TEA, bare[1]))

@@ -11,7 +11,8 @@ from threading import Thread
 import httpx
 import uvicorn
 
-from labelkin.service import create_app
+from labelkin.service import Limits, create_app
+from labelkin.service.connections import bounded_protocol
 from labelkin.service.serving import listen
 
 #: Serves what its arguments name, prints its address, and ends as the tests want it to.
@@ -45,7 +46,8 @@ journal.insert = slow
 def serving(*models, **options):
     """Serve models in a thread; give a client of it."""
     app = create_app(models, **options)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+    http = bounded_protocol(options.get("limits") or Limits())
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, http=http))
     with listen("127.0.0.1", 0) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -173,3 +173,31 @@ def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
         assert reasons["content_constant"] == pytest.approx(reasons["parts"]["content"], abs=1e-9)
         related = client.get("/api/models/near/related", params={"label": label})
         assert related.status_code == 200
+
+
+def test_a_deleted_journal_is_noticed_by_saving_and_by_ready(news_file, tmp_path):
+    path = tmp_path / "journal.sqlite"
+    with serving(news_file, journal=path) as client:
+        assert client.post("/api/models/news/documents", json={"text": "a"}).status_code == 201
+        assert client.get("/ready").status_code == 200
+        for file in tmp_path.iterdir():
+            file.unlink()
+        for answer in (
+            client.get("/ready"),
+            client.post("/api/models/news/documents", json={"text": "a"}),
+        ):
+            assert answer.status_code == 503
+            assert "journal.sqlite" in answer.json()["detail"]
+            assert "was moved, deleted or replaced" in answer.json()["detail"]
+
+
+def test_labels_that_are_made_up_are_counted_to_a_bound(news_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("labelkin.service.models._MOST_UNKNOWN", 50)
+    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+        for i in range(3):
+            labels = [f"made up {i} {j}" for j in range(100)]
+            request = {"text": "a", "accepted": labels}
+            assert client.post("/api/models/news/documents", json=request).status_code == 201
+        state = "/api/models/news/journal"
+        wait_until(lambda: client.get(state).json()["learned"] == 3)
+        assert len(client.get(state).json()["unknown"]) == 50

@@ -222,7 +222,7 @@ def newer(path):
     [
         (damaged, "is no journal of labelkin: file is not a database"),
         (foreign, "is an SQLite file, but no journal of labelkin"),
-        (newer, "has format 9, and this version knows 1"),
+        (newer, "has format 9, and this version knows 2"),
     ],
 )
 def test_files_that_are_no_journals_are_an_error_and_left_alone(path, make, reason):
@@ -254,3 +254,91 @@ def test_reading_needs_none_of_the_web():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_a_journal_that_was_moved_deleted_or_replaced_acknowledges_nothing(journal, path, tmp_path):
+    journal.append([Entry("m", "kept", ())]).result()
+    for file in (path, path.with_name(path.name + "-wal")):
+        away = file.rename(tmp_path / "away")
+        for entries in ([Entry("m", "lost", ())], []):
+            with pytest.raises(OSError, match="was moved, deleted or replaced") as caught:
+                journal.append(entries).result()
+            assert caught.value.filename == str(file)
+        file.write_bytes(away.read_bytes())
+        with pytest.raises(OSError, match="was moved, deleted or replaced"):
+            journal.append([Entry("m", "lost", ())]).result()
+        away.replace(file)
+    assert journal.append([Entry("m", "again", ())]).result() == [2]
+    assert read_journal(path).documents == ["kept", "again"]
+
+
+def test_a_file_that_vanishes_during_the_commit_is_noticed(journal, path, monkeypatch):
+    real = journal_module.insert
+
+    def deleting(database, entries):
+        path.unlink()
+        return real(database, entries)
+
+    monkeypatch.setattr(journal_module, "insert", deleting)
+    with pytest.raises(OSError, match="was moved, deleted or replaced"):
+        journal.append([Entry("m", "lost", ())]).result()
+
+
+def test_one_journal_has_one_writer(journal, path):
+    with pytest.raises(ValueError, match=r"One service writes a journal, and .* by another"):
+        Journal(path)
+    import subprocess
+    import sys
+
+    program = "import sys; from pathlib import Path; from labelkin.service.journal import Journal\n"
+    program += "try: Journal(Path(sys.argv[1]))\nexcept ValueError as error: print(error)"
+    done = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=True
+    )
+    assert "is being written by another" in done.stdout
+    assert journal.append([Entry("m", "ours", ())]).result() == [1]
+    assert read_journal(path).documents == ["ours"]
+    journal.close()
+    Journal(path).close()
+
+
+def test_only_its_owner_may_read_a_journal(journal, path):
+    journal.append([Entry("m", "secret", ())]).result()
+    for file in path.parent.iterdir():
+        assert file.stat().st_mode & 0o777 == 0o600, file
+
+
+def test_whether_it_can_be_written_is_tried(journal, path):
+    """A full disk: SQLite may have no further page."""
+    journal.append([Entry("m", "x" * 20_000, ())]).result()
+    journal._fresh_until = 0.0
+    assert journal.append([]).result() == []
+    (pages,) = journal._database.execute("PRAGMA page_count").fetchone()
+    journal._database.execute(f"PRAGMA max_page_count={pages}")
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        journal.append([Entry("m", "y" * 50_000, ())]).result()
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        journal.append([]).result()
+    journal._database.execute("PRAGMA max_page_count=10000")
+    assert journal.append([]).result() == []
+    assert journal.append([Entry("m", "y" * 50_000, ())]).result() == [2]
+
+
+def test_a_journal_has_a_greatest_size(path):
+    journal = Journal(path, most_bytes=100_000)
+    with pytest.raises(OSError, match="may have 100000 bytes"):
+        for _ in range(20):
+            journal.append([Entry("m", "z" * 20_000, ())]).result()
+    assert journal.append([]).result() == []
+    journal.close()
+
+
+def test_what_is_no_ordinary_file_is_no_journal(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(ValueError, match="is an ordinary file"):
+        Journal(tmp_path / "fifo")
+
+
+def test_labels_are_replayed_without_the_texts(journal):
+    journal.append([Entry("m", "long" * 1000, ("a", "b"), ("c",))]).result()
+    assert journal.replay("m", texts=False) == [Entry("m", "", ("a", "b"), ("c",))]

@@ -184,7 +184,7 @@ def test_blocks_of_queries_do_not_change_the_answer(way):
 @needs_numba
 def test_both_engines_agree_on_sparse_documents():
     rng = np.random.default_rng(12)
-    X = unit_rows(sparse.random_array((900, 400), density=0.05, rng=rng, format="csr"))
+    X = unit_rows(sparse.csr_array(sparse.random(900, 400, density=0.05, random_state=rng)))
     index, blocked = (
         similar_documents(X[:600], X[600:], 25, engine=engine)
         for engine in ("inverted_index", "blocked_product")

@@ -25,7 +25,7 @@ def engine(request):
 def made_up(seed=0, n_documents=60, n_labels=4, n_folds=5):
     """Sparse documents of unequal length, one of them empty; labels that the terms hint at."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n_documents, 25), density=0.25, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(n_documents, 25, density=0.25, random_state=rng))
     X.data += 0.2
     X = X.toarray()
     X[7] = 0.0

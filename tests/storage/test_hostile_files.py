@@ -2,7 +2,9 @@
 
 import copy
 import json
+import os
 import random
+import time
 import warnings
 
 import numpy as np
@@ -229,7 +231,8 @@ def test_a_pipeline_that_would_read_pickles_from_a_folder_does_not(honest, tmp_p
     state = {"steps": [{"tuple": ["only", {"part": 0}]}], "memory": "/tmp/cache", "verbose": False}
     parts = [note(None), {"object": ["sklearn.pipeline.Pipeline", state]}]
     written = {"model": {"part": 1}, "parts": parts, "arrays": []}
-    model = load(put_together(tmp_path / "forged", honest, written))
+    about = honest | {"classes": ["sklearn.pipeline.Pipeline", NORMALIZER], "labels": []}
+    model = load(put_together(tmp_path / "forged", about, written))
     assert model.memory is None
 
 
@@ -287,7 +290,7 @@ def test_depth_bombs_are_errors(honest, tmp_path, opening, depth):
         ({}, "neither a value nor a part"),
         ({"tuple": 1}, "a list of things is expected"),
         ({"dict": [["a"], []]}, "1 keys and 0 values"),
-        ({"dict": [[["a"]], [1]]}, "cannot be one (unhashable type: 'list')"),
+        ({"dict": [[["a"]], [1]]}, "cannot be one (a list)"),
         ({"set": [[1]]}, "cannot be one"),
         ({"scalar": ["|O", "00" * 8]}, "never stored"),
         ({"scalar": ["<f8", "00"]}, "has 1 bytes"),
@@ -420,3 +423,130 @@ def test_a_changed_model_that_loads_does_not_crash_the_interpreter_when_used(tmp
             except (ValueError, IndexError, FloatingPointError):
                 continue
     assert used > 50
+
+
+def chain(n_parts, name, fields):
+    """Parts that each refer to the one before by all their fields: as text or hash, 2ⁿ of them."""
+    parts = [{"object": [name, dict.fromkeys(fields, 0)]}]
+    for i in range(n_parts - 1):
+        parts.append({"object": [name, {key: {"part": i} for key in fields}]})
+    return parts
+
+
+WAYS_IN = {
+    "a key": lambda last: {"dict": [[last], [1]]},
+    "a set": lambda last: {"set": [last]},
+    "a frozenset": lambda last: {"frozenset": [last]},
+    "a key in a tuple": lambda last: {"dict": [[{"tuple": [last]}], [1]]},
+    "bytes": lambda last: {"bytes": last},
+    "an int": lambda last: {"int": last},
+    "a float": lambda last: {"float": last},
+    "a type": lambda last: {"type": last},
+    "a function": lambda last: {"function": last},
+    "a dtype": lambda last: {"dtype": last},
+    "a slice": lambda last: {"slice": [last, last]},
+    "a tuple": lambda last: {"tuple": last},
+    "a random state": lambda last: {"random state": last},
+    "requests": lambda last: {"metadata requests": [last, {"dict": [["fit"], [last]]}]},
+    "a request": lambda last: {
+        "metadata requests": ["x", {"dict": [["fit"], [{"dict": [["a"], [last]]}]]}]
+    },
+}
+OBJECTS_IN = {
+    "sparse": lambda last: {"sparse": ["csr_array", [last, last], 1, 2, 3]},
+    "sparse parts": lambda last: {"sparse": [last]},
+    "features": lambda last: {
+        "object": ["sklearn.feature_extraction.text.HashingVectorizer", {"n_features": last}]
+    },
+    "input": lambda last: {
+        "object": ["sklearn.feature_extraction.text.CountVectorizer", {"input": last}]
+    },
+    "jobs": lambda last: {"object": [NORMALIZER, {"n_jobs": last}]},
+    "terms": lambda last: {
+        "object": [
+            "sklearn.feature_extraction.text.CountVectorizer",
+            {"vocabulary_": {"dict": [["a"], [last]]}},
+        ]
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def shared_parts():
+    """The fields of named tuples and frozen records that have a hash."""
+    from labelkin.storage import trusted
+    from labelkin.storage.codec import _fields
+
+    name = "LinearTerm"
+    return chain(60, name, _fields(trusted.named("class", name)))
+
+
+@pytest.mark.parametrize("way", [*WAYS_IN, *OBJECTS_IN])
+def test_a_small_file_with_shared_parts_costs_little_time(why_not, shared_parts, way):
+    """As a text or a hash the last part is 2⁶⁰ parts: this ends, or nothing does."""
+    last = {"part": len(shared_parts) - 1}
+    part = note(WAYS_IN[way](last)) if way in WAYS_IN else OBJECTS_IN[way](last)
+    start = time.process_time()
+    why_not([*shared_parts, part])
+    assert time.process_time() - start < 5
+
+
+def test_a_long_chain_of_parts_is_no_deep_recursion(why_not, shared_parts):
+    name, state = shared_parts[0]["object"]
+    parts = chain(3000, name, tuple(state))
+    assert "a text is expected" in why_not([*parts, note({"bytes": {"part": 2999}})])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("names", 5), ("implies", [True]), ("implies", [[{"part": 0}, 1]]), ("groups", 3)],
+)
+def test_rules_of_other_types_are_errors(why_not, tmp_path, field, value):
+    rules = Rules(implies=[("town", "sea")])
+    path = save(LabelRescorer(rules=rules).fit(SETS), tmp_path / "ruled")
+    about, model, data = take_apart(path)
+    for part in model["parts"]:
+        if part.get("object", [""])[0] == "BoundRules":
+            part["object"][1][field] = value
+    with pytest.raises(ValueError, match="rules"):
+        load(put_together(tmp_path / "forged", about, model, data))
+
+
+def test_keys_made_to_collide_are_an_error(why_not):
+    keys = [{"int": hex(k * (2**61 - 1))} for k in range(20_000)]
+    assert "hash cannot tell apart" in why_not([note({"dict": [keys, [0] * len(keys)]})])
+    pairs = {"set": [{"tuple": [key]} for key in keys[:1000]]}
+    assert "hash cannot tell apart" in why_not([note(pairs)])
+
+
+@pytest.mark.parametrize("name", ["fit", "transform", "get_params", "set_output"])
+def test_an_attribute_does_not_take_the_place_of_a_method(why_not, name):
+    assert f"has the attribute '{name}'" in why_not([{"object": [NORMALIZER, {name: 1}]}])
+
+
+def test_a_vectoriser_counts_in_numbers(why_not):
+    state = {"dtype": {"dtype": "<U99999999"}, "vocabulary_": {"dict": [[], []]}}
+    name = "sklearn.feature_extraction.text.CountVectorizer"
+    assert "counts in the dtype <U99999999" in why_not([{"object": [name, state]}])
+
+
+def test_a_file_does_not_choose_how_many_processes_are_started(tmp_path):
+    model = NearestNeighbours(n_jobs=1).fit(X, SETS)
+    about, written, data = take_apart(save(model, tmp_path / "model"))
+    text = json.dumps(written).replace('"n_jobs": 1', '"n_jobs": 4000')
+    forged = put_together(tmp_path / "forged", about, json.loads(text), data)
+    assert 1 <= load(forged).n_jobs <= os.cpu_count()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        ("labels", ["lie1", "lie2"], "other labels than its model has"),
+        ("labels", ["sea"], "other labels than its model has"),
+        ("classes", [], "other classes than it holds"),
+    ],
+)
+def test_a_description_that_lies_is_an_error(tmp_path, key, value, reason):
+    about, written, data = take_apart(save(LabelRescorer().fit(SETS), tmp_path / "model"))
+    with pytest.raises(ValueError, match=reason):
+        load(put_together(tmp_path / "forged", about | {key: value}, written, data))

@@ -10,17 +10,25 @@ an error of the library names the option. Modules are loaded by the command that
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 _NEEDS = {"typer", "rich", "click"}
 _CLI_EXTRA = 'The command line needs typer and rich: pip install "labelkin[cli]"'
+_OF_DISKS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and end with its exit code; ``None``: the arguments of this process."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us, as daemons do
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     try:
         code = _run(arguments)
     except KeyboardInterrupt:
@@ -36,14 +44,31 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         from labelkin.cli.app import run
 
-        return run(arguments)
+        code = run(arguments)
+        sys.stdout.flush()
+        return code
     except UnicodeError as error:
         _end(f"The text must be in the encoding that is named, got: {error}.", 2)
+    except BrokenPipeError:  # whoever read our results has had enough
+        _forget_stdout()
+        return 1
     except OSError as error:
-        _end(_which_file(error), 2)
+        if error.errno not in _OF_DISKS:
+            _end(_which_file(error), 2)
+        _forget_stdout()
+        # What is written to a file names it.
+        _end(f"stdout: {error.strerror}." if error.filename is None else _which_file(error), 1)
+    except MemoryError as error:
+        _end(f"There is not enough memory. {error}", 1)
     except (ValueError, TypeError, ImportError) as error:
         missing = isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0]
         _end(_CLI_EXTRA if missing in _NEEDS else str(error), 2)
+
+
+def _forget_stdout() -> None:
+    """Let what cannot be written be lost: Python would try again at the end, and complain."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _which_file(error: OSError) -> str:

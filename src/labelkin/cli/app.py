@@ -43,6 +43,7 @@ class Commands(TyperGroup):
         "audit": LazyCommand("audit", "Find wrong and missing labels in a corpus."),
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),
+        "journal": LazyCommand("journal", "Journals: check, recover, back up, export."),
         "corpus": LazyCommand("experiments", "Corpora: list, look at, and fetch them."),
         "experiment": LazyCommand("experiments", "Experiments: the paper's tables, your corpus."),
         "report": LazyCommand("experiments", "Write tables from stored runs."),

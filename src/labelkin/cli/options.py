@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 
 import typer
 
+from labelkin.files import check_ordinary
 from labelkin.registry import Kind, check_name, names
 
 if TYPE_CHECKING:
@@ -245,6 +246,7 @@ def check_out(out: Path, source: str | Path) -> None:
         raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
     if not out.parent.is_dir():
         raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
+    check_ordinary(out)
     if out.exists() and Path(source).exists() and out.samefile(source):
         raise ValueError(f"--out must be another file than the input, got {out}. Name a new file.")
 

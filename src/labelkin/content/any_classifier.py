@@ -142,7 +142,7 @@ class PerLabel(LogOddsClassifier):
         self._check_parameters()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_one)(self.estimator, X, labels.column(j), params or {})
+            delayed(_fit_one)(self.estimator, X, labels.column(j), params or {}, labels.names[j])
             for j in range(labels.shape[1])
         )
         self.is_exact_ = [_is_exact(estimator, X) for estimator in self.estimators_]
@@ -174,7 +174,9 @@ def needs_probabilities(estimator: Any) -> str:
     )
 
 
-def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any]) -> Any:
+def _fit_one(
+    estimator: Any, X: Any, target: NDArray[np.float64], params: dict[str, Any], label: Any
+) -> Any:
     """Fit a clone on the documents for which the label is known; ``None`` if they all agree."""
     rows = np.flatnonzero(~np.isnan(target))
     classes = target[rows].astype(np.int64)
@@ -183,7 +185,14 @@ def _fit_one(estimator: Any, X: Any, target: NDArray[np.float64], params: dict[s
     if len(rows) < len(target):
         X, params = rows_of(X, rows), params_of_rows(X, params, rows)
     with threadpool_limits(1, user_api="blas"):  # the same bytes whatever n_jobs
-        return clone(estimator).fit(X, classes, **params)
+        try:
+            return clone(estimator).fit(X, classes, **params)
+        except ValueError as error:
+            n_positive = int(classes.sum())
+            raise ValueError(
+                f"The classifier of the label {str(label)!r} ({n_positive} of {len(classes)} "
+                f"documents have it) cannot be fitted: {error}"
+            ) from error
 
 
 def _is_exact(estimator: Any, X: Any) -> bool:

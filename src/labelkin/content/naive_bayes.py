@@ -32,6 +32,8 @@ _DENSE_CELLS = 2**23
 _FEW_VALUES = 256
 #: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
 _NOBODY = 1e-9
+#: Beyond it, sums over documents could leave the range of numbers.
+_LARGEST_COUNT = 1e290
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,12 @@ class NaiveBayes(LogOddsClassifier):
             raise ValueError(
                 f"Negative values in data passed to NaiveBayes: term counts must be at least 0, "
                 f"got {smallest:g}. Use PlattSVM or PerLabel(GaussianNB()) for such features."
+            )
+        largest = X.data.max(initial=0) if sparse.issparse(X) else X.max(initial=0)
+        if largest > _LARGEST_COUNT:
+            raise ValueError(
+                f"X must hold term counts that can be added up, at most {_LARGEST_COUNT:g}, got "
+                f"{largest:g}. Scale the features."
             )
         X = sparse.csr_array(X)
         if not X.has_canonical_format:

@@ -383,7 +383,7 @@ def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[st
         place = f"{name}, line {number}"
         try:
             found = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # of syntax, depth, or 5,000 digits
             raise ValueError(
                 f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
                 "Is the file cut off?"

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 _BLOCK = 1 << 20
+#: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
+LONGEST_LINE = 100_000_000
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 #: How packed files begin, whatever they are called.
 _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
@@ -82,7 +84,8 @@ def decoded_lines(
     name = name or (path.name if path else "the stream")
     utf8 = codecs.lookup(encoding).name == "utf-8"
     decoder = codecs.getincrementaldecoder("utf-8-sig" if utf8 else encoding)()
-    number, position, rest, block = 1, 0, "", b"more"
+    number, position, block = 1, 0, b"more"
+    rest: list[str] = []  # pieces of a line that has not ended yet
     with _unpacked(source) as (file, kind):
         # A stream must not wait until a whole block is there.
         read = file.read if path else getattr(file, "read1", file.read)
@@ -93,15 +96,23 @@ def decoded_lines(
                 raise _not_whole(name, number, kind, error) from None
             position += len(block)
             try:
-                lines = (rest + decoder.decode(block, final=not block)).split("\n")
+                first, *lines = decoder.decode(block, final=not block).split("\n")
             except UnicodeDecodeError as error:
                 raise _wrong_bytes(name, number, position, encoding, error) from None
-            rest = lines.pop()
-            for line in lines:
-                yield line + "\n"
-            number += len(lines)
-    if rest:
-        yield rest
+            rest.append(first)
+            if lines:
+                yield "".join(rest) + "\n"
+                rest = [lines.pop()]
+                for line in lines:
+                    yield line + "\n"
+                number += len(lines) + 1
+            elif len(rest) * _BLOCK > LONGEST_LINE and sum(map(len, rest)) > LONGEST_LINE:
+                raise ValueError(
+                    f"{line_of(name, number)}: a line may have {LONGEST_LINE:,} characters, and "
+                    "this one has more. Is it text, a document per line?"
+                )
+    if last := "".join(rest):
+        yield last
 
 
 def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[bytes]]]:

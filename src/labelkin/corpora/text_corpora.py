@@ -23,9 +23,10 @@ def read_jsonl(
 ) -> Corpus:
     """Read a corpus from JSON lines.
 
-    Every line is an object with ``"id"`` (text or whole number), ``"text"``, ``"labels"`` (a list
-    of texts, which may be empty) and maybe ``"split"``, ``"train"`` or ``"test"``. Other keys and
-    blank lines are passed over. A file without ``"split"`` is all for training.
+    Every line is an object with ``"text"``, ``"labels"`` (a list of texts, which may be empty) and
+    maybe ``"id"`` (text or whole number) and ``"split"``, ``"train"`` or ``"test"``: on every line
+    or on none. Other keys and blank lines are passed over. A file without ``"split"`` is all for
+    training.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def read_jsonl(
         What the file is written in.
     """
     documents = Documents(
-        path, "jsonl", needed=("id", "text", "labels"), optional=("split",), encoding=encoding
+        path, "jsonl", needed=_NEEDED, optional=("id", "split"), encoding=encoding
     )
     return corpus_of(documents, path=Path(path), name=name)
 
@@ -195,10 +196,14 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
 
 
 def _check_distinct_ids(documents: Sequence[Document]) -> None:
+    without = [document.place for document in documents if document.id is None]
+    if 0 < len(without) < len(documents):
+        raise ValueError(
+            f"{without[0]}: either every document must have an id or none, got {len(without)} of "
+            f"{len(documents)} documents without."
+        )
     first: dict[str, str] = {}
-    for document in documents:
-        if document.id is None:
-            continue
+    for document in () if without else documents:
         ident = str(document.id)
         if ident in first:
             raise ValueError(

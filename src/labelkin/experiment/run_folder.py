@@ -25,7 +25,6 @@ import json
 import os
 import platform
 import shutil
-import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,9 +44,6 @@ from labelkin import files
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.label_matrix import LabelMatrix, read_labels
-
-if sys.platform != "win32":
-    import fcntl
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
@@ -349,13 +345,7 @@ def locked(path: Path, *, wait: bool) -> Iterator[bool]:
     """Hold the lock file ``path``; yield whether we got it (always, if we wait)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
-        ours = True
-        if sys.platform != "win32":  # no flock there: one process at a time
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                ours = False
-        yield ours  # closing the file lets go
+        yield files.try_lock(file.fileno(), wait=wait)  # closing the file lets go
 
 
 @contextmanager

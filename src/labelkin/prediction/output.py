@@ -13,13 +13,14 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
 from labelkin.corpora.documents import Document
-from labelkin.files import csv_text, plain_cell, to_disk, write_whole
+from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -85,33 +86,57 @@ class Output:
         Open for writing.
     durable : bool
         Whether every piece is to reach the disk; not for streams.
+    path : Path, default "stdout"
+        What errors call it.
     """
 
     file: BinaryIO
     durable: bool
+    path: Path = Path("stdout")
 
     @classmethod
     def to_file(cls, path: Path, *, resume: bool = False) -> Self:
-        """Open a new file; or one that is there, to go on after its last whole line."""
-        if resume and path.exists():
+        """Open a new file; or one that is there, to go on after its last whole line.
+
+        One that another process is writing is an error.
+        """
+        # Unbuffered: what could not be written must not be tried again when the file is closed.
+        file = path.open("ab" if resume and path.exists() else "xb", buffering=0)
+        if not try_lock(file.fileno()):
+            file.close()
+            raise ValueError(
+                f"Answers are written by one process, and {path} is being written by another. Wait "
+                "for that one, or name another file."
+            )
+        if resume:
             cut_torn_line(path)
-            return cls(path.open("ab"), durable=True)
-        return cls(path.open("xb"), durable=True)
+        return cls(file, durable=True, path=path)
 
     def write(self, text: str) -> None:
-        """Write, and wait until it is written."""
-        self.file.write(text.encode("utf-8", "backslashreplace"))
-        if self.durable:
-            to_disk(self.file)
-        else:
-            self.file.flush()
+        """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
+        rest = memoryview(text.encode("utf-8", "backslashreplace"))
+        with naming(self.path):
+            if not self.durable:
+                self.file.write(rest)
+                self.file.flush()
+                return
+            start = self.file.seek(0, os.SEEK_END)
+            try:
+                while rest:
+                    rest = rest[self.file.write(rest) :]
+                to_disk(self.file)
+            except OSError:
+                with suppress(OSError):
+                    self.file.truncate(start)
+                raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_error: object) -> None:
         if self.durable:
-            self.file.close()
+            with naming(self.path):
+                self.file.close()
 
 
 def cut_torn_line(path: Path) -> int:

@@ -4,6 +4,7 @@
 ``serving``          ``create_app``, ``serve``: models → an application, an address; the bounds
 ``app``              the application put together, the page, and /api: suggestions that respond to
                      accepted and rejected labels, and why
+``connections``      how many there may be, and how long a header may take
 ``guard``            hosts, origins, the token, the body's size
 ``messages``         what /api takes and answers; problem+json
 ``annif``            /v1: Annif's REST API
@@ -12,6 +13,7 @@
 ``models``           a model that is served, and how it learns from the journal
 ``journal``          labelled documents and answers to issues, durable before the answer;
                      ``read_journal`` and ``read_answers`` to train on them
+``journal_upkeep``   journals checked, recovered, backed up and exported
 ``review``           the issues of an audit, one after another, and what people say of them
 ``running_service``  models, journals and worker threads together
 ===================  ===============================================================================

@@ -194,7 +194,12 @@ async def suggest_batch(
     ]
 
 
-@router.post("/projects/{project_id}/learn", status_code=204, responses=declared(404, 422, 504))
+@router.post(
+    "/projects/{project_id}/learn",
+    status_code=204,
+    response_model=None,  # older versions of FastAPI take None for a body
+    responses=declared(404, 422, 504),
+)
 async def learn(project_id: str, documents: list[IndexedDocument], service: Service) -> None:
     """Learn from labelled documents; they are in the journal before the answer."""
     model = service.model(project_id)
@@ -250,7 +255,10 @@ async def _read_form(request: Request) -> SuggestForm:
             errors="strict",
             max_num_fields=100,
         )
-        return SuggestForm.model_validate(dict(pairs))
+        form = dict(pairs)
+        if len(form) < len(pairs):
+            raise ValueError("a field must come once, and one comes again")
+        return SuggestForm.model_validate(form)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
     except ValueError as error:

@@ -19,6 +19,7 @@ EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 #: Where a token is needed; the page itself, health and metrics hold nothing to protect.
 _BEHIND_TOKEN = ("/api", "/v1")
 
+_SCHEMES = ("http", "https")
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'",
@@ -59,13 +60,17 @@ class Guard:
         self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
         self._token = None if token is None else token.encode()
         self._limits = limits
+        self._held = 0  # bytes of all bodies that are here
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the application answer, or answer with a problem; a fault of ours is logged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        has_begun = False
+        has_begun, wants_body = False, scope["method"] != "HEAD"
+        if not wants_body:  # the answer of GET, without its body
+            scope["method"] = "GET"
+        held = _Held()
 
         async def sending(message: Message) -> None:
             nonlocal has_begun
@@ -74,11 +79,13 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
+            elif not wants_body:
+                message = {**message, "body": b""}
             await send(message)
 
         try:
             self._check(scope)
-            body = await self._read_body(scope, receive)
+            body = await self._read_body(scope, receive, held)
             await self._app(scope, _again(body, receive), sending)
         except Exception as error:
             problem = error
@@ -89,11 +96,23 @@ class Guard:
             if has_begun:
                 raise
             await problem.response()(scope, receive, sending)
+        finally:
+            self._held -= held.bytes
 
     def _check(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
-        self._check_host(headers.get("host", ""))
-        _check_origin(headers.get("origin"), headers.get("host", ""))
+        if "content-length" in headers and "transfer-encoding" in headers:
+            raise ProblemError(
+                400,
+                "two-lengths",
+                "A body has a Content-Length or a Transfer-Encoding, got both: a proxy and this "
+                "service could disagree about where the request ends.",
+                {"Connection": "close"},
+            )
+        host = _in_origin_form(scope) or headers.get("host", "")
+        self._check_host(host)
+        for origin in headers.getlist("origin"):
+            _check_origin(origin, host)
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
             _check_token(headers.get("authorization", ""), self._token)
 
@@ -106,7 +125,7 @@ class Guard:
                 " If that name is ours, start it with --allow-host.",
             )
 
-    async def _read_body(self, scope: Scope, receive: Receive) -> bytes:
+    async def _read_body(self, scope: Scope, receive: Receive, held: _Held) -> bytes:
         """Read the whole body, as far as it may go."""
         size = Headers(scope=scope).get("content-length", "0")
         if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
@@ -118,7 +137,9 @@ class Guard:
                     message = await receive()
                     if message["type"] == "http.disconnect":
                         raise ProblemError(400, "gone", "The client left before its body arrived.")
-                    body += message.get("body", b"")
+                    piece = message.get("body", b"")
+                    self._hold(len(piece), held)
+                    body += piece
                     if len(body) > self._limits.body_bytes:
                         raise self._too_large("more")
                     more = message.get("more_body", False)
@@ -127,6 +148,19 @@ class Guard:
             raise ProblemError(408, "body-too-slow", detail) from None
         return bytes(body)
 
+    def _hold(self, n_bytes: int, held: _Held) -> None:
+        """Count bytes that have come, until the request is answered."""
+        held.bytes += n_bytes
+        self._held += n_bytes
+        if self._held > self._limits.bodies_bytes:
+            raise ProblemError(
+                503,
+                "busy",
+                f"The bodies of all requests together may have {self._limits.bodies_bytes} bytes, "
+                "and there are as many. Ask again in a second.",
+                {"Retry-After": "1", "Connection": "close"},
+            )
+
     def _too_large(self, came: str) -> ProblemError:
         return ProblemError(
             413,
@@ -134,6 +168,27 @@ class Guard:
             f"A body may have {self._limits.body_bytes} bytes, got {came}. "
             "Send fewer or shorter texts at a time.",
         )
+
+
+class _Held:
+    """How many bytes of a request's body are here."""
+
+    bytes = 0
+
+
+def _in_origin_form(scope: Scope) -> str:
+    """Turn ``GET http://host/path`` into ``GET /path``; return the host, which counts for Host."""
+    if scope["path"].startswith("/"):
+        return ""
+    try:
+        url = urlsplit(scope["path"])
+        raw = urlsplit(scope.get("raw_path") or scope["path"].encode())
+    except ValueError:
+        return ""
+    if url.scheme.lower() not in _SCHEMES:
+        return ""
+    scope["path"], scope["raw_path"] = url.path or "/", raw.path or b"/"
+    return url.netloc.rpartition("@")[2]
 
 
 def name_in(host: str) -> str:
@@ -163,12 +218,11 @@ def _check_token(authorization: str, token: bytes) -> None:
         )
 
 
-def _check_origin(origin: str | None, host: str) -> None:
+def _check_origin(origin: str, host: str) -> None:
     """Keep out requests that another site's page has sent; programs send no ``Origin``."""
-    if origin is None:
-        return
     try:
-        same = urlsplit(origin).netloc.lower() == host.lower() != ""
+        url = urlsplit(origin)
+        same = url.scheme.lower() in _SCHEMES and url.netloc.lower() == host.lower() != ""
     except ValueError:
         same = False
     if not same:

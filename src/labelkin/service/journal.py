@@ -1,54 +1,57 @@
 """The journal: what people say of documents in an SQLite file, on the disk before the answer.
 
 It holds documents that people have labelled, and what they have said of labels that an audit
-suspects. Others may read the file while a service writes it. :func:`read_journal` and
-:func:`read_answers` need nothing of the web.
+suspects. One process writes it, others may read it meanwhile. Every row has a checksum, and all of
+them are looked at when the file is opened: from a damaged journal nothing is learned, and nothing
+is written to it. :func:`read_journal` and :func:`read_answers` need nothing of the web;
+``journal_upkeep`` checks, saves and copies.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import logging
 import os
 import sqlite3
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import blake2b
 from pathlib import Path
+from stat import S_ISREG
+from sys import intern
 from threading import Lock
-from typing import NamedTuple
+from time import monotonic
+from typing import NamedTuple, cast
 from uuid import uuid4
 
-from labelkin.corpora.corrections import Decision
-from labelkin.files import names_to_disk
+from labelkin.corpora.corrections import Answer, Decision
+from labelkin.files import names_to_disk, try_lock
 
 #: "lkin" in ASCII, in the header of every journal: what sets it apart from other SQLite files.
 _APPLICATION = 0x6C6B696E
-_FORMAT = 1
-_SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE documents (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    written TEXT NOT NULL,
-    model TEXT NOT NULL,
-    text TEXT NOT NULL,
-    accepted TEXT NOT NULL,
-    rejected TEXT NOT NULL
-);
-CREATE TABLE answers (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    written TEXT NOT NULL,
-    document TEXT NOT NULL,
-    label TEXT NOT NULL,
-    given INTEGER NOT NULL,
-    answer TEXT NOT NULL,
-    fingerprint TEXT NOT NULL
-);
-"""
+_FORMAT = 2
+#: Tables of entries and their columns, all of them text. A further kind of entry is one more line:
+#: its table is made, checked, copied and saved like the others.
+TABLES: dict[str, tuple[str, ...]] = {
+    "documents": ("written", "model", "accepted", "rejected", "text"),
+    "answers": ("written", "document", "label", "given", "answer", "fingerprint"),
+}
 #: Documents that one commit may hold: so many waiting writers share the disk's delay.
 _MOST_AT_ONCE = 1_000
+#: After a commit the journal counts as writable for so long.
+_FRESH_SECONDS = 1.0
+#: Characters that a question whether it can be written writes at most.
+_MOST_PROBED = 2**20
+#: Journals that this process writes, by device and inode. They are not opened a second time: to
+#: close a file lets go of all locks that SQLite has on it in this process.
+_being_written: set[tuple[int, int]] = set()
+
+_log = logging.getLogger(__name__)
 
 
 class Entry(NamedTuple):
@@ -117,10 +120,13 @@ def read_journal(path: str | os.PathLike[str], model: str | None = None) -> Jour
     -------
     JournalDocuments
     """
-    with _reading(Path(path)) as database:
+    path = Path(path)
+    with reading(path) as database:
+        database.execute("BEGIN")  # the mark and the documents are of one moment
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-        entries = _entries(database, model)
-        mark = Mark(_identity(database), last)
+        rows = read_rows(path, database, "documents")
+        entries = [_entry(row) for _, row in rows if model is None or row[1] == model]
+        mark = Mark(identity(database), last)
     texts = [entry.text for entry in entries]
     return JournalDocuments(texts, [entry.accepted for entry in entries], mark)
 
@@ -138,8 +144,23 @@ def read_answers(path: str | os.PathLike[str]) -> list[Decision]:
     list of Decision
         In the order of the answers; those that were taken back are left out.
     """
-    with _reading(Path(path)) as database:
-        return _answers(database)
+    path = Path(path)
+    with reading(path) as database:
+        return _last_words(row for _, row in read_rows(path, database, "answers"))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a journal to read it; what is wrong with it is a ``ValueError`` that names the file."""
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no journal at {path}. A service writes it.")
+    with (
+        explained(path),
+        closing(_connect(path, "rw" if os.access(path, os.W_OK) else "ro")) as database,
+    ):
+        database.execute("PRAGMA query_only=1")
+        _check_kind(path, database)
+        yield database
 
 
 class Journal:
@@ -151,7 +172,10 @@ class Journal:
     Parameters
     ----------
     path : Path
-        The file; made where there is none.
+        The file; made where there is none, for the eyes of its owner only. One that is damaged, or
+        that is being written already, is a ``ValueError``.
+    most_bytes : int or None, default None
+        Size from which on nothing more is written.
 
     Attributes
     ----------
@@ -159,14 +183,24 @@ class Journal:
         How many it has, by model.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, most_bytes: int | None = None) -> None:
         self.path = path
-        self._database = _open_for_writing(path)
+        self._most_bytes = most_bytes
+        self._descriptor = _take(path)
+        self._inode = _inode(os.fstat(self._descriptor))
+        _being_written.add(self._inode)
+        try:
+            self._database, self.n_documents = _open_for_writing(path)
+            # Until the last connection is closed, SQLite goes on with the files it has opened.
+            self._files = {file: _inode(file.stat()) for file in (path, _wal(path))}
+        except BaseException:
+            self._let_go()
+            raise
         self._lock = Lock()  # whoever holds it has the connection
         self._waiting: deque[_Batch] = deque()
         self._listeners: list[Callable[[Sequence[Entry]], None]] = []
-        counts = self._database.execute("SELECT model, count(*) FROM documents GROUP BY model")
-        self.n_documents: Counter[str] = Counter(dict(counts.fetchall()))
+        self._fresh_until = 0.0
+        self._failed: int | None = None  # characters of what could not be written last
         self._writer = ThreadPoolExecutor(1, thread_name_prefix=f"journal {path.name}")
 
     def listen(self, listener: Callable[[Sequence[Entry]], None]) -> None:
@@ -176,7 +210,7 @@ class Journal:
     def append(self, entries: Sequence[Entry | Decision]) -> Future[list[int]]:
         """Write documents or answers; their ids come when all are on the disk, or none.
 
-        No entries at all: a question whether the journal can be written.
+        No entries at all: a question whether the journal can be written, which is tried.
         """
         batch = _Batch(tuple(entries), Future())
         self._waiting.append(batch)
@@ -188,53 +222,110 @@ class Journal:
                 batch.future.set_exception(sqlite3.ProgrammingError("the journal is closed"))
         return batch.future
 
-    def replay(self, model: str, after: Mark | None = None) -> list[Entry]:
-        """Return what is in the journal for a model, later than the mark if it is this one's."""
+    def replay(self, model: str, after: Mark | None = None, *, texts: bool = True) -> list[Entry]:
+        """Return what is in the journal for a model, later than the mark if it is this one's.
+
+        Without ``texts`` they are left empty: labels are learned without them.
+        """
         with self._lock:
-            is_ours = after is not None and after.journal == _identity(self._database)
-            return _entries(self._database, model, after.last if after and is_ours else 0)
+            is_ours = after is not None and after.journal == identity(self._database)
+            # Every row was looked at when the file was opened, or is our own.
+            rows = self._database.execute(
+                f"SELECT written, model, accepted, rejected, {'text' if texts else repr('')} "
+                "FROM documents WHERE id > ? AND model = ? ORDER BY id",
+                (after.last if after and is_ours else 0, model),
+            )
+            return [_entry(row) for row in rows]
 
     def answers(self) -> list[Decision]:
         """Return what people have said of issues, as :func:`read_answers` does."""
         with self._lock:
-            return _answers(self._database)
+            rows = read_rows(self.path, self._database, "answers")
+            return _last_words(row for _, row in rows)
 
     def bytes_on_disk(self) -> int:
         """Return the size of the journal's files."""
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return sum(file.stat().st_size for file in self._files if file.exists())
 
     def close(self) -> None:
         """Write what waits, then close the file."""
         self._writer.shutdown(wait=True)
         with self._lock:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        if hasattr(self, "_database"):
             self._database.close()
+        if self._inode in _being_written:
+            _being_written.discard(self._inode)
+            os.close(self._descriptor)
 
     def _write(self) -> None:
         """Write what waits, together; there is nothing where an earlier call has written it."""
         batches: list[_Batch] = []
-        n_documents = 0
-        while self._waiting and n_documents < _MOST_AT_ONCE:
+        n_entries = 0
+        while self._waiting and n_entries < _MOST_AT_ONCE:
             batch = self._waiting.popleft()
             if batch.future.set_running_or_notify_cancel():  # someone still waits for it
                 batches.append(batch)
-                n_documents += len(batch.entries)
+                n_entries += len(batch.entries)
         if not batches:
             return
+        documents = [e for batch in batches for e in batch.entries if isinstance(e, Entry)]
         try:
-            with self._lock, self._database:
-                self._database.execute("BEGIN IMMEDIATE")
-                ids = [insert(self._database, batch.entries) for batch in batches]
+            with self._lock:
+                self._check_files()
+                ids = self._commit(batches) if n_entries else self._probe(len(batches))
+                self._check_files()
         except Exception as error:  # whatever it is, who waits must hear of it
+            if self._failed is None:
+                _log.error("the journal %s cannot be written: %s", self.path, error)
+            self._failed = max(self._failed or 0, sum(len(entry.text) for entry in documents))
+            self._fresh_until = 0.0
             for batch in batches:
                 batch.future.set_exception(error)
             return
-        written = [e for batch in batches for e in batch.entries if isinstance(e, Entry)]
-        self.n_documents.update(entry.model for entry in written)
+        self._failed = None
+        self._fresh_until = monotonic() + _FRESH_SECONDS
+        self.n_documents.update(entry.model for entry in documents)
         for listener in self._listeners:
-            listener(written)
+            listener(documents)
         for batch, numbers in zip(batches, ids, strict=True):
             batch.future.set_result(numbers)
+
+    def _commit(self, batches: Sequence[_Batch]) -> list[list[int]]:
+        if self._most_bytes is not None and self.bytes_on_disk() >= self._most_bytes:
+            rule = f"it may have {self._most_bytes} bytes, and has them; train on it and begin anew"
+            raise OSError(errno.EFBIG, rule, str(self.path))
+        with self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            return [insert(self._database, batch.entries) for batch in batches]
+
+    def _probe(self, n_questions: int) -> list[list[int]]:
+        """Write as much as could not be written last, then a line; unless it was just written."""
+        if self._failed is not None or monotonic() >= self._fresh_until:
+            size = min(self._failed or 0, _MOST_PROBED)
+            for value in (["x" * size] if size else []) + [_now()]:
+                with self._database:
+                    self._database.execute("BEGIN IMMEDIATE")
+                    insert(self._database, ())
+                    self._database.execute("REPLACE INTO about VALUES ('tried', ?)", (value,))
+        return [[] for _ in range(n_questions)]
+
+    def _check_files(self) -> None:
+        """Raise where the files have other names now, or their names are other files."""
+        for file, inode in self._files.items():
+            try:
+                is_ours = _inode(file.stat()) == inode
+            except FileNotFoundError:
+                is_ours = False
+            if not is_ours:
+                raise OSError(
+                    errno.ENOENT,
+                    "the file was moved, deleted or replaced while the service runs; put it back, "
+                    "or start the service again",
+                    str(file),
+                )
 
 
 class _Batch(NamedTuple):
@@ -244,122 +335,255 @@ class _Batch(NamedTuple):
     future: Future[list[int]]
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a journal to read; all that is read is of one moment."""
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no journal at {path}. A service writes it.")
-    with closing(_connect(path, "rw" if os.access(path, os.W_OK) else "ro")) as database:
-        database.execute("PRAGMA query_only=1")
-        _check(path, database)
-        database.execute("BEGIN")
-        yield database
-
-
-def _open_for_writing(path: Path) -> sqlite3.Connection:
-    """Open a journal, made where there is none; what is committed is on the disk."""
-    is_new = not path.exists() or not path.stat().st_size
-    database = _connect(path, "rwc")
+def is_being_written(path: Path) -> bool:
+    """Return whether a service has the journal open, here or in another process."""
     try:
-        if is_new:
-            with database:
-                database.execute("BEGIN IMMEDIATE")
-                for statement in _SCHEMA.split(";"):
-                    database.execute(statement)
-                database.execute("INSERT INTO about VALUES ('journal', ?)", (uuid4().hex,))
-                database.execute(f"PRAGMA application_id={_APPLICATION}")
-                database.execute(f"PRAGMA user_version={_FORMAT}")
-            names_to_disk(path.parent)
-        _check(path, database)
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("PRAGMA synchronous=FULL")
-    except sqlite3.Error as error:
-        database.close()
+        if _inode(path.stat()) in _being_written:
+            return True
+        with path.open("rb") as file:
+            return not try_lock(file.fileno())
+    except OSError:
+        return False
+
+
+def _take(path: Path) -> int:
+    """Return a descriptor of the file, which no other writer has; it is made where there is none.
+
+    It must be closed after SQLite has closed the file, not before.
+    """
+    twice = ValueError(
+        f"One service writes a journal, and {path} is being written by another. Stop that one, or "
+        "name another journal."
+    )
+    try:
+        if path.exists() and _inode(path.stat()) in _being_written:
+            raise twice
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600)
+    except OSError as error:
         raise ValueError(
-            f"{path} cannot be written as a journal: {error}. Name another file."
+            f"The journal {path} cannot be opened: {error.strerror}. Its folder must exist and be "
+            "ours, and the file be ours to write."
         ) from None
+    if not S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError(f"A journal is an ordinary file, got {path}, which is none.")
+    if not try_lock(descriptor):
+        os.close(descriptor)
+        raise twice
+    return descriptor
+
+
+def _open_for_writing(path: Path) -> tuple[sqlite3.Connection, Counter[str]]:
+    """Open a journal, made where there is none; return also how many documents a model has.
+
+    What is committed is on the disk. Nothing is written before every page and row was looked at.
+    """
+    is_new = not path.stat().st_size
+    database = _connect(path, "rw")
+    try:
+        with explained(path):
+            if is_new:
+                make_empty(database, uuid4().hex)
+                names_to_disk(path.parent)
+            _check_kind(path, database)
+            if problems := page_problems(database):
+                raise damaged(path, problems[0])
+            for table in TABLES.keys() - {"documents"}:
+                deque(read_rows(path, database, table), maxlen=0)
+            counts = Counter(row[1] for _, row in read_rows(path, database, "documents"))
+            database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=FULL")
+            with database:  # the file of the log is there from now on
+                database.execute("BEGIN IMMEDIATE")
+                _make_tables(database)
+                database.execute("REPLACE INTO about VALUES ('opened', ?)", (_now(),))
     except BaseException:
         database.close()
         raise
-    return database
+    return database, counts
+
+
+def make_empty(database: sqlite3.Connection, name: str) -> None:
+    """Make the tables of a journal in an empty file; ``name`` sets it apart from all others."""
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        _make_tables(database)
+        database.execute("INSERT INTO about VALUES ('journal', ?)", (name,))
+        database.execute(f"PRAGMA application_id={_APPLICATION}")
+        database.execute(f"PRAGMA user_version={_FORMAT}")
+
+
+def _make_tables(database: sqlite3.Connection) -> None:
+    for table, columns in TABLES.items():
+        database.execute(
+            f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY AUTOINCREMENT, "
+            f"{''.join(f'{name} TEXT NOT NULL, ' for name in columns)}checksum TEXT NOT NULL)"
+        )
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     """Open in autocommit mode: transactions begin and end where the code says so."""
     address = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        return sqlite3.connect(
-            address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
+        database = sqlite3.connect(
+            address, uri=True, timeout=5, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
         raise ValueError(
             f"The journal {path} cannot be opened: {error}. Its folder must exist and be ours."
         ) from None
+    # A byte that is no character is damage of one row, which its checksum shows.
+    database.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+    database.execute("PRAGMA cell_size_check=1")
+    return database
 
 
-def _check(path: Path, database: sqlite3.Connection) -> None:
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what SQLite says of a file into an error that names it and the way out."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if "readonly" in str(error):
+            rule = f"The journal {path} must be ours to write, and so must its folder"
+            raise ValueError(f"{rule}: {error}.") from None
+        if "locked" in str(error):
+            rule = f"The journal {path} is locked by another program"
+            raise ValueError(f"{rule}: {error}. End that one, or wait.") from None
+        if "full" in str(error) or "disk I/O" in str(error):
+            raise OSError(errno.ENOSPC, f"cannot be written: {error}", str(path)) from None
+        raise damaged(path, str(error)) from None
+
+
+def damaged(path: Path, what: str) -> ValueError:
+    """Return the error of a journal that cannot be read as it was written."""
+    return ValueError(
+        f"The journal {path} is damaged: {' '.join(what.split())}. See what is lost by: "
+        f"labelkin journal check {path} – and save what can be read by: "
+        f"labelkin journal recover {path} NEW"
+    )
+
+
+def page_problems(database: sqlite3.Connection) -> list[str]:
+    """Return what SQLite finds wrong with the pages of a file."""
+    found = [str(line) for (line,) in database.execute("PRAGMA quick_check(10)")]
+    return [] if found == ["ok"] else found
+
+
+def _check_kind(path: Path, database: sqlite3.Connection) -> None:
     try:
         (application,) = database.execute("PRAGMA application_id").fetchone()
         (version,) = database.execute("PRAGMA user_version").fetchone()
     except sqlite3.DatabaseError as error:
+        if "not a database" not in str(error):
+            raise
         raise ValueError(f"{path} is no journal of labelkin: {error}.") from None
     if application != _APPLICATION:
         raise ValueError(f"{path} is an SQLite file, but no journal of labelkin. Name another.")
     if version != _FORMAT:
+        way_out = "Install a newer labelkin."
+        if version < _FORMAT:
+            way_out = f"labelkin journal recover {path} NEW writes it anew."
         raise ValueError(
-            f"The journal {path} has format {version}, and this version knows {_FORMAT}. "
-            "Install a newer labelkin."
+            f"The journal {path} has format {version}, and this version knows {_FORMAT}. {way_out}"
         )
 
 
 def insert(database: sqlite3.Connection, entries: Sequence[Entry | Decision]) -> list[int]:
     """Add documents and answers; return their ids."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-    names = partial(json.dumps, ensure_ascii=False)
+    now, names = _now(), partial(json.dumps, ensure_ascii=False)
     ids: list[int] = []
     for one in entries:
         if isinstance(one, Entry):
-            cursor = database.execute(
-                "INSERT INTO documents (written, model, text, accepted, rejected) "
-                "VALUES (?, ?, ?, ?, ?)",
-                (now, one.model, one.text, names(one.accepted), names(one.rejected)),
-            )
+            accepted, rejected = names(one.accepted), names(one.rejected)
+            row = (now, one.model, accepted, rejected, one.text)
+            ids.append(insert_row(database, "documents", row))
         else:
-            cursor = database.execute(
-                "INSERT INTO answers (written, document, label, given, answer, fingerprint) "
-                "VALUES (?, ?, ?, ?, ?, ?)",
-                (now, one.document, one.label, one.given, one.answer, one.fingerprint),
-            )
-        ids.append(int(cursor.lastrowid or 0))
+            given = str(int(one.given))
+            answer = (now, one.document, one.label, given, one.answer, one.fingerprint)
+            ids.append(insert_row(database, "answers", answer))
     return ids
 
 
-def _answers(database: sqlite3.Connection) -> list[Decision]:
-    rows = database.execute(
-        "SELECT document, label, given, answer, fingerprint FROM answers "
-        "WHERE id IN (SELECT max(id) FROM answers GROUP BY document, label) "
-        "AND answer != '' ORDER BY id"
-    )
-    return [
-        Decision(document, label, bool(given), answer, fingerprint=fingerprint)
-        for document, label, given, answer, fingerprint in rows
-    ]
+def _last_words(rows: Iterable[Sequence[str]]) -> list[Decision]:
+    """Return of every cell the last answer, unless it was taken back."""
+    last: dict[tuple[str, str], Decision] = {}
+    for _, document, label, given, answer, fingerprint in rows:
+        last.pop((document, label), None)
+        if answer:
+            said = cast("Answer", answer)
+            last[document, label] = Decision(
+                document, label, given == "1", said, fingerprint=fingerprint
+            )
+    return list(last.values())
 
 
-def _entries(database: sqlite3.Connection, model: str | None, last: int = 0) -> list[Entry]:
-    """Return documents, oldest first, those after the last one that was read before."""
-    rows = database.execute(
-        "SELECT model, text, accepted, rejected FROM documents "
-        "WHERE id > ? AND (?2 IS NULL OR model = ?2) ORDER BY id",
-        (last, model),
-    )
-    return [
-        Entry(of, text, tuple(json.loads(accepted)), tuple(json.loads(rejected)))
-        for of, text, accepted, rejected in rows
-    ]
+def insert_row(
+    database: sqlite3.Connection, table: str, values: Sequence[str], number: int | None = None
+) -> int:
+    """Add a row with its checksum, in a transaction that is begun; return its id."""
+    if number is None:
+        found = database.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
+        number = (found.fetchone() or (0,))[0] + 1
+    row = (number, *values, checksum(number, values))
+    database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    return number
 
 
-def _identity(database: sqlite3.Connection) -> str:
+def checksum(number: int, values: Sequence[str]) -> str:
+    """Return what must stand in the last column of a row."""
+    raw = "\0".join((str(number), *values)).encode("utf-8", "surrogateescape")
+    return blake2b(raw, digest_size=8).hexdigest()
+
+
+def read_rows(
+    path: Path, database: sqlite3.Connection, table: str
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield rows and their ids, oldest first; one that is not as it was written is an error."""
+    columns = ", ".join(TABLES[table])
+    is_there = database.execute(f"PRAGMA table_info({table})").fetchall()
+    if not is_there and table != "documents":
+        return  # of a version that did not write such entries
+    for number, *values, given in database.execute(
+        f"SELECT id, {columns}, checksum FROM {table} ORDER BY id"
+    ):
+        if not is_sound(number, values, given):
+            raise damaged(path, f"entry {number} of {table} is not as it was written")
+        yield number, values
+
+
+def is_sound(number: int, values: Sequence[object], given: object) -> bool:
+    """Return whether a row is as it was written."""
+    texts = [value for value in values if isinstance(value, str)]
+    return len(texts) == len(values) and checksum(number, texts) == given
+
+
+def _entry(row: Sequence[str]) -> Entry:
+    _, model, accepted, rejected, text = row
+    return Entry(intern(model), text, _names(accepted), _names(rejected))
+
+
+@lru_cache(4096)
+def _names(written: str) -> tuple[str, ...]:
+    """Return the labels of a cell; documents have the same few label sets again and again."""
+    return tuple(map(intern, json.loads(written)))
+
+
+def identity(database: sqlite3.Connection) -> str:
     """Return what sets this journal apart from all others."""
     (name,) = database.execute("SELECT value FROM about WHERE name = 'journal'").fetchone()
     return str(name)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _wal(path: Path) -> Path:
+    """Return the file of SQLite's log, in which the latest documents are."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def _inode(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino

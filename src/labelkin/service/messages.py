@@ -34,6 +34,13 @@ def _of_whole_characters(text: str) -> str:
     return text
 
 
+def _no_boolean(value: Any) -> Any:
+    """Keep out true and false, which Python takes for numbers."""
+    if isinstance(value, bool):
+        raise ValueError("must be a whole number, got a boolean")
+    return value
+
+
 Text = Annotated[str, AfterValidator(_of_whole_characters)]
 #: Labels may be numbers; over HTTP all of them are texts.
 Name = Annotated[str, BeforeValidator(str)]
@@ -59,13 +66,13 @@ class LabelledDocument(BaseModel):
 class SuggestRequest(LabelledDocument):
     """Asks for the most probable of the labels that are open."""
 
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 20
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = 20
 
 
 class ExplainRequest(LabelledDocument):
     """Asks why a label has the probability it has."""
 
-    label: Text
+    label: Annotated[Text, Field(min_length=1)]
 
 
 class ModelInfo(BaseModel):

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from threading import Event, Lock
 from time import perf_counter
@@ -28,6 +29,8 @@ from labelkin.text import WordCounts
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
+#: Labels that the model does not have are counted by name, so many: anyone can make them up.
+_MOST_UNKNOWN = 5_000
 #: Documents are gathered for so long before a refit: each of them shows within a second, …
 _GATHER_SECONDS = 0.15
 #: … and where refits are slow, as long as the last one took, so that they leave room to answer.
@@ -92,7 +95,8 @@ class ServedModel:
     snapshot : Snapshot
         What it has learned by now; replaced as a whole.
     unknown : Counter
-        Labels of the journal that the model does not have, and how many documents have them.
+        Labels of the journal that the model does not have, and how many documents have them; the
+        first few thousand labels.
     """
 
     def __init__(self, name: str, path: Path) -> None:
@@ -181,8 +185,10 @@ class ServedModel:
         A document has the labels that were accepted, with all that follows from them by the rules,
         and no others.
         """
-        for entry in entries:
-            self.unknown.update(name for name in set(entry.accepted) if name not in self.column)
+        for name in chain.from_iterable(set(entry.accepted) for entry in entries):
+            is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
+            if name not in self.column and is_counted:
+                self.unknown[name] += 1
         rescorer, learned = self.snapshot
         if entries and self.learns:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])

@@ -56,12 +56,20 @@ class RunningService:
         places = [journal or default_journal(path) for path in paths]
         if review is not None and not paths:
             places = [journal or default_journal(review)]
-        self._files = {place: Journal(place) for place in dict.fromkeys(places)}
-        self.journals = dict(zip(self.models, map(self._files.__getitem__, places), strict=False))
         self.review: Review | None = None
-        if issues is not None and review is not None:
-            self.review = Review(review.name, issues, self._files[places[0]])
-        self._learners = [self._start_learning(model) for model in self.models.values()]
+        self._files: dict[Path, Journal] = {}
+        self._learners: list[Learner] = []
+        try:
+            for place in dict.fromkeys(places):
+                self._files[place] = Journal(place, limits.journal_bytes)
+            named = zip(self.models, map(self._files.__getitem__, places), strict=False)
+            self.journals = dict(named)
+            if issues is not None and review is not None:
+                self.review = Review(review.name, issues, self._files[places[0]])
+            self._learners.extend(map(self._start_learning, self.models.values()))
+        except BaseException:
+            self.close()
+            raise
 
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
@@ -104,7 +112,7 @@ class RunningService:
     def _start_learning(self, model: ServedModel) -> Learner:
         """Learn what the journal has, then whatever comes."""
         learner, journal = Learner(model, self.telemetry), self.journals[model.id]
-        if entries := journal.replay(model.id, after=model.mark):
+        if entries := journal.replay(model.id, after=model.mark, texts=False):
             learner.learn(entries)
         journal.listen(learner.hear)
         return learner
@@ -120,8 +128,8 @@ class RunningService:
             raise ProblemError(
                 503,
                 "journal-not-writable",
-                f"The journal must be written before anything is saved, and cannot be: {error}. "
-                "Nothing was saved.",
+                f"The journal {journal.path.name} must be written before anything is saved, and "
+                f"cannot be: {getattr(error, 'strerror', None) or error}. Nothing was saved.",
                 {"Retry-After": "10"},
             ) from None
 

@@ -109,7 +109,7 @@ def serve(
     )
     try:
         with listen(host, port) as listening:
-            _run(app, listening, (limits or Limits()).seconds, announce)
+            _run(app, listening, limits or Limits(), announce)
     finally:
         app.state.service.close()
 
@@ -137,7 +137,15 @@ class Limits:
     waiting : int, default 256
         Requests that may wait for their turn; the next one is answered 503 at once.
     seconds : float, default 30
-        From the first byte of a request to its answer.
+        From a request's whole header to its answer; its body has as long to arrive.
+    header_seconds : float, default 10
+        For the header of a request to arrive, from the connection's beginning or the last answer.
+    connections : int, default 512
+        Open connections. Beyond them the one that waits for a request longest is closed.
+    bodies_bytes : int, default 128 MiB
+        Size of all bodies that are being received or worked on.
+    journal_bytes : int, default 16 GiB
+        Size of a journal, from which on nothing more is saved.
 
     Examples
     --------
@@ -154,11 +162,15 @@ class Limits:
     workers: int = 4
     waiting: int = 256
     seconds: float = 30.0
+    header_seconds: float = 10.0
+    connections: int = 512
+    bodies_bytes: int = 128 * 2**20
+    journal_bytes: int = 16 * 2**30
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            least = 0 if field.name in ("waiting", "seconds") else 1
+            least = 0 if field.name in ("waiting", "seconds", "header_seconds") else 1
             if not value >= least:
                 raise ValueError(f"{field.name} must be at least {least}, got {value!r}.")
 
@@ -198,10 +210,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _run(
-    app: FastAPI, listening: socket.socket, seconds: float, announce: Callable[[str], None] | None
+    app: FastAPI, listening: socket.socket, limits: Limits, announce: Callable[[str], None] | None
 ) -> None:
     with _extra_installed():
         import uvicorn
+
+        from labelkin.service.connections import bounded_protocol
 
     class Server(uvicorn.Server):
         """Announces its address when it has started."""
@@ -218,7 +232,8 @@ def _run(
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=round(seconds) + 5,
+        timeout_graceful_shutdown=round(limits.seconds) + 5,
+        http=bounded_protocol(limits),
         ws="none",
     )
     try:

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from functools import cached_property, partial
@@ -29,16 +31,20 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from labelkin.storage import trusted
 from labelkin.storage.file import (
     Bytes,
+    ModelFile,
     describe,
     is_storable,
     little_endian,
     read_arrays,
     read_dtype,
     read_shape,
+    shown,
     view,
 )
 
 _DEEPEST = 100
+#: Keys of one mapping with the same hash: a dictionary compares each of them with all others.
+_MOST_ALIKE = 100
 _SPARSE = {
     kind.__name__: kind
     for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)
@@ -65,8 +71,8 @@ def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[s
     return written, encoder.arrays, sorted(encoder.class_names)
 
 
-def decode_model(written: Any, data: Bytes) -> Any:
-    """Build the model from JSON and the bytes of its arrays."""
+def decode_model(written: Any, data: Bytes, header: ModelFile) -> Any:
+    """Build the model from JSON and the bytes of its arrays; it must be what the header says."""
     if not isinstance(written, dict) or set(written) != {"model", "parts", "arrays"}:
         raise ValueError("its model is not made of parts and arrays")
     decoder = _Decoder(read_arrays(written["arrays"], data))
@@ -75,6 +81,14 @@ def decode_model(written: Any, data: Bytes) -> Any:
     model = decoder.decode(written["model"])
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"it holds a {type(model).__name__}, which is no estimator")
+    try:
+        labels = label_names(model)
+    except Exception as error:
+        raise ValueError(f"its labels cannot be listed ({type(error).__name__})") from None
+    if list(header.class_names) != sorted(decoder.class_names):
+        raise ValueError("its description lists other classes than it holds")
+    if list(header.labels) != labels:
+        raise ValueError("its description lists other labels than its model has")
     return model
 
 
@@ -177,6 +191,7 @@ class _Decoder:
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
         self.arrays = arrays
         self.parts: list[Any] = []
+        self.class_names: set[str] = set()
         self._depth = 0
 
     def add(self, part: Any) -> None:
@@ -210,10 +225,13 @@ class _Decoder:
     def keys(self, written: Any) -> list[Any]:
         """Return items that are to be the keys of a mapping or the elements of a set."""
         items = self.items(written)
-        try:
-            hash(tuple(items))
-        except TypeError as error:
-            raise ValueError(f"a key of a mapping or set cannot be one ({error})") from None
+        for item in items:
+            if not is_key(item):
+                raise ValueError(f"a key of a mapping or set cannot be one ({shown(item)})")
+        if len(items) > _MOST_ALIKE:
+            alike = Counter(map(hash, items)).most_common(1)[0][1]
+            if alike > _MOST_ALIKE:
+                raise ValueError(f"{alike} keys that Python's hash cannot tell apart")
         return items
 
 
@@ -254,8 +272,29 @@ def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[An
     return _Form(tuple(types), write_disguised, read_disguised)
 
 
+def is_key(value: Any) -> bool:
+    """Return whether a value may be a key: what is hashed in a time that its size bounds.
+
+    Objects are not, even where they have a hash: they may share parts, each of which would be
+    hashed as often as there are ways to it.
+    """
+    if type(value) in (tuple, frozenset):
+        return all(map(is_key, value))
+    plain = (str, int, bool, float, bytes)
+    return value is None or type(value) in plain or isinstance(value, np.generic)
+
+
+def _check_keys(encoder: _Encoder, keys: Iterable[Any]) -> None:
+    for key in keys:
+        if not is_key(key):
+            rule = "Keys in a model file are plain values"
+            what = f"a {type(key).__name__} as a key"
+            raise encoder.error(TypeError, rule, what, f"Train without it, {_RESCORER}.")
+
+
 def _write_dict(encoder: _Encoder, value: dict[Any, Any]) -> Any:
     keys = encoder.items(value, enumerate(value), ".keys() number {}")
+    _check_keys(encoder, value)
     return [keys, encoder.items(value, value.items(), "[{!r}]")]
 
 
@@ -269,7 +308,9 @@ def _read_dict(decoder: _Decoder, written: Any) -> dict[Any, Any]:
 
 def _write_set(encoder: _Encoder, value: Iterable[Any]) -> Any:
     """Write a set in an order of ours: its own differs from run to run."""
-    return sorted(encoder.items(value, enumerate(value), " element {}"), key=json.dumps)
+    written = encoder.items(value, enumerate(value), " element {}")
+    _check_keys(encoder, value)
+    return sorted(written, key=json.dumps)
 
 
 def _read_float(written: Any) -> float:
@@ -328,7 +369,7 @@ def _write_sparse(matrix: Any) -> list[Any] | None:
 def _read_sparse(written: Any) -> Any:
     name, shape, data, indices, indptr = _list(written, 5)
     if not isinstance(name, str) or name not in _SPARSE:
-        raise ValueError(f"a sparse matrix is a {str(name)[:80]!r}")
+        raise ValueError(f"a sparse matrix is a {shown(name)}")
     if not all(isinstance(part, np.ndarray) for part in (data, indices, indptr)):
         raise ValueError("the parts of a sparse matrix must be arrays")
     shape = read_shape(shape)
@@ -374,6 +415,9 @@ def _read_object(decoder: _Decoder, written: Any) -> Any:
     state = {key: decoder.decode(value) for key, value in attributes.items()}
     _check_attributes(name, kind, state)
     trusted.check_state(name, state)
+    decoder.class_names.add(name)
+    if state.get("n_jobs") is not None:  # of another machine, or of whoever made the file
+        state["n_jobs"] = min(state["n_jobs"], os.cpu_count() or 1)
     if issubclass(kind, tuple):
         return kind(**state)
     made: Any = object.__new__(kind)
@@ -388,7 +432,13 @@ def _read_object(decoder: _Decoder, written: Any) -> Any:
 
 def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
     """Raise for attributes that are none, and for objects of ours that lack some."""
-    strange = [key for key in state if not key.isidentifier() or key.startswith("__")]
+    strange = [
+        key
+        for key in state
+        if not key.isidentifier()
+        or key.startswith("__")
+        or (key not in _fields(kind) and callable(getattr(kind, key, None)))  # a method's place
+    ]
     if strange:
         raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
     needed = set(_fields(kind))
@@ -433,10 +483,10 @@ def _read_requests(written: Any) -> MetadataRequest:
     for method, params in written[1].items():
         part = vars(requests).get(_text(method))
         if not hasattr(part, "add_request") or not isinstance(params, dict):
-            raise ValueError(f"there are no metadata requests for {method!r}")
+            raise ValueError(f"there are no metadata requests for {shown(method)}")
         for param, alias in params.items():
             if not (alias is None or isinstance(alias, bool | str)):
-                raise ValueError(f"metadata are requested as {alias!r}")
+                raise ValueError(f"metadata are requested as {shown(alias)}")
             part.add_request(param=_text(param), alias=alias)
     return requests
 
@@ -516,13 +566,16 @@ def _tagged(written: Any) -> tuple[str, Any]:
 
 def _list(written: Any, length: int | None = None) -> list[Any]:
     if not isinstance(written, list) or (length is not None and len(written) != length):
-        raise ValueError(f"a list of {length or 'things'} is expected, got {str(written)[:80]}")
+        came = shown(written)
+        if isinstance(written, list):
+            came += f" of {len(written)}"
+        raise ValueError(f"a list of {length or 'things'} is expected, got {came}")
     return written
 
 
 def _text(written: Any) -> str:
     if not isinstance(written, str):
-        raise ValueError(f"a text is expected, got {str(written)[:80]!r}")
+        raise ValueError(f"a text is expected, got {shown(written)}")
     return written
 
 

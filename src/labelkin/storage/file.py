@@ -198,9 +198,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     header, model, data = _read_file(path)
     try:
-        built = decode_model(_parsed(model), data)
+        built = decode_model(_parsed(model), data, header)
     except ValueError as error:
         raise ValueError(f"{path} is no sound model file: {error}.") from None
+    except RecursionError:
+        raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
     now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
     if now != then and any(name.startswith("sklearn.") for name in header.class_names):
         warning = VersionWarning(
@@ -463,7 +465,7 @@ def view(description: Any, data: Bytes, start: int) -> NDArray[Any]:
 def read_dtype(name: Any) -> np.dtype[Any]:
     """Return the dtype of a name, if it is one of those that are stored."""
     if not isinstance(name, str) or not _DTYPE.fullmatch(name):
-        raise ValueError(f"an array has the dtype {name!r}, which is never stored")
+        raise ValueError(f"an array has the dtype {shown(name)}, which is never stored")
     return np.dtype(name)
 
 
@@ -474,8 +476,19 @@ def read_shape(shape: Any) -> tuple[int, ...]:
         or len(shape) > _MOST_DIMENSIONS
         or not all(type(n) is int and 0 <= n < 2**63 for n in shape)
     ):
-        raise ValueError(f"{str(shape)[:80]} is no shape")
+        is_plain = isinstance(shape, list) and all(type(n) in (int, float, bool) for n in shape)
+        raise ValueError(f"{str(shape)[:80] if is_plain else shown(shape)} is no shape")
     return tuple(shape)
+
+
+def shown(value: Any) -> str:
+    """Return what a message says of a value from a file.
+
+    Parts may be shared, so that what is small in the file can be endless as text.
+    """
+    if value is None or type(value) in (str, int, float, bool):
+        return repr(value)[:80]
+    return f"a {type(value).__name__}"
 
 
 def little_endian(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -20,6 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import InconsistentVersionWarning
 
+from labelkin.storage.file import shown
+
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
     *("AllLabels", "NaiveBayes", "NearestNeighbours", "PerLabel", "PlattSVM"),
@@ -146,7 +148,7 @@ def named(what: Literal["class", "function", "type"], name: Any) -> Any:
         place = PLACES.get(name)
         found = TYPES.get(name) if what == "type" else place and _look_up(place)
     if found is None or isinstance(found, type) == (what == "function"):
-        raise ValueError(f"it names the {what} {str(name)[:80]!r}, which model files may not name")
+        raise ValueError(f"it names the {what} {shown(name)}, which model files may not name")
     return found
 
 
@@ -201,6 +203,8 @@ def check_twister(state: Any) -> None:
 
 def check_state(name: str, state: dict[str, Any]) -> None:
     """Raise for attributes that would lead an object of the class ``name`` outside its arrays."""
+    if not isinstance(state.get("n_jobs"), int | np.integer | None):
+        raise ValueError(f"n_jobs={shown(state['n_jobs'])}")
     if name in _CHECKS:
         _CHECKS[name](state)
 
@@ -221,16 +225,19 @@ def _check_hashing(state: dict[str, Any]) -> None:
     _check_input(state)
     n_features = state.get("n_features")
     if not (isinstance(n_features, int | np.integer) and 1 <= n_features < 2**31):
-        raise ValueError(f"a HashingVectorizer with n_features={str(n_features)[:80]}")
+        raise ValueError(f"a HashingVectorizer with n_features={shown(n_features)}")
 
 
 def _check_input(state: dict[str, Any]) -> None:
     how = state.get("input", "content")
-    if how != "content":
+    if not isinstance(how, str) or how != "content":
         raise ValueError(
-            f"a vectoriser with input={str(how)[:80]!r}, to which texts name files to open (read "
+            f"a vectoriser with input={shown(how)}, to which texts name files to open (read "
             "them before, and use input='content')"
         )
+    dtype = state.get("dtype")
+    if isinstance(dtype, np.dtype) and dtype.kind not in "biuf":
+        raise ValueError(f"a vectoriser that counts in the dtype {dtype.str}")
 
 
 def _check_bound_rules(state: dict[str, Any]) -> None:
@@ -239,6 +246,8 @@ def _check_bound_rules(state: dict[str, Any]) -> None:
     try:
         n_labels, pairs, groups = len(state["names"]), state["implies"], state["groups"]
         columns = [column for columns in (*pairs, *groups) for column in columns]
+        if not all(isinstance(c, int | np.integer) and 0 <= c < n_labels for c in columns):
+            raise ValueError(f"columns that are not among {n_labels} labels")
         for narrower, broader in pairs:
             sorter.add(narrower, broader)
         sorter.prepare()
@@ -246,8 +255,6 @@ def _check_bound_rules(state: dict[str, Any]) -> None:
         raise ValueError("rules that imply each other in a circle") from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"rules that are none ({error})") from None
-    if not all(isinstance(c, int | np.integer) and 0 <= c < n_labels for c in columns):
-        raise ValueError(f"rules about columns that are not among {n_labels} labels")
 
 
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin
 from sklearn.feature_selection import SelectorMixin
-from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.label_matrix.record import check_choice
+from labelkin.scikit_learn import read_numbers, sound_sparse, unit_length
 from labelkin.text.words import TermOutput, check_whole_number
 
 Criterion = Literal["information_gain", "chi2"]
@@ -91,7 +91,7 @@ class TermSelection(TermOutput, SelectorMixin, BaseEstimator):
         if y is None:
             raise ValueError("TermSelection requires y to be passed, but the target y is None.")
         check_whole_number("k", self.k)
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, sound_sparse(X), accept_sparse="csr")
         self.scores_: Values = term_scores(X, y, criterion=self.criterion, combine=self.combine)
         return self
 
@@ -249,13 +249,13 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
         weights.data = tf * self.idf_[weights.indices]
         weights.eliminate_zeros()
         if self.scheme != "counts":
-            weights = normalize(weights, copy=False)
+            weights = unit_length(weights)
         kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
         return self._output(kind(weights), X)
 
     def _read(self, X: ArrayLike, reset: bool) -> sparse.csr_matrix:
         """Return a copy without stored zeros, checked."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        X = read_numbers(self, X, reset)
         counts = sparse.csr_matrix(X, copy=True)
         counts.sum_duplicates()
         counts.eliminate_zeros()

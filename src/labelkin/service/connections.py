@@ -1,0 +1,105 @@
+"""Connections: how many there may be, and how long each may take to send a request's header.
+
+uvicorn bounds neither: a few hundred connections that send a letter now and then would keep
+everyone else out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from labelkin.service.serving import Limits
+
+if TYPE_CHECKING:
+    from uvicorn.protocols.http.h11_impl import H11Protocol as Protocol
+else:
+    Protocol = AutoHTTPProtocol
+
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
+    b"Content-Length: 0\r\n\r\n"
+)
+_SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+
+
+def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol with bounds.
+
+    Where there are as many connections as there may be, the one that has been without a whole
+    request for longest makes room; where all are being answered, the new one is turned away.
+    """
+    most = min(limits.connections, _open_files() - _RESERVED)
+
+    class Bounded(Protocol):
+        """A connection that must bring whole headers in time."""
+
+        waiting: dict[Bounded, None] = {}  # noqa: RUF012 - one for all connections, oldest first
+        n_open = 0
+        deadline: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            Bounded.n_open += 1
+            self.watch()
+            if Bounded.n_open > most:
+                oldest = next(iter(self.waiting))
+                oldest.turn_away(_FULL if oldest is self else _SLOW)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            Bounded.n_open -= 1
+            self.stop_watching()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self.watch()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            if not self.transport.is_closing():
+                self.watch()
+
+        def watch(self) -> None:
+            """Give a connection without a request its time; one with a request has another."""
+            if self.cycle is not None and not self.cycle.response_complete:
+                self.stop_watching()
+            elif self.deadline is None:
+                self.waiting[self] = None
+                self.deadline = self.loop.call_later(limits.header_seconds, self.turn_away, _SLOW)
+
+        def stop_watching(self) -> None:
+            self.waiting.pop(self, None)
+            if self.deadline is not None:
+                self.deadline.cancel()
+                self.deadline = None
+
+        def turn_away(self, answer: bytes) -> None:
+            self.stop_watching()
+            if not self.transport.is_closing():
+                self.transport.write(answer)
+                self.transport.close()
+
+    return Bounded
+
+
+#: Open files that are no connections: models, journals, logs, what libraries open.
+_RESERVED = 64
+
+
+def _open_files() -> int:
+    """Return how many files this process may open, after asking for as many as it may ask for."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 2**20
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2**16 if hard == resource.RLIM_INFINITY else min(hard, 2**16)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return 2**20 if soft == resource.RLIM_INFINITY else max(soft, _RESERVED + 8)

@@ -1,0 +1,242 @@
+"""Do one thing again and again, each time with another call of the system failing.
+
+A program for test_faults.py, which starts it with faults.c in front of the system's own functions.
+Children inherit what is imported, and are cheap. Prints what was seen as JSON.
+"""
+
+import ctypes
+import errno
+import io
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, cli, experiment, storage
+from labelkin.service import read_journal
+from labelkin.service.journal import Entry, Journal
+from labelkin.text import WordCounts
+
+SYSTEM = ctypes.CDLL(None)
+ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "kill": 0}
+TEXTS = ["gas oil", "tea milk", "oil", "milk"] * 3
+CORPUS = "".join(
+    json.dumps({"text": text, "labels": ["fuel" if "oil" in text else "drink"]}) + "\n"
+    for text in TEXTS
+)
+
+
+def fitted(*labels):
+    model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5)
+    steps = make_pipeline(WordCounts(min_documents=1), model)
+    return steps.fit(TEXTS[:4], [[labels["oil" not in text]] for text in TEXTS[:4]])
+
+
+def run(*arguments):
+    """Run a command; its message is the error where it fails."""
+    printed = io.StringIO()
+    try:
+        with redirect_stdout(io.TextIOWrapper(io.BytesIO())), redirect_stderr(printed):
+            cli.main([str(argument) for argument in arguments])
+    except SystemExit as end:
+        if end.code:
+            lines = printed.getvalue().strip().splitlines()
+            raise RuntimeError(lines[-1] if lines else "") from None
+
+
+class Saving:
+    """An older model is there: it or the new one is, whole."""
+
+    files = ("m.labelkin",)
+    old, new = fitted("old", "drink"), fitted("new", "drink")
+
+    def prepare(self, folder):
+        storage.save(self.old, folder / "m.labelkin")
+
+    def act(self, folder):
+        storage.save(self.new, folder / "m.labelkin")
+
+    def state(self, folder):
+        return storage.load(folder / "m.labelkin").classes_[-1].item()
+
+    allowed = ("old", "new")
+    done = "new"
+
+
+class Training(Saving):
+    def act(self, folder):
+        run("train", folder / "c.jsonl", "-o", folder / "m.labelkin", "--content", "naive_bayes",
+            "--min-documents", "1", "--evidence-weight", "1")  # fmt: skip
+
+    def prepare(self, folder):
+        (folder / "c.jsonl").write_text(CORPUS)
+        super().prepare(folder)
+
+    allowed = ("old", "fuel")
+    done = "fuel"
+
+
+class Predicting:
+    """Answers are gone on with to the same file, byte for byte."""
+
+    files = ("out.jsonl",)
+    model = fitted("fuel", "drink")
+
+    def prepare(self, folder):
+        storage.save(self.model, folder / "m.labelkin")
+        (folder / "t.txt").write_text("".join(f"{text}\n" for text in TEXTS))
+
+    def act(self, folder):
+        run("predict", folder / "m.labelkin", folder / "t.txt", "-o", folder / "out.jsonl",
+            "--batch", "3", "--resume")  # fmt: skip
+
+    def state(self, folder):
+        out = folder / "out.jsonl"
+        whole = out.read_text().rpartition("\n")[0].splitlines() if out.exists() else []
+        ids = [json.loads(line)["id"] for line in whole]
+        self.act(folder)
+        again = [json.loads(line)["id"] for line in out.open()]
+        is_right = ids == list(range(1, len(ids) + 1)) and again == list(range(1, 13))
+        left = sorted(path.name for path in folder.iterdir() if path.suffix != ".part")
+        return "resumed" if is_right and left == ["m.labelkin", "out.jsonl", "t.txt"] else "mixed"
+
+    allowed = ("resumed",)
+    done = "resumed"
+
+
+class Experimenting:
+    """Runs are made again or were whole: the results are the same."""
+
+    files = ("out",)
+    toml = """
+name = "tiny"
+variants = ["M2"]
+evidence_weights = [1]
+corpus = { name = "newsroom", options = { n_documents = 60 } }
+content.NB = { classifier = "naive_bayes" }
+labels.BLR = { classifier = "logistic" }
+"""
+
+    def prepare(self, folder):
+        pass
+
+    def act(self, folder):
+        experiment.run_experiment(experiment.parse_experiment(self.toml), folder / "out")
+
+    def state(self, folder):
+        self.act(folder)
+        results = experiment.read_results(folder / "out")
+        return str(len(list(results.runs if hasattr(results, "runs") else results)))
+
+    @property
+    def allowed(self):
+        return (self.done,)
+
+    done = None
+
+
+class Journalling:
+    """What was acknowledged is there, once; what was not is there once or not at all."""
+
+    files = ("j.sqlite",)
+
+    def prepare(self, folder):
+        journal = Journal(folder / "j.sqlite")
+        journal.append([Entry("m", str(i), ("a",)) for i in range(3)]).result()
+        journal.close()
+
+    def act(self, folder):
+        journal = Journal(folder / "j.sqlite")
+        try:
+            journal.append([Entry("m", "new", ("b",))]).result()
+            (folder.parent / f"{folder.name}.acknowledged").touch()
+        except sqlite3.Error as error:  # the service's answer names the file
+            raise OSError(f"{folder / 'j.sqlite'}: {error}") from None
+        finally:
+            journal.close()
+
+    def state(self, folder):
+        acknowledged = (folder.parent / f"{folder.name}.acknowledged").exists()
+        documents = read_journal(folder / "j.sqlite").documents
+        Journal(folder / "j.sqlite").close()
+        if documents == ["0", "1", "2", "new"]:
+            return "new"
+        return "old" if documents == ["0", "1", "2"] and not acknowledged else "lost"
+
+    allowed = ("old", "new")
+    done = "new"
+
+
+SCENES = {
+    "save": Saving,
+    "train": Training,
+    "predict": Predicting,
+    "experiment": Experimenting,
+    "journal": Journalling,
+}
+
+
+def child(work):
+    """Run work in a child; return how it ended and what it said."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if not pid:
+        said = {"error": None}
+        try:
+            said["result"] = work()
+        except BaseException as error:
+            said["error"] = f"{type(error).__name__}: {error} {getattr(error, 'filename', '')}"
+        os.write(writing, json.dumps(said).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(pid, 0)
+    return json.loads(said) if said else {"error": f"status {status}"}
+
+
+def main():
+    name, place, every = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+    scene, seen, bad = SCENES[name](), 0, []
+
+    def acting(folder, call, error):
+        SYSTEM.fault_arm(f"{folder}/".encode(), call, error)
+        try:
+            scene.act(folder)
+        finally:
+            n_calls = SYSTEM.fault_calls()
+            SYSTEM.fault_arm(b"", -1, 0)
+        return n_calls
+
+    folder = place / "whole"
+    folder.mkdir()
+    scene.prepare(folder)
+    whole = child(lambda: acting(folder, -1, 0))
+    assert whole["error"] is None, whole
+    n_calls = whole["result"]
+    scene.done = scene.done or child(lambda: scene.state(folder))["result"]
+    for error, number in ERRORS.items():
+        for call in range(0, n_calls, every):
+            folder = place / f"{error}-{call}"
+            folder.mkdir()
+            scene.prepare(folder)
+            ended = child(lambda: acting(folder, call, number))  # noqa: B023
+            state = child(lambda: scene.state(folder))  # noqa: B023
+            if state.get("result") not in scene.allowed:
+                bad.append([error, call, "state", state, ended])
+            elif number and ended["error"] and not any(f in ended["error"] for f in scene.files):
+                bad.append([error, call, "message", ended["error"]])
+            left = [path.name for path in folder.rglob("*.part")] if number else []
+            if left:
+                bad.append([error, call, "left", left])
+            seen += 1
+            shutil.rmtree(folder)
+    print(json.dumps({"calls": n_calls, "cases": seen, "bad": bad}))
+
+
+main()

@@ -1,0 +1,193 @@
+"""Model files changed by one who knows the format: an error or a model, in linear time and memory.
+
+Every changed file has a right checksum. What a load may cost is stated here, and in SECURITY.md.
+"""
+
+# ruff: noqa: B023 - what is drawn is used at once
+import copy
+import json
+import os
+import random
+import signal
+import sys
+import time
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
+from labelkin.rules import Rules
+from labelkin.storage import load, read_header, save
+from labelkin.storage.codec import _FORMS
+from labelkin.storage.trusted import PLACES, TYPES
+from labelkin.text import TermWeights, WordCounts
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
+from forged_files import put_together, take_apart
+
+#: CPU seconds and bytes of memory that a load may cost: so much, and so much for each byte.
+SECONDS, SECONDS_A_BYTE = 0.5, 1e-5
+MEMORY, MEMORY_A_BYTE = 2_000_000, 60
+TEXTS = ["sea sea gulls", "sea town", "town", "gulls", "harbour town", "sea harbour"]
+SETS = [["sea"], ["sea", "town"], ["town"], [], ["town"], ["sea"]]
+SIGNS = [0, -1, 1, 2**31, 2**63 - 1, -(2**63), 1e308, -0.0, True, None, "", "a", "\ud800", [], {}]
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("honest")
+    models = [
+        LabelRescorer(rules=Rules(implies=[("town", "sea")], exclusive=[("x", "y")])),
+        make_pipeline(
+            WordCounts(min_documents=1),
+            TermWeights(),
+            LabelDependenceClassifier(NaiveBayes(), evidence_weight=1),
+        ),
+        make_pipeline(TfidfVectorizer(), NearestNeighbours(2)),
+    ]
+    rescorer = models[0].fit([[*labels, "x"] for labels in SETS[:3]] + [["y"]])
+    fitted = [rescorer, *(model.fit(TEXTS, SETS) for model in models[1:])]
+    return [take_apart(save(model, folder / str(i))) for i, model in enumerate(fitted)]
+
+
+def places(value, found):
+    """List every place in JSON: container and key."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in pairs:
+        found.append((value, key))
+        if isinstance(item, dict | list):
+            places(item, found)
+    return found
+
+
+def changed(honest, draw):
+    """Change a few places by what the format has, shuffled parts and shared ones among it."""
+    about, model, data = copy.deepcopy(honest)
+    for _ in range(draw.choice((1, 1, 2, 5))):
+        container, key = draw.choice(places(model, []))
+        old, parts = container[key], model.get("parts")
+        n_parts = len(parts) if isinstance(parts, list) and parts else 1
+        other_container, other_key = draw.choice(places(model, []))
+        new = draw.choice(
+            (
+                lambda: draw.choice(SIGNS),
+                lambda: copy.deepcopy(other_container[other_key]),
+                lambda: {"part": draw.randrange(n_parts + 1)},
+                lambda: {"array": draw.randrange(40)},
+                lambda: {draw.choice([*_FORMS]): old},
+                lambda: {draw.choice([*_FORMS]): {"part": draw.randrange(n_parts)}},
+                lambda: {draw.choice([*_FORMS]): [old] * draw.choice((0, 1, 2, 3, 5))},
+                lambda: {"dict": [[old], [{"part": draw.randrange(n_parts)}]]},
+                lambda: {"dict": [[{"part": draw.randrange(n_parts)}], [old]]},
+                lambda: [old] * draw.randrange(50),
+                lambda: [draw.choice([*PLACES, *TYPES]), old],
+                lambda: draw.choice([*PLACES, *TYPES]),
+                lambda: {"scalar": [draw.choice(("<f8", "<U9", "|b1", "<i4")), "00" * 8]},
+                lambda: {"int": hex(draw.getrandbits(draw.choice((8, 64, 5000))))},
+                lambda: chained(draw, n_parts),
+            )
+        )()
+        container[key] = new
+    if draw.random() < 0.3 and isinstance(model.get("parts"), list):
+        model["parts"] = grown(model["parts"], draw)
+    if draw.random() < 0.1:
+        data = data[: draw.randrange(len(data) + 1) // 64 * 64]
+    return about, model, data
+
+
+def chained(draw, n_parts):
+    value = {"part": draw.randrange(n_parts)}
+    for _ in range(draw.choice((3, 99, 101, 300))):
+        value = {draw.choice(("tuple", "set", "frozenset")): [value, value][: draw.choice((1, 2))]}
+        if len(json.dumps(value)) > 20_000:
+            break
+    return value
+
+
+def grown(parts, draw):
+    """Put parts at the end that each share the one before, many times over."""
+    name, fields = draw.choice((("LinearTerm", ("weights", "bias")), ("Calibration", ("slope",))))
+    last, made = len(parts) - 1, []
+    for i in range(draw.choice((5, 40, 400))):
+        made.append({"object": [name, {field: {"part": last + i} for field in fields}]})
+    return [*parts, *made]
+
+
+class HangsError(Exception):
+    """A load that does not end."""
+
+
+def stop(*_):
+    raise HangsError
+
+
+def test_every_changed_file_is_an_error_or_a_model_in_linear_time(honest, tmp_path, long_proofs):
+    n_cases, outcomes = (10_000 if long_proofs else 250), {"model": 0, "error": 0}
+    seed = int(os.environ.get("LABELKIN_FUZZ_SEED", "0"))
+    signal.signal(signal.SIGALRM, stop)
+    worst_seconds = worst_memory = 0.0
+    for case in range(n_cases):
+        draw = random.Random(seed * 10**9 + case)
+        parts = changed(draw.choice(honest), draw)
+        try:
+            path = put_together(tmp_path / "forged", *parts)
+        except (ValueError, RecursionError):
+            continue
+        size = path.stat().st_size
+        with_memory = case % 10 == 0
+        if with_memory:
+            tracemalloc.start()
+        signal.alarm(60)
+        start = time.process_time()
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                read_header(path)
+                load(path)
+            outcomes["model"] += 1
+        except ValueError:
+            outcomes["error"] += 1
+        except BaseException as error:
+            raise AssertionError(f"case {case}: {type(error).__name__}: {error}") from error
+        finally:
+            signal.alarm(0)
+            seconds = time.process_time() - start
+            peak = tracemalloc.get_traced_memory()[1] if with_memory else 0
+            tracemalloc.stop()
+        if not with_memory:
+            assert seconds < SECONDS + SECONDS_A_BYTE * size, f"case {case}"
+            worst_seconds = max(worst_seconds, seconds)
+        assert peak < MEMORY + MEMORY_A_BYTE * size, f"case {case}: {peak} of {size}"
+        worst_memory = max(worst_memory, peak / size)
+    print(
+        f"{n_cases} files: {outcomes}, at most {worst_seconds:.3f} s, {worst_memory:.0f} bytes/byte"
+    )
+    assert min(outcomes.values()) > n_cases / 100, "both must occur"
+
+
+def test_large_files_cost_in_proportion(honest, tmp_path):
+    """Ten times as many parts, strings or keys are at most 25 times the work."""
+    about = honest[0].about | {"classes": ["sklearn.preprocessing.Normalizer"], "labels": []}
+    name = "sklearn.preprocessing.Normalizer"
+    shapes = {
+        "parts": lambda n: [{"object": [name, {"note": 1}]} for _ in range(n)],
+        "keys": lambda n: [
+            {"object": [name, {"note": {"dict": [list(range(n)), list(range(n))]}}]}
+        ],
+        "tuples": lambda n: [{"object": [name, {"note": [{"tuple": [i, "a"]} for i in range(n)]}]}],
+    }
+    for shape, make in shapes.items():
+        seconds = []
+        for n in (3_000, 30_000):
+            parts = make(n)
+            written = {"model": {"part": len(parts) - 1}, "parts": parts, "arrays": []}
+            path = put_together(tmp_path / "large", about, written)
+            start = time.process_time()
+            load(path)
+            seconds.append(time.process_time() - start)
+        assert seconds[1] < 25 * seconds[0] + 0.2, (shape, seconds)

@@ -1,0 +1,152 @@
+"""Slow headers, many connections, large bodies and odd requests keep nobody else out."""
+
+import socket
+import time
+
+import httpx
+import pytest
+from live_server import serving, wait_until
+
+from labelkin.service import Limits
+
+pytestmark = pytest.mark.xdist_group("service")
+LIMITS = Limits(
+    header_seconds=1.5, connections=20, body_bytes=200_000, bodies_bytes=500_000, seconds=5
+)
+
+
+@pytest.fixture(scope="module")
+def service(news_file, tmp_path_factory):
+    journal = tmp_path_factory.mktemp("journal") / "journal.sqlite"
+    with serving(news_file, journal=journal, limits=LIMITS) as client:
+        yield client
+
+
+def connect(client, *lines):
+    """Open a connection, and send the beginning of a request."""
+    connection = socket.create_connection((client.base_url.host, client.base_url.port), timeout=10)
+    connection.sendall("".join(lines).encode())
+    return connection
+
+
+def read(connection):
+    """Return all that comes until the service closes the connection."""
+    pieces = []
+    try:
+        while piece := connection.recv(65536):
+            pieces.append(piece)
+    except ConnectionResetError:
+        pass
+    return b"".join(pieces)
+
+
+def is_closed(connection):
+    connection.setblocking(False)
+    try:
+        return connection.recv(1000).startswith(b"HTTP/1.1 408") or not connection.recv(1)
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+HALF = "GET /health HTTP/1.1\r\nHost: localhost\r\n"
+
+
+def test_a_header_that_does_not_come_is_not_waited_for(service):
+    for beginning in ("", "GET", HALF):
+        start = time.monotonic()
+        with connect(service, beginning) as connection:
+            answer = read(connection)
+        assert answer == b"" or answer.startswith(b"HTTP/1.1 408 ")
+        assert 1 < time.monotonic() - start < 8
+
+
+def test_a_second_header_that_does_not_come_is_not_waited_for(service):
+    with connect(service, HALF, "\r\n", HALF) as connection:
+        start = time.monotonic()
+        assert read(connection).startswith(b"HTTP/1.1 200 ")
+        assert time.monotonic() - start < 8
+
+
+def test_many_slow_connections_keep_nobody_out(service):
+    """Five times as many as there may be: the oldest make room."""
+    slow = [connect(service, HALF) for _ in range(5 * LIMITS.connections)]
+    with httpx.Client(base_url=service.base_url, timeout=10) as client:
+        for _ in range(10):
+            start = time.monotonic()
+            assert client.get("/health").status_code == 200
+            assert time.monotonic() - start < 3
+    wait_until(lambda: all(map(is_closed, slow)))
+    for connection in slow:
+        connection.close()
+
+
+def test_bodies_are_bounded_together(service):
+    """Three bodies of 150 kB are on their way; there is no room for a fourth."""
+    head = (
+        "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\nContent-Length: 190000\r\n"
+    )
+    begun = [connect(service, head, "\r\n", "x" * 150_000) for _ in range(3)]
+    time.sleep(0.5)
+    with connect(service, head, "\r\n", "x" * 150_000) as one_more:
+        answer = read(one_more)
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b"may have 500000 bytes" in answer
+    for connection in begun:
+        connection.close()
+    wait_until(lambda: service.post("/v1/projects/news/suggest", data={"text": "a"}).is_success)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_two_lengths_are_an_error_and_nothing_after_them_is_answered(service, order):
+    lengths = ["Content-Length: 6\r\n", "Transfer-Encoding: chunked\r\n"][::order]
+    smuggled = "0\r\n\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
+    with connect(service, head, *lengths, "\r\n", smuggled) as connection:
+        answer = read(connection)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert b"labelkin_requests" not in answer
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/openapi.json", "/api/models"])
+def test_head_is_get_without_a_body(service, path):
+    head, get = service.head(path), service.get(path)
+    assert head.status_code == get.status_code == 200
+    assert head.content == b""
+    assert head.headers["content-length"] == str(len(get.content))
+    assert service.head("/v1/projects/news/suggest").status_code == 405
+
+
+def test_absolute_form_is_taken_and_its_host_counts(service):
+    end = "HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    with connect(service, f"GET http://localhost/health {end}") as connection:
+        assert read(connection).startswith(b"HTTP/1.1 200 ")
+    with connect(service, f"GET http://localhost {end}") as connection:
+        assert read(connection).startswith(b"HTTP/1.1 200 ")
+
+
+def test_only_pages_of_the_web_are_origins(service):
+    host = service.base_url.netloc.decode()
+    for origin, status in (
+        (f"http://{host}", 200),
+        (f"https://{host}", 200),
+        (f"javascript://{host}", 403),
+        (f"file://{host}", 403),
+    ):
+        assert service.get("/api/models", headers={"Origin": origin}).status_code == status
+    twice = [("Origin", f"http://{host}"), ("Origin", "http://evil.example")]
+    assert service.get("/api/models", headers=twice).status_code == 403
+
+
+def test_what_is_no_number_is_none(service):
+    request = {"text": "a", "limit": True}
+    assert service.post("/api/models/news/suggest", json=request).status_code == 400
+    again = service.post(
+        "/v1/projects/news/suggest",
+        content="text=a&text=b",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert again.status_code == 400
+    assert "comes again" in again.json()["detail"]

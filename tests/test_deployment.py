@@ -1,0 +1,106 @@
+"""The files of docs/deployment.md start what they say, as far as that can be tried here."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parent.parent / "docs" / "deployment"
+
+
+def options_of(*words):
+    """Return whether the command line takes these words."""
+    from typer.main import get_command
+
+    from labelkin.cli.app import app
+
+    group = get_command(app)
+    context = group.make_context("labelkin", list(words), resilient_parsing=True)
+    _, command, rest = group.resolve_command(context, list(words))
+    command.make_context(command.name, rest, resilient_parsing=False)
+
+
+def test_the_unit_starts_a_command_that_exists():
+    text = (FOLDER / "labelkin.service").read_text()
+    [line] = re.findall(r"^ExecStart=\S+/labelkin (.*)$", text, re.M)
+    options_of(*shlex.split(line))
+
+
+def test_the_container_starts_a_command_that_exists():
+    [line] = re.findall(r"^CMD \[(.*)\]$", (FOLDER / "Dockerfile").read_text(), re.M)
+    options_of(*re.findall(r'"([^"]*)"', line))
+
+
+def test_the_container_copies_what_is_there():
+    top = FOLDER.parent.parent
+    for line in re.findall(r"^COPY (.*) \S+$", (FOLDER / "Dockerfile").read_text(), re.M):
+        assert all((top / name).exists() for name in line.split())
+
+
+def test_every_bound_of_the_page_is_that_of_the_service():
+    from labelkin.service import Limits
+
+    text, limits = FOLDER.with_suffix(".md").read_text(), Limits()
+    for bound in (
+        f"{limits.connections} connections",
+        f"{limits.header_seconds:g} s for a header",
+        f"{limits.body_bytes // 2**20} MiB a body",
+        f"{limits.bodies_bytes // 2**20} MiB all bodies",
+        f"{limits.workers + limits.waiting} requests at a time",
+        f"{limits.journal_bytes // 2**30} GiB a journal",
+    ):
+        assert bound in text
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
+def test_systemd_takes_the_unit():
+    unit = FOLDER / "labelkin.service"
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True, check=False
+    )
+    assert "Unknown" not in done.stderr
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="needs nginx")
+def test_nginx_takes_the_proxy(tmp_path):
+    text = re.sub(r"(?m)^.*ssl_cert.*$", "", (FOLDER / "nginx.conf").read_text())
+    (tmp_path / "site.conf").write_text(text.replace("listen 443 ssl", "listen 127.0.0.1:18443"))
+    whole = f"pid {tmp_path}/pid; events {{}} http {{ include {tmp_path}/site.conf; }}"
+    (tmp_path / "nginx.conf").write_text(whole)
+    command = ["nginx", "-t", "-c", tmp_path / "nginx.conf", "-p", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_dependency_is_on_the_page_and_none_is_copyleft():
+    import tomllib
+
+    top = FOLDER.parent.parent
+    about = tomllib.loads((top / "pyproject.toml").read_text())["project"]
+    extras = about["optional-dependencies"]
+    named = [*about["dependencies"]]
+    for extra in ("fast", "cli", "text", "plot", "rules", "serve"):
+        named += extras[extra]
+    page = (FOLDER.parent / "dependencies.md").read_text().lower().replace("_", "-")
+    for line in named:
+        assert f"| {re.match(r'[A-Za-z0-9_-]+', line)[0].lower()} |" in page
+    assert "gpl" not in page
+
+
+def test_the_bill_of_materials_names_versions():
+    done = subprocess.run(
+        [sys.executable, "-m", "docs.make.dependencies", "--sbom"],
+        cwd=FOLDER.parent.parent,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    bill = json.loads(done.stdout)
+    assert bill["bomFormat"] == "CycloneDX"
+    purls = [component["purl"] for component in bill["components"]]
+    assert any(re.fullmatch(r"pkg:pypi/numpy@\d+\.\d+.*", purl) for purl in purls)
