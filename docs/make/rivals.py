@@ -41,7 +41,7 @@ def write_page(
         picture = rank_picture(test, WORDS[metric])
         files.append(page.with_name(f"{PICTURES}-{metric}.svg"))
         write_whole(files[-1], f"{picture.file}\n")
-        links[metric] = f"![{markdown_text(picture.alt)}]({files[-1].name})"
+        links[metric] = f"![{markdown_text(picture.title)}]({files[-1].name})"
     sections = ranks_sections(comparison, links)
     parts = ["# How the rivals fare", _OPENING, count_wins(comparison), *sections]
     write_whole(page, "\n\n".join(parts) + "\n")
