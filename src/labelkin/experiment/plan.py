@@ -75,7 +75,7 @@ class Rival(Content):
         The content classifier that learns its labels; ``None`` where it has a way of its own. The
         features are those of this classifier then.
     time_limit
-        Seconds after which it is given up; ``None``: never.
+        Seconds of the processor after which it is given up; ``None``: never.
     """
 
     estimator: Content | None = None
