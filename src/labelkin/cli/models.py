@@ -359,7 +359,8 @@ def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list
     """Report which labels only the corpus or only the model has; return the former."""
     ours = [str(name) for name in model.labels.tolist()]
     here = {str(name) for name in labels.names[labels.counts()[0] > 0].tolist()}
-    unknown = [str(name) for name in labels.names.tolist() if str(name) not in set(ours)]
+    known = set(ours)
+    unknown = [str(name) for name in labels.names.tolist() if str(name) not in known]
     absent = [name for name in ours if name not in here]
     if unknown:
         left_out = f"unknown to the model and left out: {listed(unknown)}."

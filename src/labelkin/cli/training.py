@@ -100,7 +100,8 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
     print_message(
         f"{len(rules)} rules about labels of the corpus, of {len(found)} in {path}.", quiet
     )
-    unknown = [label for label in found.labels if label not in set(names)]
+    here = set(names)
+    unknown = [label for label in found.labels if label not in here]
     if unknown:
         print_message(
             f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet

@@ -107,7 +107,8 @@ class ServedModel:
         self.pipeline, self.classifier = _text_classifier(load(path), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
-        self.name_array = np.array(self.names)
+        # The texts themselves, which know their hashes: each request looks some of them up.
+        self.name_array = np.array(self.names, dtype=object)
         self.column = {label: j for j, label in enumerate(self.names)}
         self.in_order = sorted((name.casefold(), name) for name in self.names)
         if len(self.column) < len(self.names):
