@@ -121,6 +121,8 @@ def test_the_map_of_a_neighbourhood_has_a_label_and_its_neighbours(some, candida
     assert "wheat" in neighbours
     assert {node["label"] for node in answer["nodes"]} == {"grain", *neighbours}
     assert len(neighbours) <= 7
+    middle = next(node for node in answer["nodes"] if node["label"] == "grain")
+    assert (middle["x"], middle["y"]) == (0.5, 0.5)
     ends = {frozenset(pair) for pair in pairs}
     assert len(ends) == len(pairs)  # each edge once
     unknown = some.get(f"{SOME}/graph", params={"label": "no such label"})

@@ -228,7 +228,7 @@ def label_map(
 ) -> messages.LabelMap:
     """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
 
-    Of all labels; or of one and its neighbours, with those that they have with each other.
+    Of all labels; or of one, in the middle, and of its neighbours with each other.
     """
     snapshot = model.snapshot
     graph = _graph(snapshot)
@@ -237,14 +237,15 @@ def label_map(
     else:
         _check_names(model, [label])
         edges = graph.around(model.labels[model.column[label]], attractions, repulsions).edges
-    names = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
-    documents = _documents(snapshot)
+    ring = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
+    names = [name for name in map(str, ring) if name != label]
     angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
+    places = zip(names, (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True)
+    middle = [] if label is None else [(label, 0.5, 0.5)]
+    documents = _documents(snapshot)
     nodes = [
         messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
-        for name, x, y in zip(
-            map(str, names), (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True
-        )
+        for name, x, y in (*middle, *places)
     ]
     return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges})
 
