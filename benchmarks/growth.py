@@ -36,7 +36,7 @@ from benchmarks.setting import say
 HERE = Path(__file__).parent
 OMIKUJI = HERE / ".peer-omikuji" / ("Scripts" if os.name == "nt" else "bin") / "python"
 #: CPU seconds after which a process is ended.
-_MOST_SECONDS = 60
+_MOST_SECONDS = 40
 _TEST = 500
 #: Words of a label, words of it in a document that has it, and words of no label.
 _OWN, _EACH, _OTHER = 20, 4, 40
@@ -244,7 +244,7 @@ def _may(name: str, size: Size, measured: dict[Size, dict[str, Measured]]) -> bo
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("--rounds", type=int, default=1, help="turns of each (1)")
-    parser.add_argument("--seconds", type=int, default=_MOST_SECONDS, help="CPU time of each (60)")
+    parser.add_argument("--seconds", type=int, default=_MOST_SECONDS, help="CPU time of each (40)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="the page, Markdown")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="what was measured, JSON")
     parser.add_argument("--kept", type=Path, metavar="FILE", help="write the page of what was kept")

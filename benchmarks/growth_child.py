@@ -116,8 +116,7 @@ def main(system: str, folder: Path, seconds: int) -> None:
     X, Y, X_test = (
         sparse.csr_array(sparse.load_npz(folder / f"{name}.npz")) for name in ("X", "Y", "X_test")
     )
-    if system.startswith("labelkin"):  # compile, or load what is compiled
-        SYSTEMS[system](X[:200], Y[:200])(X_test[:2])
+    _touch_first(system, X, Y)
     if system == "Omikuji":
         _write_text(X, Y, folder / "train.txt")
     used = sum(os.times()[:2])
@@ -127,9 +126,29 @@ def main(system: str, folder: Path, seconds: int) -> None:
     fitted = time.process_time()
     scores = predict(X_test)
     end = time.process_time()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = _peak_mb()
     sparse.save_npz(folder / "scores.npz", _best(scores))
     print(json.dumps({"fit": fitted - start, "predict": end - fitted, "mb": peak}))
+
+
+def _touch_first(system: str, X: Any, Y: Any) -> None:
+    """Import, and compile or load what is compiled, which is not measured."""
+    if system == "Omikuji":
+        import omikuji as _
+    else:
+        toy = sparse.csr_array((np.arange(60)[:, None] % 3 == np.arange(3)).astype(np.int8))
+        SYSTEMS[system](X[:60], toy)(X[:2])
+    if system.startswith("labelkin"):
+        SYSTEMS[system](X[:200], Y[:200])(X[:2])
+
+
+def _peak_mb() -> float:
+    """Return the peak of memory of this program; the other clock may count who started it, too."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _write_text(X: Any, Y: Any, path: Path) -> None:
