@@ -105,10 +105,8 @@ def write(growth: Growth, path: Path) -> None:
         *(f"- {name} is not in the tables: {reason}" for name, reason in growth.missing.items()),
     ]
     alt = "CPU seconds of a fit as documents, labels and features grow"
-    text = "\n".join(
-        [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
-        + [f"![{alt}]({picture.name})", "", tables(growth)]
-    )
+    head = [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
+    text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth)])
     path.write_text(text, encoding="utf-8")
 
 
