@@ -222,6 +222,7 @@ def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_p
         tables = {
             what: [(vars(size), measured[size]) for size in sizes if size in measured]
             for what, sizes in GROWTH.items()
+            if any(size in measured for size in sizes)
         }
         order = list(systems)
         return growth_page.Growth(tables, order, machine, versions, missing, rounds, most)

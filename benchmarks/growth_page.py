@@ -166,7 +166,8 @@ def _growth_lines(growth: Growth, what: str, rows: list[Any]) -> Iterator[str]:
             (a, low), (b, high) = ended[0], ended[-1]
             factor = (high / max(low, 1e-9)) ** (1 / _doublings(a, b))
             factors.append(f"{system} {factor:.1f} ×")
-    yield f"Doubling the {what} alone costs: " + ", ".join(factors) + "."
+    if factors:
+        yield f"Doubling the {what} alone costs: " + ", ".join(factors) + "."
 
 
 def _doublings(a: int, b: int) -> int:
