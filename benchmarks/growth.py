@@ -217,6 +217,7 @@ def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_p
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
     machine += f", Python {platform.python_version()}"
     measured: dict[Size, dict[str, Measured]] = {}
+    sizes = {size for sizes in GROWTH.values() for size in sizes}
 
     def page(measured: dict[Size, dict[str, Measured]]) -> growth_page.Growth:
         tables = {
@@ -225,9 +226,9 @@ def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_p
             if any(size in measured for size in sizes)
         }
         order = list(systems)
-        return growth_page.Growth(tables, order, machine, versions, missing, rounds, most)
+        left_out = len(sizes) - len(measured)
+        return growth_page.Growth(tables, order, machine, versions, missing, rounds, most, left_out)
 
-    sizes = {size for sizes in GROWTH.values() for size in sizes}
     for size in sorted(sizes, key=lambda size: prod(astuple(size))):
         start = time.perf_counter()
         able = {name: python for name, python in systems.items() if _may(name, size, measured)}
