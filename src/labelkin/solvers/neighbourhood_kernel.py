@@ -257,7 +257,7 @@ def _newton(
         if not settings.rest:
             gradient[n], hessian[n, :], hessian[:, n] = 0.0, 0.0, 0.0
             hessian[n, n] = 1.0
-        _solve(hessian, gradient, direction)
+        solve(hessian, gradient, direction)
         promised = 0.0
         for k in range(size):
             promised += gradient[k] * direction[k]
@@ -320,7 +320,7 @@ def _derivatives(rows: _Rows, w: Array, penalty: float, n: int, m: Array) -> tup
 
 
 @njit(nogil=True, cache=True)
-def _solve(matrix: Array, right: Array, result: Array) -> None:
+def solve(matrix: Array, right: Array, result: Array) -> None:
     """Solve by Cholesky's factors, which take the place of the lower half of the matrix."""
     size = len(right)
     for i in range(size):

@@ -18,7 +18,8 @@ out for that label, and counts as absent for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -162,34 +163,34 @@ def fit_neighbourhoods(
         np.zeros(n_labels),
         np.zeros(n_labels, np.int64),
     )
-    fit = _pick(engine)
+    fit = pick_engine(engine, fit_labels, "neighbourhood_kernel")
     settings = Settings(most, LEAST, rest, tol)
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(fit)(part, sets, labels, settings, found) for part in _parts(n_labels)
+        delayed(fit)(part, sets, labels, settings, found) for part in label_parts(n_labels)
     )
     return _as_term(found, rest)
 
 
-def _parts(n_labels: int) -> Iterator[Array]:
+def label_parts(n_labels: int) -> Iterator[Array]:
     """Yield labels for one thread at a time."""
     step = max(64, -(-n_labels // _PARTS))
     yield from (np.arange(i, min(i + step, n_labels)) for i in range(0, max(n_labels, 1), step))
 
 
-def _pick(engine: Engine | None) -> Any:
+def pick_engine(engine: Engine | None, numpy: Callable[..., None], kernel: str) -> Any:
+    """Return the way of fitting labels that is asked for: compiled, where it can be had."""
     if engine not in (None, "compiled", "numpy"):
         raise ValueError(f"engine must be 'compiled', 'numpy' or None, got {engine!r}.")
     if engine == "numpy":
-        return fit_labels
+        return numpy
     try:
-        from labelkin.solvers.neighbourhood_kernel import fit_labels as compiled
+        return import_module(f"labelkin.solvers.{kernel}").fit_labels
     except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
         if engine is None:
-            return fit_labels
+            return numpy
         raise ImportError(
             f"engine='compiled' needs numba: pip install \"labelkin[fast]\" ({reason})."
         ) from reason
-    return compiled
 
 
 def _as_term(found: Found, rest: bool) -> LinearTerm:

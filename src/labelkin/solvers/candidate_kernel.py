@@ -1,0 +1,140 @@
+"""Candidates label by label and document by document, compiled.
+
+What :mod:`labelkin.solvers.candidate_terms` describes. Needs numba (``pip install
+"labelkin[fast]"``): import this module where it is used, not before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from labelkin.solvers.candidate_terms import Learned, ProblemsByLabel
+from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING
+from labelkin.solvers.neighbourhood_kernel import solve
+
+Array = NDArray[Any]
+
+
+@njit(nogil=True, cache=True)
+def gather(
+    ends: Array, labels: Array, inputs: Array, w_ends: Array, w_inputs: Array, weights: Array
+) -> Array:
+    """Return inputs times weights (CSC) at the cells; inputs are 0 outside them."""
+    result = np.empty(len(labels))
+    spread = np.zeros(len(w_ends) - 1)
+    for i in range(len(ends) - 1):
+        for cell in range(ends[i], ends[i + 1]):
+            spread[labels[cell]] = inputs[cell]
+        for cell in range(ends[i], ends[i + 1]):
+            j, total = labels[cell], 0.0
+            for place in range(w_ends[j], w_ends[j + 1]):
+                total += spread[w_inputs[place]] * weights[place]
+            result[cell] = total
+        for cell in range(ends[i], ends[i + 1]):
+            spread[labels[cell]] = 0.0
+    return result
+
+
+@njit(nogil=True, cache=True)
+def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
+    """Fit the labels that are chosen; fill in what is learned of them."""
+    row_of = np.full(problems.n_documents, -1, np.int64)
+    for j in chosen:
+        first, last = problems.ends[j], problems.ends[j + 1]
+        start, stop = problems.input_ends[j], problems.input_ends[j + 1]
+        n_rows, n = last - first, stop - start
+        A = np.zeros((n_rows, n + 1))
+        for i in range(n_rows):
+            row_of[problems.documents[first + i]] = i
+            A[i, n] = 1.0
+        for column in range(n):
+            k = problems.inputs[start + column]
+            for place in range(problems.ends[k], problems.ends[k + 1]):
+                row = row_of[problems.documents[place]]
+                if row >= 0:
+                    A[row, column] = problems.values[place]
+        for i in range(n_rows):
+            row_of[problems.documents[first + i]] = -1
+        w = _newton(
+            A,
+            problems.times[first:last],
+            problems.truth[first:last],
+            problems.given[first:last],
+            problems.penalty[j],
+            tol,
+        )
+        learned.weights[start:stop] = w[:n]
+        learned.bias[j] = w[n]
+
+
+@njit(nogil=True, cache=True)
+def _newton(
+    A: Array, times: Array, truth: Array, given: Array, penalty: float, tol: float
+) -> Array:
+    """Return the weights of one logistic regression."""
+    size = A.shape[1]
+    w, direction, m = np.zeros(size), np.zeros(size), np.empty(len(A))
+    f = _objective(A, times, truth, given, penalty, w, m)
+    for _ in range(NEWTON_STEPS):
+        gradient, hessian = _derivatives(A, times, truth, penalty, w, m)
+        solve(hessian, gradient, direction)
+        promised = 0.0
+        for k in range(size):
+            promised += gradient[k] * direction[k]
+        is_last = promised <= 2 * max(tol, ROUNDING) * abs(f)
+        t = 1.0
+        for _ in range(HALVINGS):
+            moved = w - t * direction
+            new = _objective(A, times, truth, given, penalty, moved, m)
+            if new <= f - 1e-4 * t * promised + ROUNDING * abs(f):
+                break
+            t /= 2
+        w, f = moved, new
+        if is_last:
+            break
+    return w
+
+
+@njit(nogil=True, cache=True)
+def _objective(
+    A: Array, times: Array, truth: Array, given: Array, penalty: float, w: Array, m: Array
+) -> float:
+    """Return the objective; fill in the log-odds of every row."""
+    loss, square = 0.0, 0.0
+    for i in range(len(m)):
+        z = given[i]
+        for k in range(len(w)):
+            z += A[i, k] * w[k]
+        m[i] = z
+        loss += times[i] * (max(z, 0.0) + np.log1p(np.exp(-abs(z))) - truth[i] * z)
+    for k in range(len(w)):
+        square += w[k] * w[k]
+    return loss + penalty / 2 * square
+
+
+@njit(nogil=True, cache=True)
+def _derivatives(
+    A: Array, times: Array, truth: Array, penalty: float, w: Array, m: Array
+) -> tuple[Array, Array]:
+    """Return the gradient and the lower half of the Hessian."""
+    size = len(w)
+    gradient, hessian = penalty * w, np.zeros((size, size))
+    for k in range(size):
+        hessian[k, k] = penalty
+    for i in range(len(m)):
+        e = np.exp(-abs(m[i]))
+        larger = 1 / (1 + e)
+        p = larger if m[i] >= 0 else e * larger
+        g, h = times[i] * (p - truth[i]), times[i] * e * larger * larger
+        for a in range(size):
+            value = A[i, a]
+            if value != 0.0:
+                gradient[a] += g * value
+                value *= h
+                for b in range(a + 1):
+                    hessian[a, b] += value * A[i, b]
+    return gradient, hessian

@@ -1,0 +1,157 @@
+"""Linear terms on candidate cells: what predicted neighbours say, at cells × neighbours.
+
+One logistic regression per label over the documents of which the label is a candidate, with a part
+of the log-odds given and a Gaussian prior around 0. Inputs are what the label's neighbours count in
+those documents, 0 where one is no candidate. Two engines give the same numbers: compiled (numba),
+and NumPy; where every label is an input of every other, NumPy's products are the faster ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.label_matrix import Cells
+from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, newton, pick_engine
+
+Array = NDArray[Any]
+
+
+class ProblemsByLabel(NamedTuple):
+    """The cells by label, ``(n_cells,)`` each from ``ends[j]`` to ``ends[j + 1]``; and the inputs.
+
+    Attributes
+    ----------
+    ends, documents
+        The documents of which label j is a candidate.
+    values
+        What the label counts there as an input of others.
+    truth, times, given
+        Whether the document has it, how often that counts, and the given log-odds.
+    input_ends, inputs
+        The neighbours of label j: ``inputs[input_ends[j]:input_ends[j + 1]]``, without itself.
+    penalty
+        Precision of the prior of each label's weights, ``(n_labels,)``.
+    n_documents
+        Number of documents.
+    """
+
+    ends: Array
+    documents: Array
+    values: Array
+    truth: Array
+    times: Array
+    given: Array
+    input_ends: Array
+    inputs: Array
+    penalty: Array
+    n_documents: int
+
+
+class Learned(NamedTuple):
+    """The weights, one for each of ``inputs``, and the bias of each label."""
+
+    weights: Array
+    bias: Array
+
+
+def problems_by_label(
+    cells: Cells,
+    values: Array,
+    truth: Array,
+    times: Array,
+    given: Array,
+    neighbours: Any,
+    penalty: Array,
+) -> ProblemsByLabel:
+    """Lay out cells label by label.
+
+    Parameters
+    ----------
+    cells
+        The candidates.
+    values, truth, times, given
+        Of the cells, ``(n_cells,)`` each: see :class:`ProblemsByLabel`.
+    neighbours
+        Label weights, ``(n_labels, n_labels)``: a label's neighbours are what a CSC array stores in
+        its column; of a dense one, all other labels.
+    penalty
+        Precision of the prior of each label's weights, ``(n_labels,)``.
+    """
+    n_labels = cells.shape[1]
+    if sparse.issparse(neighbours):
+        input_ends, inputs = neighbours.indptr, neighbours.indices
+    else:
+        every = np.broadcast_to(np.arange(n_labels, dtype=np.int32), (n_labels, n_labels))
+        inputs = every[~np.eye(n_labels, dtype=np.bool_)]
+        input_ends = np.arange(n_labels + 1) * (n_labels - 1)
+    by_label = sparse.csc_array(cells.matrix(np.arange(cells.n)))
+    order = by_label.data
+    of_cells = (part[order] for part in (values, truth, times, given))
+    pattern = by_label.indptr, by_label.indices
+    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, cells.shape[0])
+
+
+def fit_at_candidates(
+    problems: ProblemsByLabel,
+    chosen: Array,
+    *,
+    tol: float = 1e-7,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
+) -> Learned:
+    """Fit some labels on their neighbours; weights and bias of all others are 0.
+
+    Parameters
+    ----------
+    problems
+        The cells by label.
+    chosen
+        The labels, ``(n_chosen,)``.
+    tol
+        Share of the objective at which a label's last step is done.
+    n_jobs
+        Threads; the result does not depend on it.
+    engine
+        ``"compiled"`` (needs numba), ``"numpy"``, or ``None``: the first where it can be had and
+        labels have few neighbours.
+    """
+    learned = Learned(np.zeros(len(problems.inputs)), np.zeros(len(problems.penalty)))
+    chosen = chosen[np.diff(problems.ends)[chosen] > 0]
+    if engine is None and np.diff(problems.input_ends).max(initial=0) > MOST:
+        engine = "numpy"
+    fit = pick_engine(engine, _fit_labels, "candidate_kernel")
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(fit)(chosen[part], problems, tol, learned) for part in label_parts(len(chosen))
+    )
+    return learned
+
+
+def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
+    """Fit the labels that are chosen, with NumPy; fill in what is learned of them."""
+    row_of = np.full(problems.n_documents, -1, dtype=np.int64)
+    ends = problems.ends
+    for j in chosen.tolist():
+        own = slice(ends[j], ends[j + 1])
+        stored = slice(problems.input_ends[j], problems.input_ends[j + 1])
+        neighbours, documents = problems.inputs[stored], problems.documents[own]
+        A = np.zeros((len(documents), len(neighbours) + 1))
+        A[:, -1] = 1.0
+        row_of[documents] = np.arange(len(documents))
+        lengths = ends[neighbours + 1] - ends[neighbours]
+        column = np.repeat(np.arange(len(neighbours)), lengths)
+        place = np.arange(len(column)) + np.repeat(
+            ends[neighbours] - (np.cumsum(lengths) - lengths), lengths
+        )
+        row = row_of[problems.documents[place]]
+        shared = row >= 0
+        A[row[shared], column[shared]] = problems.values[place[shared]]
+        row_of[documents] = -1
+        times, start = problems.times[own], np.zeros(A.shape[1])
+        given = times * problems.truth[own], problems.penalty[j], start, tol, problems.given[own]
+        w, _ = newton(A, times, *given)
+        learned.weights[stored], learned.bias[j] = w[:-1], w[-1]
