@@ -30,6 +30,7 @@ _LABELS = 2000
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-7
 _GONE = 1e-12
+_REST = True
 
 
 class CandidateEvidence(NamedTuple):
@@ -133,11 +134,13 @@ class CandidateEvidence(NamedTuple):
             self._penalty(shrinkage),
         )
         varies = np.flatnonzero(~self.labels.constant(self.weight))
-        learned = fit_at_candidates(problems, varies, tol=_TOL)
+        has_rest = _REST and sparse.issparse(self.weights)
+        learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)
+        term = LinearTerm(weights, learned.bias, learned.rest if has_rest else None)
         # Inputs are what candidates are above ρ: with all at ρ there is the bias alone.
-        return LinearTerm(weights, learned.bias - self.absent @ weights)
+        return term._replace(bias=learned.bias - term.beyond_bias(self.absent))
 
     def _penalty(self, shrinkage: float) -> Matrix:
         sets = count_label_sets(self.labels, self.weight)

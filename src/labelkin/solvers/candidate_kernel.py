@@ -42,21 +42,27 @@ def gather(
 @njit(nogil=True, cache=True)
 def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
     """Fit the labels that are chosen; fill in what is learned of them."""
-    row_of = np.full(problems.n_documents, -1, np.int64)
+    row_of = np.full(len(problems.sums), -1, np.int64)
+    has_rest = int(len(learned.rest) > 0)
     for j in chosen:
         first, last = problems.ends[j], problems.ends[j + 1]
         start, stop = problems.input_ends[j], problems.input_ends[j + 1]
         n_rows, n = last - first, stop - start
-        A = np.zeros((n_rows, n + 1))
+        A = np.zeros((n_rows, n + 1 + has_rest))
         for i in range(n_rows):
-            row_of[problems.documents[first + i]] = i
-            A[i, n] = 1.0
+            document = problems.documents[first + i]
+            row_of[document] = i
+            A[i, n + has_rest] = 1.0
+            if has_rest:
+                A[i, n] = problems.sums[document] - problems.values[first + i]
         for column in range(n):
             k = problems.inputs[start + column]
             for place in range(problems.ends[k], problems.ends[k + 1]):
                 row = row_of[problems.documents[place]]
                 if row >= 0:
                     A[row, column] = problems.values[place]
+                    if has_rest:
+                        A[row, n] -= problems.values[place]
         for i in range(n_rows):
             row_of[problems.documents[first + i]] = -1
         w = _newton(
@@ -68,7 +74,10 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
             tol,
         )
         learned.weights[start:stop] = w[:n]
-        learned.bias[j] = w[n]
+        learned.bias[j] = w[n + has_rest]
+        if has_rest:
+            learned.weights[start:stop] -= w[n]
+            learned.rest[j] = w[n]
 
 
 @njit(nogil=True, cache=True)

@@ -36,8 +36,8 @@ class ProblemsByLabel(NamedTuple):
         The neighbours of label j: ``inputs[input_ends[j]:input_ends[j + 1]]``, without itself.
     penalty
         Precision of the prior of each label's weights, ``(n_labels,)``.
-    n_documents
-        Number of documents.
+    sums
+        What all candidates of a document count together, ``(n_documents,)``.
     """
 
     ends: Array
@@ -49,14 +49,15 @@ class ProblemsByLabel(NamedTuple):
     input_ends: Array
     inputs: Array
     penalty: Array
-    n_documents: int
+    sums: Array
 
 
 class Learned(NamedTuple):
-    """The weights, one for each of ``inputs``, and the bias of each label."""
+    """The weights, one for each of ``inputs``, and bias and rest of each label."""
 
     weights: Array
     bias: Array
+    rest: Array
 
 
 def problems_by_label(
@@ -93,13 +94,15 @@ def problems_by_label(
     order = by_label.data
     of_cells = (part[order] for part in (values, truth, times, given))
     pattern = by_label.indptr, by_label.indices
-    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, cells.shape[0])
+    sums = cells.sums_by_document(values)
+    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, sums)
 
 
 def fit_at_candidates(
     problems: ProblemsByLabel,
     chosen: Array,
     *,
+    rest: bool = True,
     tol: float = 1e-7,
     n_jobs: int | None = None,
     engine: Engine | None = None,
@@ -112,6 +115,8 @@ def fit_at_candidates(
         The cells by label.
     chosen
         The labels, ``(n_chosen,)``.
+    rest
+        Whether all candidates that are no neighbours have a weight together.
     tol
         Share of the objective at which a label's last step is done.
     n_jobs
@@ -120,7 +125,10 @@ def fit_at_candidates(
         ``"compiled"`` (needs numba), ``"numpy"``, or ``None``: the first where it can be had and
         labels have few neighbours.
     """
-    learned = Learned(np.zeros(len(problems.inputs)), np.zeros(len(problems.penalty)))
+    n_labels = len(problems.penalty)
+    learned = Learned(
+        np.zeros(len(problems.inputs)), np.zeros(n_labels), np.zeros(n_labels if rest else 0)
+    )
     chosen = chosen[np.diff(problems.ends)[chosen] > 0]
     if engine is None and np.diff(problems.input_ends).max(initial=0) > MOST:
         engine = "numpy"
@@ -133,17 +141,18 @@ def fit_at_candidates(
 
 def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
     """Fit the labels that are chosen, with NumPy; fill in what is learned of them."""
-    row_of = np.full(problems.n_documents, -1, dtype=np.int64)
-    ends = problems.ends
+    row_of = np.full(len(problems.sums), -1, dtype=np.int64)
+    ends, has_rest = problems.ends, int(len(learned.rest) > 0)
     for j in chosen.tolist():
         own = slice(ends[j], ends[j + 1])
         stored = slice(problems.input_ends[j], problems.input_ends[j + 1])
         neighbours, documents = problems.inputs[stored], problems.documents[own]
-        A = np.zeros((len(documents), len(neighbours) + 1))
+        n = len(neighbours)
+        A = np.zeros((len(documents), n + has_rest + 1))
         A[:, -1] = 1.0
         row_of[documents] = np.arange(len(documents))
         lengths = ends[neighbours + 1] - ends[neighbours]
-        column = np.repeat(np.arange(len(neighbours)), lengths)
+        column = np.repeat(np.arange(n), lengths)
         place = np.arange(len(column)) + np.repeat(
             ends[neighbours] - (np.cumsum(lengths) - lengths), lengths
         )
@@ -151,7 +160,12 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
         shared = row >= 0
         A[row[shared], column[shared]] = problems.values[place[shared]]
         row_of[documents] = -1
+        if has_rest:
+            A[:, n] = problems.sums[documents] - problems.values[own] - A[:, :n].sum(axis=1)
         times, start = problems.times[own], np.zeros(A.shape[1])
         given = times * problems.truth[own], problems.penalty[j], start, tol, problems.given[own]
         w, _ = newton(A, times, *given)
-        learned.weights[stored], learned.bias[j] = w[:-1], w[-1]
+        learned.weights[stored], learned.bias[j] = w[:n], w[-1]
+        if has_rest:
+            learned.weights[stored] -= w[n]
+            learned.rest[j] = w[n]
