@@ -118,18 +118,18 @@ class CandidateEvidence(NamedTuple):
     ) -> LinearTerm | None:
         if self.weights is None:
             return None
-        index = np.flatnonzero(rows)
+        index, whole = np.flatnonzero(rows), read_weight(self.weight, self.cells.shape[0])
         cells, places = self.cells.take(index)
         labels = self.labels.rows(index)
-        times = read_weight(self.weight, self.cells.shape[0])[rows][cells.document]
+        truth = cells.at(labels.positive).astype(np.int8)
         if labels.unknown is not None:
-            times = times * (1 - cells.at(labels.unknown))
+            truth[cells.at(labels.unknown) > 0] = -1
         problems = problems_by_label(
             cells,
             self.filled[places] - self.absent[cells.label],
-            cells.at(labels.positive),
-            times,
+            truth,
             offset[places],
+            whole[index],
             self.weights,
             self._penalty(shrinkage),
         )

@@ -49,10 +49,12 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
         start, stop = problems.input_ends[j], problems.input_ends[j + 1]
         n_rows, n = last - first, stop - start
         A = np.zeros((n_rows, n + 1 + has_rest))
+        times = np.empty(n_rows)
         for i in range(n_rows):
             document = problems.documents[first + i]
             row_of[document] = i
             A[i, n + has_rest] = 1.0
+            times[i] = problems.times[document] if problems.truth[first + i] >= 0 else 0.0
             if has_rest:
                 A[i, n] = problems.sums[document] - problems.values[first + i]
         for column in range(n):
@@ -67,7 +69,7 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
             row_of[problems.documents[first + i]] = -1
         w = _newton(
             A,
-            problems.times[first:last],
+            times,
             problems.truth[first:last],
             problems.given[first:last],
             problems.penalty[j],

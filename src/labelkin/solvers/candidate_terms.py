@@ -30,25 +30,26 @@ class ProblemsByLabel(NamedTuple):
         The documents of which label j is a candidate.
     values
         What the label counts there as an input of others.
-    truth, times, given
-        Whether the document has it, how often that counts, and the given log-odds.
+    truth, given
+        1 where the document has it, 0 where not, -1 where nobody knows; and the given log-odds.
     input_ends, inputs
         The neighbours of label j: ``inputs[input_ends[j]:input_ends[j + 1]]``, without itself.
     penalty
         Precision of the prior of each label's weights, ``(n_labels,)``.
-    sums
-        What all candidates of a document count together, ``(n_documents,)``.
+    times, sums
+        How often a document counts, and what all its candidates count together,
+        ``(n_documents,)`` each.
     """
 
     ends: Array
     documents: Array
     values: Array
     truth: Array
-    times: Array
     given: Array
     input_ends: Array
     inputs: Array
     penalty: Array
+    times: Array
     sums: Array
 
 
@@ -64,8 +65,8 @@ def problems_by_label(
     cells: Cells,
     values: Array,
     truth: Array,
-    times: Array,
     given: Array,
+    times: Array,
     neighbours: Any,
     penalty: Array,
 ) -> ProblemsByLabel:
@@ -75,8 +76,10 @@ def problems_by_label(
     ----------
     cells
         The candidates.
-    values, truth, times, given
+    values, truth, given
         Of the cells, ``(n_cells,)`` each: see :class:`ProblemsByLabel`.
+    times
+        How often each document counts, ``(n_documents,)``.
     neighbours
         Label weights, ``(n_labels, n_labels)``: a label's neighbours are what a CSC array stores in
         its column; of a dense one, all other labels.
@@ -91,11 +94,10 @@ def problems_by_label(
         inputs = every[~np.eye(n_labels, dtype=np.bool_)]
         input_ends = np.arange(n_labels + 1) * (n_labels - 1)
     by_label = sparse.csc_array(cells.matrix(np.arange(cells.n)))
-    order = by_label.data
-    of_cells = (part[order] for part in (values, truth, times, given))
-    pattern = by_label.indptr, by_label.indices
+    order, pattern = by_label.data, (by_label.indptr, by_label.indices)
+    of_cells = values[order], truth[order], given[order]
     sums = cells.sums_by_document(values)
-    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, sums)
+    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, times, sums)
 
 
 def fit_at_candidates(
@@ -162,8 +164,9 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
         row_of[documents] = -1
         if has_rest:
             A[:, n] = problems.sums[documents] - problems.values[own] - A[:, :n].sum(axis=1)
-        times, start = problems.times[own], np.zeros(A.shape[1])
-        given = times * problems.truth[own], problems.penalty[j], start, tol, problems.given[own]
+        truth, start = problems.truth[own], np.zeros(A.shape[1])
+        times = np.where(truth < 0, 0.0, problems.times[documents])
+        given = times * truth, problems.penalty[j], start, tol, problems.given[own]
         w, _ = newton(A, times, *given)
         learned.weights[stored], learned.bias[j] = w[:n], w[-1]
         if has_rest:

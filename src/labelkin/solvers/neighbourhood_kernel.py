@@ -54,7 +54,7 @@ def fit_labels(chosen: Array, sets: Sets, labels: Labels, settings: Settings, fo
     room = n_sets + len(sets.by_size)
     work = _Work(
         np.zeros(n_labels),
-        np.empty(max(n_sets, n_labels), np.int64),
+        np.empty(max(n_sets, n_labels), np.int32),
         np.zeros(n_sets, np.uint32),
         np.zeros(n_sets, np.uint8),
         np.zeros(_power_of_two(2 * n_sets), np.int32),

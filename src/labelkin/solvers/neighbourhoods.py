@@ -156,7 +156,7 @@ def fit_neighbourhoods(
     sets = Sets.of(positive, unknown, count)
     n_labels = len(frequency)
     found = Found(
-        np.zeros((n_labels, most), np.int64),
+        np.zeros((n_labels, most), np.int32),
         np.zeros((n_labels, most)),
         np.zeros(n_labels, np.int64),
         np.zeros(n_labels),
@@ -199,7 +199,7 @@ def _as_term(found: Found, rest: bool) -> LinearTerm:
     weights = sparse.csc_array(
         (
             found.weights[is_there],
-            found.neighbours[is_there].astype(np.int32),
+            found.neighbours[is_there],
             np.concatenate(([0], np.cumsum(found.n))).astype(np.int32),
         ),
         shape=(n_labels, n_labels),
