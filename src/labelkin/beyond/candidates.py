@@ -21,7 +21,7 @@ from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.method.combination import Combination, FillIn, Matrix, fill_in_cells
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.candidate_terms import fit_at_candidates, problems_by_label
+from labelkin.solvers.candidate_terms import choose_inputs, fit_at_candidates, problems_by_label
 from labelkin.solvers.logistic import LinearTerm
 
 #: With neighbours as inputs the correction's prior is as strong as it is with so many labels as
@@ -31,6 +31,7 @@ _LABELS = 2000
 _TOL = 1e-7
 _GONE = 1e-12
 _REST = True
+_GAIN = True
 
 
 class CandidateEvidence(NamedTuple):
@@ -124,9 +125,10 @@ class CandidateEvidence(NamedTuple):
         truth = cells.at(labels.positive).astype(np.int8)
         if labels.unknown is not None:
             truth[cells.at(labels.unknown) > 0] = -1
+        values = self.filled[places] - self.absent[cells.label]
         problems = problems_by_label(
             cells,
-            self.filled[places] - self.absent[cells.label],
+            values,
             truth,
             offset[places],
             whole[index],
@@ -135,6 +137,9 @@ class CandidateEvidence(NamedTuple):
         )
         varies = np.flatnonzero(~self.labels.constant(self.weight))
         has_rest = _REST and sparse.issparse(self.weights)
+        if _GAIN and sparse.issparse(self.weights):
+            ends, inputs = choose_inputs(problems, cells, values, varies)
+            problems = problems._replace(input_ends=ends, inputs=inputs)
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from labelkin.solvers.candidate_terms import Learned, ProblemsByLabel
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING
-from labelkin.solvers.neighbourhood_kernel import solve
+from labelkin.solvers.neighbourhood_kernel import insert, solve
 
 Array = NDArray[Any]
 
@@ -80,6 +80,51 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
         if has_rest:
             learned.weights[start:stop] -= w[n]
             learned.rest[j] = w[n]
+
+
+@njit(nogil=True, cache=True)
+def choose_inputs(
+    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+) -> None:
+    """Fill in the inputs of the labels that are chosen, ascending, and how many they are."""
+    ends, labels, values = by_document
+    n_labels = len(problems.penalty)
+    push, bend, both = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
+    listed, gains = np.empty(n_labels, np.int32), np.empty(inputs.shape[1])
+    for j in chosen:
+        n_listed, total_push, total_bend = 0, 0.0, 0.0
+        for cell in range(problems.ends[j], problems.ends[j + 1]):
+            document, truth, z = (
+                problems.documents[cell],
+                problems.truth[cell],
+                problems.given[cell],
+            )
+            if truth < 0:
+                continue
+            e = np.exp(-abs(z))
+            larger = 1 / (1 + e)
+            error = problems.times[document] * (truth - (larger if z >= 0 else e * larger))
+            h = problems.times[document] * e * larger * larger
+            total_push += error
+            total_bend += h
+            for place in range(ends[document], ends[document + 1]):
+                k, value = labels[place], values[place]
+                if bend[k] == 0.0:
+                    listed[n_listed] = k
+                    n_listed += 1
+                push[k] += error * value
+                bend[k] += h * value * value
+                both[k] += h * value
+        n = 0
+        for k in listed[:n_listed]:
+            share = both[k] / (total_bend + problems.penalty[j])
+            left = bend[k] - share * both[k] + problems.penalty[j]
+            gain = (push[k] - share * total_push) ** 2 / left
+            if k != j and gain > 0.0:
+                n = insert(k, gain, inputs[j], gains, n)
+            push[k], bend[k], both[k] = 0.0, 0.0, 0.0
+        inputs[j][:n].sort()
+        n_inputs[j] = n
 
 
 @njit(nogil=True, cache=True)

@@ -172,3 +172,21 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
         if has_rest:
             learned.weights[stored] -= w[n]
             learned.rest[j] = w[n]
+
+
+def choose_inputs(
+    problems: ProblemsByLabel, cells: Cells, values: Array, chosen: Array, most: int = MOST
+) -> tuple[Array, Array]:
+    """Return the inputs from which each label gains most, by label: ends, and labels ascending.
+
+    The gain of an input is what one Newton step on it and the bias promises, starting from what is
+    given: of equal ones, the lower label.
+    """
+    n_labels = len(problems.penalty)
+    inputs, n_inputs = np.zeros((n_labels, most), np.int32), np.zeros(n_labels, np.int64)
+    by_document = cells.indptr, cells.indices, values
+    from labelkin.solvers.candidate_kernel import choose_inputs as compiled
+
+    compiled(chosen, problems, by_document, inputs, n_inputs)
+    ends = np.concatenate(([0], np.cumsum(n_inputs))).astype(np.int32)
+    return ends, inputs[np.arange(most) < n_inputs[:, None]]

@@ -109,14 +109,14 @@ def _neighbours(
         expected = labels.frequency[j] * labels.frequency[k] / total
         deviation = abs(together[k] - expected) / np.sqrt(expected + 0.25)
         if k != j and deviation >= settings.least:
-            n = _insert(k, deviation, chosen, z, n)
+            n = insert(k, deviation, chosen, z, n)
     for k in labels.by_frequency:
         expected = labels.frequency[j] * labels.frequency[k] / total
         deviation = expected / np.sqrt(expected + 0.25)
         if expected < 1 or deviation < settings.least:
             break
         if k != j and together[k] == 0.0:
-            n = _insert(k, deviation, chosen, z, n)
+            n = insert(k, deviation, chosen, z, n)
     for k in work.listed[:n_listed]:
         together[k] = 0.0
     chosen[:n].sort()
@@ -124,7 +124,7 @@ def _neighbours(
 
 
 @njit(nogil=True, cache=True)
-def _insert(k: int, deviation: float, chosen: Array, z: Array, n: int) -> int:
+def insert(k: int, deviation: float, chosen: Array, z: Array, n: int) -> int:
     """Keep the largest deviations, falling; of equal ones the lower label. Return how many."""
     place = n
     while place > 0 and (
