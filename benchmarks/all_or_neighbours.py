@@ -1,4 +1,6 @@
-"""From how many labels on should each be told from its neighbours? ``python -m benchmarks.all_or_neighbours``.
+"""From how many labels on should each be told from its neighbours?
+
+``python -m benchmarks.all_or_neighbours``
 
 ``LogisticLabels(neighbours="auto")`` tells a label from all others up to 300 labels, and from its
 neighbours above. This is the evidence: both ways, end to end (out-of-fold log-odds of an SVM,

@@ -76,7 +76,7 @@ _KEPT, _GAINED = ("precision@5", "ndcg@5"), ("micro_f1", "macro_f1")
 
 
 def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
-    """Learn ``"auto"`` on the ``top`` candidates of an SVM against all 983 labels, test documents."""
+    """Learn ``"auto"`` on the ``top`` candidates of an SVM, against all labels."""
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
     from labelkin.label_matrix import Cells, best_cells
     from labelkin.metrics import evaluate

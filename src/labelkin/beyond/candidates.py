@@ -28,10 +28,8 @@ from labelkin.solvers.logistic import LinearTerm
 #: inputs, however many there are: their number does not grow.
 _LABELS = 2000
 #: Share of the objective at which a label's correction is good enough.
-_TOL = 1e-7
+_TOL = 1e-5
 _GONE = 1e-12
-_REST = True
-_GAIN = True
 
 
 class CandidateEvidence(NamedTuple):
@@ -51,8 +49,7 @@ class CandidateEvidence(NamedTuple):
     absent
         ρ: what a label counts as that is no candidate, ``(n_labels,)``.
     weights
-        The paper's label weights on all documents, which say who is whose neighbour; ``None``:
-        label evidence is not linear.
+        The paper's label weights on all documents; ``None``: label evidence is not linear.
     """
 
     cells: Cells
@@ -96,8 +93,10 @@ class CandidateEvidence(NamedTuple):
     def correction(self, offset: Matrix, shrinkage: float) -> LinearTerm | None:
         """Learn what predicted labels say beyond given log-odds, ``(n_cells,)``.
 
-        One logistic regression per label on its neighbours, over the documents of which it is a
-        candidate, with a Gaussian prior around 0. ``None`` where label evidence is not linear.
+        One logistic regression per label over the documents of which it is a candidate, with a
+        Gaussian prior around 0: on all other labels, or, where the paper's weights are those of
+        neighbours, on the labels it gains most from, and the sum of the others. ``None`` where
+        label evidence is not linear.
         """
         return self._learn(offset, shrinkage, np.ones(self.cells.shape[0], dtype=np.bool_))
 
@@ -136,8 +135,8 @@ class CandidateEvidence(NamedTuple):
             self._penalty(shrinkage),
         )
         varies = np.flatnonzero(~self.labels.constant(self.weight))
-        has_rest = _REST and sparse.issparse(self.weights)
-        if _GAIN and sparse.issparse(self.weights):
+        has_rest = sparse.issparse(self.weights)
+        if has_rest:
             ends, inputs = choose_inputs(problems, cells, values, varies)
             problems = problems._replace(input_ends=ends, inputs=inputs)
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)

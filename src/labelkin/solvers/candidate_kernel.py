@@ -90,7 +90,8 @@ def choose_inputs(
     ends, labels, values = by_document
     n_labels = len(problems.penalty)
     push, bend, both = np.zeros(n_labels), np.zeros(n_labels), np.zeros(n_labels)
-    listed, gains = np.empty(n_labels, np.int32), np.empty(inputs.shape[1])
+    listed, is_listed = np.empty(n_labels, np.int32), np.zeros(n_labels, np.bool_)
+    gains = np.empty(inputs.shape[1])
     for j in chosen:
         n_listed, total_push, total_bend = 0, 0.0, 0.0
         for cell in range(problems.ends[j], problems.ends[j + 1]):
@@ -109,7 +110,8 @@ def choose_inputs(
             total_bend += h
             for place in range(ends[document], ends[document + 1]):
                 k, value = labels[place], values[place]
-                if bend[k] == 0.0:
+                if not is_listed[k]:
+                    is_listed[k] = True
                     listed[n_listed] = k
                     n_listed += 1
                 push[k] += error * value
@@ -122,7 +124,7 @@ def choose_inputs(
             gain = (push[k] - share * total_push) ** 2 / left
             if k != j and gain > 0.0:
                 n = insert(k, gain, inputs[j], gains, n)
-            push[k], bend[k], both[k] = 0.0, 0.0, 0.0
+            push[k], bend[k], both[k], is_listed[k] = 0.0, 0.0, 0.0, False
         inputs[j][:n].sort()
         n_inputs[j] = n
 

@@ -14,11 +14,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
 
 from labelkin.label_matrix import Cells
 from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, newton, pick_engine
 
 Array = NDArray[Any]
+
+#: An input that counts less than this in a document has no say there in who is chosen.
+_HARDLY = 0.01
 
 
 class ProblemsByLabel(NamedTuple):
@@ -175,18 +179,65 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
 
 
 def choose_inputs(
-    problems: ProblemsByLabel, cells: Cells, values: Array, chosen: Array, most: int = MOST
+    problems: ProblemsByLabel,
+    cells: Cells,
+    values: Array,
+    chosen: Array,
+    *,
+    most: int = MOST,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
 ) -> tuple[Array, Array]:
-    """Return the inputs from which each label gains most, by label: ends, and labels ascending.
+    """Return the labels from which each one gains most, by label: ends, and inputs, ascending.
 
     The gain of an input is what one Newton step on it and the bias promises, starting from what is
-    given: of equal ones, the lower label.
+    given; of equal ones the lower label.
+
+    Parameters
+    ----------
+    problems
+        The cells by label; their inputs are not looked at.
+    cells, values
+        The cells by document, and what they count, ``(n_cells,)``.
+    chosen
+        The labels that are to have inputs, ``(n_chosen,)``.
+    most
+        Inputs of a label at most.
+    n_jobs, engine
+        As :func:`fit_at_candidates` takes them.
     """
     n_labels = len(problems.penalty)
     inputs, n_inputs = np.zeros((n_labels, most), np.int32), np.zeros(n_labels, np.int64)
-    by_document = cells.indptr, cells.indices, values
-    from labelkin.solvers.candidate_kernel import choose_inputs as compiled
-
-    compiled(chosen, problems, by_document, inputs, n_inputs)
+    counts = np.abs(values) >= _HARDLY
+    ends = np.concatenate(([0], np.cumsum(counts)))[cells.indptr]
+    by_document = ends, cells.indices[counts], values[counts]
+    choose = pick_engine(engine, _choose_inputs, "candidate_kernel", "choose_inputs")
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(choose)(chosen[part], problems, by_document, inputs, n_inputs)
+        for part in label_parts(len(chosen))
+    )
     ends = np.concatenate(([0], np.cumsum(n_inputs))).astype(np.int32)
     return ends, inputs[np.arange(most) < n_inputs[:, None]]
+
+
+def _choose_inputs(
+    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+) -> None:
+    """Choose the inputs of labels, with NumPy."""
+    ends, labels, values = by_document
+    rows = sparse.csr_array((values, labels, ends), shape=(len(problems.times), len(n_inputs)))
+    for j in chosen.tolist():
+        own = slice(problems.ends[j], problems.ends[j + 1])
+        known = problems.truth[own] >= 0
+        documents = problems.documents[own][known]
+        times, p = problems.times[documents], expit(problems.given[own][known])
+        error, bend = times * (problems.truth[own][known] - p), times * p * (1 - p)
+        X, penalty = rows[documents], problems.penalty[j]
+        both = X.T @ bend
+        share = both / (bend.sum() + penalty)
+        left = X.power(2).T @ bend - share * both + penalty
+        gain = (X.T @ error - share * error.sum()) ** 2 / left
+        gain[j] = 0.0
+        best = np.lexsort((np.arange(len(gain)), -gain))[: inputs.shape[1]]
+        best = np.sort(best[gain[best] > 0])
+        n_inputs[j], inputs[j, : len(best)] = len(best), best

@@ -177,14 +177,16 @@ def label_parts(n_labels: int) -> Iterator[Array]:
     yield from (np.arange(i, min(i + step, n_labels)) for i in range(0, max(n_labels, 1), step))
 
 
-def pick_engine(engine: Engine | None, numpy: Callable[..., None], kernel: str) -> Any:
-    """Return the way of fitting labels that is asked for: compiled, where it can be had."""
+def pick_engine(
+    engine: Engine | None, numpy: Callable[..., None], kernel: str, name: str = "fit_labels"
+) -> Any:
+    """Return the way of doing it that is asked for: compiled, where it can be had."""
     if engine not in (None, "compiled", "numpy"):
         raise ValueError(f"engine must be 'compiled', 'numpy' or None, got {engine!r}.")
     if engine == "numpy":
         return numpy
     try:
-        return import_module(f"labelkin.solvers.{kernel}").fit_labels
+        return getattr(import_module(f"labelkin.solvers.{kernel}"), name)
     except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
         if engine is None:
             return numpy
