@@ -1,4 +1,5 @@
-"""From how many labels on should each be told from its neighbours?
+"""All labels or neighbours: from how many labels on should each be told from a few others.
+
 
 ``python -m benchmarks.all_or_neighbours``
 
