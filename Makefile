@@ -47,6 +47,7 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 
 bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
 	$(BIN)/python -m benchmarks.growth --write docs/scale.md
+	$(BIN)/python -m benchmarks.scale_bars
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)

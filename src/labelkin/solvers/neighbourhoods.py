@@ -18,7 +18,8 @@ out for that label, and counts as absent for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -156,42 +157,44 @@ def fit_neighbourhoods(
     sets = Sets.of(positive, unknown, count)
     n_labels = len(frequency)
     found = Found(
-        np.zeros((n_labels, most), np.int64),
+        np.zeros((n_labels, most), np.int32),
         np.zeros((n_labels, most)),
         np.zeros(n_labels, np.int64),
         np.zeros(n_labels),
         np.zeros(n_labels),
         np.zeros(n_labels, np.int64),
     )
-    fit = _pick(engine)
+    fit = pick_engine(engine, fit_labels, "neighbourhood_kernel")
     settings = Settings(most, LEAST, rest, tol)
     Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(fit)(part, sets, labels, settings, found)
-        for part in track(list(_parts(n_labels)), "labels and their neighbours")
+        for part in track(list(label_parts(n_labels)), "labels and their neighbours")
     )
     return _as_term(found, rest)
 
 
-def _parts(n_labels: int) -> Iterator[Array]:
+def label_parts(n_labels: int) -> Iterator[Array]:
     """Yield labels for one thread at a time."""
     step = max(64, -(-n_labels // _PARTS))
     yield from (np.arange(i, min(i + step, n_labels)) for i in range(0, max(n_labels, 1), step))
 
 
-def _pick(engine: Engine | None) -> Any:
+def pick_engine(
+    engine: Engine | None, numpy: Callable[..., None], kernel: str, name: str = "fit_labels"
+) -> Any:
+    """Return the way of doing it that is asked for: compiled, where it can be had."""
     if engine not in (None, "compiled", "numpy"):
         raise ValueError(f"engine must be 'compiled', 'numpy' or None, got {engine!r}.")
     if engine == "numpy":
-        return fit_labels
+        return numpy
     try:
-        from labelkin.solvers.neighbourhood_kernel import fit_labels as compiled
+        return getattr(import_module(f"labelkin.solvers.{kernel}"), name)
     except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
         if engine is None:
-            return fit_labels
+            return numpy
         raise ImportError(
             f"engine='compiled' needs numba: pip install \"labelkin[fast]\" ({reason})."
         ) from reason
-    return compiled
 
 
 def _as_term(found: Found, rest: bool) -> LinearTerm:
@@ -200,7 +203,7 @@ def _as_term(found: Found, rest: bool) -> LinearTerm:
     weights = sparse.csc_array(
         (
             found.weights[is_there],
-            found.neighbours[is_there].astype(np.int32),
+            found.neighbours[is_there],
             np.concatenate(([0], np.cumsum(found.n))).astype(np.int32),
         ),
         shape=(n_labels, n_labels),
