@@ -7,8 +7,8 @@ counts, so blocks of documents can be counted apart and added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from copy import copy
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
@@ -324,7 +324,9 @@ def _fit_block(block: Any, like: NaiveBayes, classes: Sequence[Any] | None) -> N
 
 def _add_fitted(one: NaiveBayes, other: NaiveBayes) -> NaiveBayes:
     """Return naive Bayes of the documents of both."""
-    if one.n_features_in_ != other.n_features_in_ or not np.array_equal(one.classes_, other.classes_):
+    if one.n_features_in_ != other.n_features_in_ or not np.array_equal(
+        one.classes_, other.classes_
+    ):
         raise ValueError(
             f"Blocks must have the same terms and labels, got {one.n_features_in_} and "
             f"{other.n_features_in_} terms, {len(one.classes_)} and {len(other.classes_)} labels, "

@@ -116,9 +116,7 @@ def rescore_blocks(
     return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
 
 
-def judge_blocks(
-    model: Any, blocks: Iterable[Any], *, engine: Engine | None = None
-) -> Evaluation:
+def judge_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = None) -> Evaluation:
     """Evaluate a model on documents that come in blocks.
 
     Parameters
