@@ -32,7 +32,7 @@ class Engine(Protocol):
     """Where the work is done; :class:`Local` is this process."""
 
     def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], **shared: Any
+        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
     ) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order."""
 
@@ -41,6 +41,7 @@ class Engine(Protocol):
         count: Callable[..., Any],
         add: Callable[[Any, Any], Any],
         blocks: Iterable[Any],
+        /,
         **shared: Any,
     ) -> Any:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree."""
@@ -50,7 +51,7 @@ class Local:
     """In this process, one block after the other: memory holds one block and a few sums."""
 
     def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], **shared: Any
+        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
     ) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order."""
         return (function(block, **shared) for block in blocks)
@@ -60,6 +61,7 @@ class Local:
         count: Callable[..., Count],
         add: Callable[[Count, Count], Count],
         blocks: Iterable[Any],
+        /,
         **shared: Any,
     ) -> Count:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.

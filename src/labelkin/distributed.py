@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import pickle
 import secrets
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -61,7 +62,7 @@ class OnDask:
         self.retries = retries
 
     def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], **shared: Any
+        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
     ) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order.
 
@@ -89,6 +90,7 @@ class OnDask:
         count: Callable[..., Any],
         add: Callable[[Any, Any], Any],
         blocks: Iterable[Any],
+        /,
         **shared: Any,
     ) -> Any:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
@@ -101,7 +103,9 @@ class OnDask:
 
         def counted(block: Any, common: Any) -> Any:
             if len(waiting) > ahead:
-                _finish(waiting.popleft())
+                failed = waiting.popleft().exception()  # waits, and leaves the count where it is
+                if failed is not None:
+                    raise failed
             waiting.append(self._submit(count, block, common))
             return waiting[-1]
 
@@ -241,8 +245,6 @@ def engine_in_use() -> Engine:
 
 
 def _on_worker() -> bool:
-    import sys
-
     worker = sys.modules.get("distributed.worker")  # not loaded: this is no worker
     return worker is not None and hasattr(worker.thread_state, "execution_state")
 
@@ -253,7 +255,7 @@ def _parts(blocks: Any) -> Iterator[Any]:
 
 def _delayed(collection: Any) -> list[Any]:
     parts = collection.to_delayed()
-    shape = getattr(parts, "shape", (len(parts),))
+    shape: tuple[int, ...] = getattr(parts, "shape", (len(parts),))
     if len(shape) > 1 and shape[1] > 1:
         raise ValueError(
             f"A block must hold whole documents, got an array with {shape[1]} chunks of columns. "
@@ -273,12 +275,6 @@ def _is_future(block: Any) -> bool:
     from distributed import Future
 
     return isinstance(block, Future)
-
-
-def _finish(future: Any) -> None:
-    from distributed import wait
-
-    wait([future])
 
 
 @contextmanager

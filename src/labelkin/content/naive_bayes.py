@@ -242,8 +242,8 @@ class NaiveBayes(LogOddsClassifier):
         """
         with using(engine) as worker:
             total = worker.fold(_fit_block, _add_fitted, blocks, like=clone(self), classes=classes)
-        learned = {name: value for name, value in vars(total).items() if name.endswith("_")}
-        vars(self).update(learned)
+        for name in [name for name in vars(total) if name.endswith("_")]:
+            setattr(self, name, getattr(total, name))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
