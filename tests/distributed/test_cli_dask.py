@@ -49,8 +49,9 @@ def test_evaluate_prints_the_same(model, news_file, address):
 
 @pytest.mark.parametrize("kind", [".csv", ".npy", ".npz"])
 def test_rescore_writes_the_same_bytes(news_file, address, tmp_path, kind):
+    labels = {label for line in news_file.open() for label in json.loads(line)["labels"]}
     scores = tmp_path / "scores.npy"
-    np.save(scores, np.random.default_rng(0).random((50, 38)))
+    np.save(scores, np.random.default_rng(0).random((50, len(labels))))
     arguments = ("rescore", scores, "--train", news_file, "-q", "--out")
     call(*arguments, tmp_path / f"here{kind}").done()
     call(*arguments, tmp_path / f"cluster{kind}", "--dask", address).done()
