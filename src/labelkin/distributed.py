@@ -18,6 +18,7 @@ import secrets
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -177,16 +178,19 @@ def partitions(*collections: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def connected(address: str, folder: Path | None = None) -> Iterator[OnDask]:
+def connected(address: str) -> Iterator[OnDask]:
     """Yield the cluster whose scheduler has this address, ``tcp://host:8786``.
 
     Raises
     ------
     ValueError
         When no scheduler, or none with a worker, answers there.
+    ConnectionError
+        When the cluster is lost on the way: its scheduler, or, again and again, its workers.
     """
     try:
-        from distributed import Client
+        from distributed import Client, KilledWorker
+        from distributed.comm import CommClosedError
     except ImportError as error:
         raise ImportError('A cluster needs Dask: pip install "labelkin[dask]".') from error
     rule = "--dask must be the address of a Dask scheduler with workers"
@@ -206,7 +210,14 @@ def connected(address: str, folder: Path | None = None) -> Iterator[OnDask]:
                 f"{rule}, got {address!r}, which has no worker. Start some by `dask worker "
                 f"{address}`, or leave --dask out to work here."
             ) from None
-        yield OnDask(client, folder)
+        try:
+            yield OnDask(client)
+        except (CancelledError, CommClosedError, KilledWorker) as error:
+            raise ConnectionError(
+                f"The Dask cluster at {address} must stay until the work is done, and was lost "
+                f"({type(error).__name__}). Give its workers more memory, or smaller blocks, and "
+                "start again; or leave --dask out to work here."
+            ) from error
 
 
 @contextmanager

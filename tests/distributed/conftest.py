@@ -57,7 +57,7 @@ def kill_worker(client):
                 if address in pids and any(str(key).startswith(f"{function}-") for key in keys):
                     os.kill(pids[address], signal.SIGKILL)
                     return address
-            time.sleep(0.002)
+            time.sleep(0.01)
         raise AssertionError(f"no worker had to do with {function}")
 
     return kill

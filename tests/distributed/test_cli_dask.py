@@ -70,6 +70,17 @@ def test_no_scheduler_is_one_line_with_the_way_out(
     assert not out.exists()
 
 
+def test_a_cluster_that_is_lost_is_one_line(model, news_file, address, monkeypatch):
+    from distributed import KilledWorker
+
+    def lost(*_, **__):
+        raise KilledWorker("answer-1", None, 3)
+
+    monkeypatch.setattr("labelkin.prediction.answer_batches", lost)
+    line = call("predict", model, news_file, "--dask", address).refused(code=1)
+    assert f"The Dask cluster at {address} must stay until the work is done" in line
+
+
 def test_the_help_says_what_an_address_is():
     for command in ("predict", "rescore", "evaluate"):
         assert "--dask ADDRESS" in " ".join(call(command, "--help").done().split())

@@ -214,7 +214,7 @@ def test_a_worker_that_dies_with_counts_in_its_hands_is_survived(client, kill_wo
 
 def test_a_worker_that_dies_over_its_labels_is_survived(client, killing):
     svm = PlattSVM(random_state=0)
-    many = np.hstack([Y] * 6)
+    many = np.hstack([Y] * 3)
     with using(OnDask(client)):
         killing("solve_labels")
         found = svm.fit(X, many).coef_

@@ -24,12 +24,12 @@ class Rows(np.ndarray):
 
 def watched(matrix, size, most):
     """Yield blocks; there are never more than ``most`` of them."""
-    alive = weakref.WeakSet()
+    given = []
     for start in range(0, len(matrix), size):
         gc.collect()
-        assert len(alive) < most
+        assert sum(block() is not None for block in given) < most
         block = matrix[start : start + size].copy().view(Rows)
-        alive.add(block)
+        given.append(weakref.ref(block))
         yield block
         del block
 
