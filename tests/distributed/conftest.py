@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -24,23 +25,43 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.xdist_group("dask"))
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory):
+#: A cluster in a process of its own: it restarts workers whatever happens in that of the tests.
+CLUSTER = """
+if __name__ == "__main__":
+    import sys
     from distributed import LocalCluster
 
-    settings = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(host="127.0.0.1", local_directory=sys.argv[1], **settings) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        sys.stdin.read()  # until the tests are done, however they end
+"""
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory):
+    """Return where the scheduler of two worker processes is."""
     folder = tmp_path_factory.mktemp("dask")
-    with LocalCluster(
-        **settings, host="127.0.0.1", dashboard_address=None, local_directory=str(folder)
-    ) as started:
-        yield started
+    (folder / "cluster.py").write_text(CLUSTER)
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (folder / "log.txt").open("w") as log:
+        program = [sys.executable, folder / "cluster.py", folder]
+        process = subprocess.Popen(program, **streams, stderr=log)
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
+            try:
+                process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 @pytest.fixture
-def client(cluster):
+def client(address):
     from distributed import Client
 
-    with Client(cluster, set_as_default=False) as connected:
+    with Client(address, set_as_default=False, timeout=PATIENCE) as connected:
         connected.wait_for_workers(2, timeout=PATIENCE)  # one may have died in the last test
         yield connected
 

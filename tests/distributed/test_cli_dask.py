@@ -26,11 +26,6 @@ def model(news_file):
     return path
 
 
-@pytest.fixture
-def address(client):
-    return client.scheduler.address
-
-
 def test_predict_writes_the_same_bytes_though_a_worker_dies(
     model, news_file, address, killing, tmp_path
 ):
@@ -42,13 +37,13 @@ def test_predict_writes_the_same_bytes_though_a_worker_dies(
     assert not (tmp_path / "cluster.jsonl.resume.json").exists()
 
 
-def test_evaluate_prints_the_same(model, news_file, address):
+def test_evaluate_prints_the_same(model, news_file, address, client):
     arguments = ("evaluate", model, news_file, "--json", "-q")
     assert call(*arguments, "--dask", address).done() == call(*arguments).done()
 
 
 @pytest.mark.parametrize("kind", [".csv", ".npy", ".npz"])
-def test_rescore_writes_the_same_bytes(news_file, address, tmp_path, kind):
+def test_rescore_writes_the_same_bytes(news_file, address, client, tmp_path, kind):
     labels = {label for line in news_file.open() for label in json.loads(line)["labels"]}
     scores = tmp_path / "scores.npy"
     np.save(scores, np.random.default_rng(0).random((50, len(labels))))

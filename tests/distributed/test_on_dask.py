@@ -116,13 +116,13 @@ def test_the_label_blocks_of_svms_are_tasks(client, prune):
     assert same(svm.intercept_, intercept)
 
 
-def test_joblibs_backend_distributes_what_shares_memory_here(client, cluster):
+def test_joblibs_backend_distributes_what_shares_memory_here(client):
     nearest = NearestNeighbours(5).fit(X, Y)
     many = sparse.vstack([X] * 8, format="csr")
     with joblib.parallel_config(backend="dask", client=client):
         assert isinstance(engine_in_use(), OnDask)
         found = PlattSVM(random_state=0).fit(X, Y), nearest.log_odds(many)
-    done = set(cluster.scheduler.task_prefixes)
+    done = client.run_on_scheduler(lambda dask_scheduler: set(dask_scheduler.task_prefixes))
     assert {"solve_labels", "search_span"} <= done
     assert same(found[0].coef_, PlattSVM(random_state=0).fit(X, Y).coef_)
     assert same(found[1], nearest.log_odds(many))
