@@ -44,9 +44,10 @@ def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dask")
     (folder / "cluster.py").write_text(CLUSTER)
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # workers import the tests
     with (folder / "log.txt").open("w") as log:
         program = [sys.executable, folder / "cluster.py", folder]
-        process = subprocess.Popen(program, **streams, stderr=log)
+        process = subprocess.Popen(program, **streams, stderr=log, env=os.environ | paths)
         try:
             yield process.stdout.readline().strip()
         finally:
