@@ -53,7 +53,9 @@ def main() -> None:
     rescorer = LabelRescorer(LogisticLabels(neighbours=16), scale="log_odds").fit(Y[:20_000])
     with (
         TemporaryDirectory() as folder,
-        LocalCluster(2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster,
+        LocalCluster(
+            2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster,
         Client(cluster) as client,
     ):
         files = _saved(Path(folder), X, Y, model, asked.block)

@@ -52,7 +52,7 @@ class OnDask:
     Examples
     --------
     >>> from distributed import Client
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0") as client:
     ...     OnDask(client).fold(len, int.__add__, [["a", "b"], ["c"]])
     3
     """

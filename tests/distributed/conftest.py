@@ -31,7 +31,7 @@ if __name__ == "__main__":
     import sys
     from distributed import LocalCluster
 
-    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", local_directory=sys.argv[1], **settings) as cluster:
         print(cluster.scheduler_address, flush=True)
         sys.stdin.read()  # until the tests are done, however they end
