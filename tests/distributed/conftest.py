@@ -29,8 +29,11 @@ def pytest_collection_modifyitems(items):
 CLUSTER = """
 if __name__ == "__main__":
     import sys
+    import dask
     from distributed import LocalCluster
 
+    # A worker that is restarted on a busy machine is not given up after 15 seconds.
+    dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", local_directory=sys.argv[1], **settings) as cluster:
         print(cluster.scheduler_address, flush=True)
@@ -70,7 +73,7 @@ def client(address):
 @pytest.fixture
 def kill_worker(client):
     """Return a function that kills the worker that is busy with a function, or holds its answer."""
-    pids = client.run(os.getpid)  # by address; our own processes
+    pids = _pids(client)
 
     def kill(function, of=client.processing):
         end = time.monotonic() + PATIENCE
@@ -83,6 +86,17 @@ def kill_worker(client):
         raise AssertionError(f"no worker had to do with {function}")
 
     return kill
+
+
+def _pids(client):
+    """Return the processes of both workers by address; they are our own."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = client.run(os.getpid, on_error="ignore")  # one may just be restarting
+        if len(found) == 2:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("the workers are not there")
 
 
 @pytest.fixture
