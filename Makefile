@@ -64,14 +64,14 @@ FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
 # Every extra at its minimum, and the tools of the tests as they are.
 EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	extras = about["optional-dependencies"]; \
-	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve") for n in extras[k]]; \
+	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve", "dask") for n in extras[k]]; \
 	print(*about["dependencies"], *wanted, sep="\n")
 
 .venv-minimum/use: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum
 	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/>=/==/' > .venv-minimum/bounds.txt
 	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/bounds.txt \
-		--editable ".[all]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
+		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
 	touch $@
 
 .venv-newest/use: pyproject.toml

@@ -17,6 +17,7 @@ EXTRAS = {
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
     "rules": ["rdflib"],
+    "dask": ["dask", "distributed"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
@@ -72,6 +73,10 @@ import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
 labelkin.rules.read_skos(path)
+""",
+    "dask": """
+from labelkin.distributed import connected
+connected("tcp://127.0.0.1:8786").__enter__()
 """,
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }

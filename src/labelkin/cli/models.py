@@ -22,6 +22,7 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
+    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.explain.contributions import Explanation
     from labelkin.explain.label_graph import LabelEdge
@@ -296,6 +297,7 @@ def evaluate(
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
     json: options.AsJson = False,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Score a model on a corpus by every metric.
@@ -318,8 +320,8 @@ def evaluate(
             "of new documents expect lower scores."
         )
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
-    with watching(quiet):
-        found = judge(fitted, documents, labels)
+    with watching(quiet), options.cluster(dask) as engine:
+        found = judge(fitted, documents, labels, engine)
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
@@ -389,25 +391,22 @@ def _has_seen(path: Path, corpus: Corpus, part: str) -> bool:
 _CELLS = 2**22
 
 
-def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
+def judge(
+    model: FittedModel, documents: Any, labels: LabelMatrix, engine: Engine | None = None
+) -> Evaluation:
     """Evaluate a model block by block; labels it does not know are left out."""
-    from operator import add
-
-    from labelkin.blocks import Local
+    from labelkin.blocks import row_blocks
     from labelkin.cli.score_files import labels_in_order
-    from labelkin.metrics import evaluate as evaluate_block
+    from labelkin.prediction import judge_blocks
     from labelkin.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     n_documents, n_labels = truth.shape
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
-
-    def evaluate_rows(rows: slice) -> Evaluation:
-        log_odds = model.scores(documents[rows])
-        return evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds))
-
-    blocks = [slice(start, start + size) for start in range(0, n_documents, size)]
-    return Local().fold(evaluate_rows, add, track(blocks, "documents evaluated"))
+    blocks = track(
+        row_blocks(documents, truth, size=size), "documents evaluated", -(-n_documents // size)
+    )
+    return judge_blocks(model, blocks, engine=engine)
 
 
 def _per_label(found: Evaluation) -> list[dict[str, Any]]:

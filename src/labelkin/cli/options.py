@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -19,6 +20,7 @@ from labelkin.files import check_ordinary
 from labelkin.registry import Kind, check_name, names
 
 if TYPE_CHECKING:
+    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
 
@@ -105,6 +107,13 @@ Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
 StopWords = Annotated[str, typer.Option(help="auto, smart, none, or a file.")]
 MinDocuments = Annotated[int, typer.Option(min=1, help="Words in fewer documents are left out.")]
 RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at random.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: the address of its scheduler, as tcp://host:8786.",
+    ),
+]
 NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
 
 
@@ -208,6 +217,18 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
         parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Engine | None]:
+    """Yield the cluster to work on; ``None`` where none is named: work here."""
+    if address is None:
+        yield None
+        return
+    from labelkin.distributed import connected
+
+    with connected(address) as engine:
+        yield engine
 
 
 def load_model(path: Path) -> FittedModel:

@@ -50,6 +50,7 @@ def predict(
     columns: options.Columns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Label many documents; answers come in their order, one line each.
@@ -95,12 +96,15 @@ def predict(
     chosen |= {"--columns": columns, "--delimiter": delimiter}
     begun = prediction.ResumeNote.of(model, chosen)
     rest = chain([first], documents)
-    batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit)
     if out is not None and resume:
         begun.check(out)
     to_stdout = prediction.Output(sys.stdout.buffer, durable=False)
-    opened = prediction.Output.to_file(out, resume=resume) if out else to_stdout
-    with resumable(" with --resume" if out else None), opened as output:
+    with (
+        resumable(" with --resume" if out else None),
+        options.cluster(dask) as engine,
+        prediction.Output.to_file(out, resume=resume) if out else to_stdout as output,
+    ):
+        batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit, engine=engine)
         is_begun = out is not None and out.stat().st_size > 0
         n_answered = 0
         if out is not None and is_begun:

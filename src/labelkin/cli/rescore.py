@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -40,11 +43,13 @@ def rescore(
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Improve another classifier's scores by what the other labels say.
 
     Columns are matched by the names of the labels where the files have them, else by their order.
+    Of .npy, .csv, .tsv and .jsonl memory holds some documents at a time.
 
     Example:  labelkin rescore scores.csv --train train.jsonl --out better.csv
 
@@ -66,7 +71,8 @@ def rescore(
     import numpy as np
 
     from labelkin.cli import score_files
-    from labelkin.files import write_whole
+    from labelkin.distributed import using
+    from labelkin.files import replacing
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
@@ -76,7 +82,8 @@ def rescore(
     truth = score_files.read_training_labels(train)
     names = [str(name) for name in truth.names.tolist()]
     missing = 0.0 if scale == "probability" else None
-    given = score_files.read_scores(scores, names, missing)
+    blocks = score_files.score_blocks(scores, names, missing)
+    given = next(blocks)  # what it says of labels holds for all
     if given.names is not None:
         truth = score_files.labels_in_order(truth, given.names, "Scores and training labels")
         left_out = set(names).difference(given.names)
@@ -90,38 +97,21 @@ def rescore(
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
     with watching(quiet):
         rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
-        rescored = _rescored(rescorer, given.values)
-    absent = 0.0 if scale == "probability" else -np.inf
-    better = score_files.write_scores(
-        score_files.Scores(rescored, given.names, given.ids, absent), kind
-    )
-    if out is None:
-        sys.stdout.buffer.write(better)
-        sys.stdout.buffer.flush()
-    else:
-        write_whole(out, better)
-    n_documents, n_labels = given.values.shape
+    shared = {"rescorer": rescorer, "absent": 0.0 if scale == "probability" else -np.inf}
+    with (
+        options.cluster(dask) as cluster,
+        using(cluster) as engine,
+        nullcontext(sys.stdout.buffer) if out is None else replacing(out) as file,
+    ):
+        better = engine.map(_rescored, chain([given], blocks), **shared)
+        n_documents, n_labels = score_files.write_blocks(file, better, kind)
+        file.flush()
     print_message(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
 
 
-#: Scores that are improved at a time: 2²² numbers are 32 MB.
-_CELLS = 2**22
-
-
-def _rescored(rescorer: LabelRescorer, values: Any) -> Any:
-    """Rescore documents block by block, which none of them notices, and report how far it is."""
-    import numpy as np
-    from scipy import sparse
-
-    from labelkin.progress import track
-
-    is_sparse = sparse.issparse(values)
-    values = sparse.csr_array(values) if is_sparse else values
-    width = values.nnz / values.shape[0] if is_sparse else values.shape[1]
-    step = max(1, int(_CELLS / max(width, 1)))
-    starts = track(range(0, values.shape[0], step), "documents rescored")
-    parts = [rescorer.rescore(values[start : start + step]) for start in starts]
-    return sparse.csr_array(sparse.vstack(parts)) if is_sparse else np.vstack(parts)
+def _rescored(scores: Scores, rescorer: LabelRescorer, absent: float) -> Scores:
+    """Return better scores of some documents; ``absent`` is that of labels that are not stored."""
+    return replace(scores, values=rescorer.rescore(scores.values), absent=absent)
 
 
 def _in_order(scores: Scores, like: Scores) -> Any:

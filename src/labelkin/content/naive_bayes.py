@@ -6,7 +6,8 @@ counts, so blocks of documents can be counted apart and added.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -15,13 +16,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.blocks import Engine, read_block
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
     linear_contributions,
     read_columns,
 )
+from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
 from labelkin.odds import constant_labels, count_log_odds
@@ -219,6 +223,39 @@ class NaiveBayes(LogOddsClassifier):
         self.counts_ = self.counts_ + count_terms(documents, labels, weight)
         return self
 
+    def fit_blocks(
+        self,
+        blocks: Iterable[Any],
+        *,
+        classes: Sequence[Any] | None = None,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Count the terms of documents that come in blocks: what ``fit`` on all of them counts.
+
+        Memory holds a block and the counts.
+
+        Parameters
+        ----------
+        blocks : iterable of tuples
+            Documents and their labels, as ``fit`` takes them, or paths of files
+            (:func:`labelkin.blocks.read_block`); of Dask collections
+            :func:`labelkin.distributed.partitions`.
+        classes : sequence, optional
+            The labels, where blocks hold label sets, which need not show them all.
+        engine : Engine, optional
+            Where blocks are counted; ``None``: here, or on the engine in use
+            (:func:`labelkin.distributed.using`).
+
+        Returns
+        -------
+        self
+        """
+        with using(engine) as worker:
+            total = worker.fold(_fit_block, _add_fitted, blocks, like=clone(self), classes=classes)
+        for name in [name for name in vars(total) if name.endswith("_")]:
+            setattr(self, name, getattr(total, name))
+        return self
+
     def fit_out_of_fold(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Fit, and return exact leave-one-out log-odds, ``(n_documents, n_labels)``.
 
@@ -291,6 +328,26 @@ class NaiveBayes(LogOddsClassifier):
             X = X.copy()
             X.sum_duplicates()
         return X
+
+
+def _fit_block(block: Any, like: NaiveBayes, classes: Sequence[Any] | None) -> NaiveBayes:
+    X, y = read_block(block)
+    return clone(like).fit(X, y if classes is None else read_labels(y, names=classes))
+
+
+def _add_fitted(one: NaiveBayes, other: NaiveBayes) -> NaiveBayes:
+    """Return naive Bayes of the documents of both."""
+    if one.n_features_in_ != other.n_features_in_ or not np.array_equal(
+        one.classes_, other.classes_
+    ):
+        raise ValueError(
+            f"Blocks must have the same terms and labels, got {one.n_features_in_} and "
+            f"{other.n_features_in_} terms, {len(one.classes_)} and {len(other.classes_)} labels, "
+            "or other ones. Use one vectoriser, and name the labels: classes=labels."
+        )
+    total = copy(one)
+    total.counts_ = one.counts_ + other.counts_
+    return total
 
 
 def term_log_odds(

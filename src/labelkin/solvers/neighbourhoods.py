@@ -27,6 +27,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.blocks import Local
+from labelkin.distributed import engine_in_use
 from labelkin.odds import count_log_odds
 from labelkin.progress import track
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING, LinearTerm
@@ -98,6 +100,13 @@ class Found(NamedTuple):
     bias: Array
     steps: Array
 
+    @classmethod
+    def nothing(cls, n_labels: int, most: int) -> Found:
+        """Return room for what will be found."""
+        places, numbers = np.zeros((n_labels, most), np.int64), np.zeros((n_labels, most))
+        whole, real = (np.zeros((2, n_labels), kind) for kind in (np.int64, np.float64))
+        return cls(places, numbers, whole[0], real[0], real[1], whole[1])
+
 
 def fit_neighbourhoods(
     positive: sparse.csr_array,
@@ -156,21 +165,31 @@ def fit_neighbourhoods(
     )
     sets = Sets.of(positive, unknown, count)
     n_labels = len(frequency)
-    found = Found(
-        np.zeros((n_labels, most), np.int32),
-        np.zeros((n_labels, most)),
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels),
-        np.zeros(n_labels),
-        np.zeros(n_labels, np.int64),
-    )
+    found = Found.nothing(n_labels, most)
     fit = pick_engine(engine, fit_labels, "neighbourhood_kernel")
     settings = Settings(most, LEAST, rest, tol)
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(fit)(part, sets, labels, settings, found)
-        for part in track(list(label_parts(n_labels)), "labels and their neighbours")
-    )
+    elsewhere = engine_in_use()
+    if isinstance(elsewhere, Local):
+        Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(fit)(part, sets, labels, settings, found)
+            for part in track(list(label_parts(n_labels)), "labels and their neighbours")
+        )
+    else:
+        shared = {"engine": engine, "sets": sets, "labels": labels, "settings": settings}
+        parts = list(label_parts(n_labels))
+        for part, some in zip(parts, elsewhere.map(_fit_part, parts, **shared), strict=True):
+            for whole, rows in zip(found, some, strict=True):
+                whole[part] = rows
     return _as_term(found, rest)
+
+
+def _fit_part(
+    part: Array, engine: Engine | None, sets: Sets, labels: Labels, settings: Settings
+) -> Found:
+    """Return what is found of some labels, in a process that does not share our memory."""
+    found = Found.nothing(len(labels.frequency), settings.most)
+    pick_engine(engine, fit_labels, "neighbourhood_kernel")(part, sets, labels, settings, found)
+    return Found(*(values[part] for values in found))
 
 
 def label_parts(n_labels: int) -> Iterator[Array]:
