@@ -20,6 +20,8 @@ from labelkin.solvers.sigmoid import fit_sigmoid
 from labelkin.splits import stratified_folds
 
 _LOSSES = {"hinge": 0, "log": 1}
+#: Omikuji's own beam.
+_LEAST_BEAM = 10
 #: Cells that are enough to find the two numbers of the sigmoid.
 _ENOUGH_CELLS = 1_000_000
 
@@ -43,8 +45,9 @@ class OmikujiContent(LogOddsClassifier):
         Penalty of an error in the linear classifiers.
     loss : {"hinge", "log"}, default "hinge"
         Of the linear classifiers: squared hinge loss, or logistic.
-    beam_size : int, default 10
-        Branches that are followed on every level of a tree. Without ``top``: all.
+    beam_size : int, optional
+        Branches that are followed on every level of a tree, and labels that each tree then scores.
+        ``None``: as many as ``top``, and at least 10; all without ``top``.
     min_branch_size : int, default 100
         Labels of which no further branches are made.
     cv : int, default 5
@@ -85,7 +88,7 @@ class OmikujiContent(LogOddsClassifier):
         *,
         C: float = 1.0,
         loss: Literal["hinge", "log"] = "hinge",
-        beam_size: int = 10,
+        beam_size: int | None = None,
         min_branch_size: int = 100,
         cv: int = 5,
         calibrate: bool = True,
@@ -172,8 +175,8 @@ class OmikujiContent(LogOddsClassifier):
         if forest is None:
             return sparse.csr_array(shape)
         top = shape[1] if self.top is None else min(self.top, shape[1])
-        beam = shape[1] if self.top is None else self.beam_size
-        return forest.scores(X, beam, top, effective_n_jobs(self.n_jobs))
+        beam = max(top, _LEAST_BEAM) if self.beam_size is None else self.beam_size
+        return forest.scores(X, int(beam), int(top), effective_n_jobs(self.n_jobs))
 
     def _fit_sigmoid(
         self, cells: Cells, scores: NDArray[np.float64], labels: LabelMatrix
@@ -210,6 +213,8 @@ class OmikujiContent(LogOddsClassifier):
     def _check_parameters(self) -> None:
         for name in ("n_trees", "beam_size", "min_branch_size"):
             value = getattr(self, name)
+            if name == "beam_size" and value is None:
+                continue
             if not (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
         if not self.C > 0:

@@ -150,6 +150,7 @@ class OmikujiForest:
             How many threads may look at the trees of a document.
         """
         model = self._model
+        beam_size, top = (min(max(n, 1), self.n_labels) for n in (beam_size, top))
         documents = sparse.csr_array(unit_rows(X))
         labels, scores, ends = [], [], [0]
         model.init_prediction_thread_pool(n_threads)
