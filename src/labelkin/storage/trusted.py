@@ -292,7 +292,9 @@ def _check_forest(state: dict[str, Any]) -> None:
 
 def _check_omikuji(state: dict[str, Any]) -> None:
     """Raise for a forest that is not of the model's features and labels."""
-    prior, forest = state.get("prior_log_odds_"), state.get("forest_")
+    if "forest_" not in state:  # a parameter that is not fitted
+        return
+    prior, forest = state.get("prior_log_odds_"), state["forest_"]
     constant = state.get("constant_")
     if not (
         isinstance(prior, np.ndarray)
