@@ -17,6 +17,7 @@ EXTRAS = {
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
     "rules": ["rdflib"],
+    "omikuji": ["omikuji"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
@@ -73,6 +74,7 @@ path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
 labelkin.rules.read_skos(path)
 """,
+    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

