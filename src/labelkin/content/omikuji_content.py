@@ -178,9 +178,7 @@ class OmikujiContent(LogOddsClassifier):
         beam = max(top, _LEAST_BEAM) if self.beam_size is None else self.beam_size
         return forest.scores(X, int(beam), int(top), effective_n_jobs(self.n_jobs))
 
-    def _fit_sigmoid(
-        self, cells: Cells, scores: NDArray[np.float64], labels: LabelMatrix
-    ) -> None:
+    def _fit_sigmoid(self, cells: Cells, scores: NDArray[np.float64], labels: LabelMatrix) -> None:
         """Fit one sigmoid to the left-out scores of all labels that vary."""
         places = np.flatnonzero(~self.constant_[cells.label])
         some = places[:: 1 + len(places) // _ENOUGH_CELLS]

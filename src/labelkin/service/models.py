@@ -104,9 +104,7 @@ class ServedModel:
     def __init__(self, name: str, path: Path, trusted: Sequence[str] = ()) -> None:
         self.id = name
         self.header: ModelFile = read_header(path)
-        self.pipeline, self.classifier = _text_classifier(
-            load(path, trusted=trusted), path
-        )
+        self.pipeline, self.classifier = _text_classifier(load(path, trusted=trusted), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
         self.name_array = np.array(self.names)
