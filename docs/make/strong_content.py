@@ -95,9 +95,9 @@ What a person has accepted or rejected cannot be said to an extreme classifier. 
 label evidence → with known labels, on the cells that stay open; ± is the standard error of the last
 step ([what is told](known-labels.md))."""
 _EXPLAINED = """\
-Explanations, in Python and on the page, show how much of a suggestion is content and which other labels speak
-for and against it, as with any content. What speaks inside Omikuji's trees is not shown: its part
-is one number, and there are no words under a label."""
+Explanations, in Python and on the page, show how much of a suggestion is content and which other
+labels speak for and against it, as with any content. What speaks inside Omikuji's trees is not
+shown: its part is one number, and there are no words under a label."""
 
 
 @dataclass(frozen=True, eq=False)
