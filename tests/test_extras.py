@@ -18,6 +18,7 @@ EXTRAS = {
     "plot": ["matplotlib"],
     "rules": ["rdflib"],
     "dask": ["dask", "distributed"],
+    "omikuji": ["omikuji"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
@@ -78,6 +79,7 @@ labelkin.rules.read_skos(path)
 from labelkin.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
+    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

@@ -221,6 +221,25 @@ class TestCandidates:
         (first, _) = map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())
         assert set(first["scores"]) == {"1", "2"}
 
+    @pytest.mark.parametrize("compressed", [False, True])
+    def test_predictions_as_pecos_saves_them(self, tmp_path, train, compressed):
+        """float32 in a csr_matrix, the best label of a document first: columns do not rise."""
+        best_first = sparse.csr_matrix(
+            (np.array([0.9, 0.5, 0.8, 0.3], np.float32), [2, 1, 0, 2], [0, 2, 4]), shape=(2, 3)
+        )
+        assert not best_first.has_sorted_indices
+        sparse.save_npz(tmp_path / "s.npz", best_first, compressed=compressed)
+        found = read_scores(tmp_path / "s.npz").values
+        assert found.has_sorted_indices
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found.toarray(), self.CANDIDATES.toarray(), rtol=1e-7)
+        out = tmp_path / "b.npz"
+        call("rescore", tmp_path / "s.npz", "--train", train, "--out", out, "-q").done()
+        expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
+        np.testing.assert_allclose(
+            sparse.load_npz(out).toarray(), expected.toarray(), rtol=1e-6
+        )  # PECOS reads scores as SciPy does
+
     def test_names_travel_with_a_sparse_archive(self, tmp_path, train):
         path = tmp_path / "s.npz"
         path.write_bytes(write_scores(Scores(self.CANDIDATES, NAMES), ".npz"))

@@ -59,10 +59,14 @@ def inspect(
 
 
 def load_parts(path: Path) -> tuple[ModelFile, Any]:
-    """Return what a file says of itself, and its model."""
-    from labelkin.storage import load, read_header
+    """Return what a file says of itself, and its model, to be looked at and not to be asked.
 
-    return read_header(path), load(path)
+    So it may hold anything: what is read on request is read when a model is asked.
+    """
+    from labelkin.storage import load, read_header
+    from labelkin.storage.trusted import ON_REQUEST
+
+    return read_header(path), load(path, trusted=ON_REQUEST)
 
 
 def describe_file(header: ModelFile) -> dict[str, Any]:
@@ -170,6 +174,7 @@ def suggest(
         bool, typer.Option("--explain", help="Show what speaks for and against each label.")
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="How many labels.")] = 10,
+    trusted: options.Trusted = None,
     json: options.AsJson = False,
 ) -> None:
     """Suggest labels for one text, most probable first; the others react to accept and reject.
@@ -180,7 +185,7 @@ def suggest(
     """
     options.check_model(model)
     document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
-    fitted = options.load_model(model)
+    fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
         raise ValueError(
@@ -296,6 +301,7 @@ def evaluate(
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
+    trusted: options.Trusted = None,
     json: options.AsJson = False,
     dask: options.Dask = None,
     quiet: options.Quiet = False,
@@ -308,7 +314,7 @@ def evaluate(
     """
     options.check_model(model)
     options.check_corpus(corpus)
-    fitted = options.load_model(model)
+    fitted = options.load_model(model, trusted)
     loaded = reading.corpus(corpus)
     _check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")

@@ -83,6 +83,13 @@ Columns = Annotated[
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
 ]
+Trusted = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="What a model file of known origin may hold: omikuji, for Omikuji's code to read.",
+    ),
+]
 CorpusName = Annotated[
     str,
     typer.Argument(
@@ -231,12 +238,12 @@ def cluster(address: str | None) -> Iterator[Engine | None]:
         yield engine
 
 
-def load_model(path: Path) -> FittedModel:
-    """Load a model that gives log-odds of label sets."""
+def load_model(path: Path, trusted: list[str] | None) -> FittedModel:
+    """Load a model that gives log-odds of label sets; ``trusted`` as :func:`labelkin.load` has."""
     from labelkin.prediction import fitted_model
     from labelkin.storage import load
 
-    return fitted_model(load(path), str(path))
+    return fitted_model(load(path, trusted=trusted or ()), str(path))
 
 
 def check_model(path: Path) -> None:

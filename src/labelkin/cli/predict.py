@@ -51,6 +51,7 @@ def predict(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     dask: options.Dask = None,
+    trusted: options.Trusted = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Label many documents; answers come in their order, one line each.
@@ -88,7 +89,7 @@ def predict(
         raise ValueError(f"{name} must have documents, and has none.")
     from labelkin import prediction
 
-    fitted = options.load_model(model)
+    fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
     layout = prediction.make_layout(kind, fitted.labels.tolist(), all_scores)

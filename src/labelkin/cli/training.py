@@ -29,6 +29,8 @@ from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
 
+#: Candidates of a document where Omikuji is asked and their number is not named.
+_CANDIDATES = 100
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 
 
@@ -111,7 +113,12 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
 
 
 def make_content(name: str, features: str, random_state: int, top: int | None = None) -> Any:
-    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
+    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian.
+
+    Omikuji is for very many labels: it gives candidates also where their number is not named.
+    """
+    if name == "omikuji" and top is None:
+        top = _CANDIDATES
     is_gaussian = name == "naive_bayes" and features == "numbers"
     if is_gaussian and top is not None:
         raise ValueError(

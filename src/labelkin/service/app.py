@@ -35,12 +35,13 @@ def build_app(
     journal: Path | None,
     limits: Limits,
     review: Path | None = None,
+    trusted: Sequence[str] = (),
 ) -> FastAPI:
     """Load the models and put the application together; it ends its threads when it is closed.
 
     The parameters are those of :func:`labelkin.service.create_app`.
     """
-    service = RunningService(models, journal, limits, review)
+    service = RunningService(models, journal, limits, review, trusted)
     app = FastAPI(
         title="labelkin",
         version=version("labelkin"),

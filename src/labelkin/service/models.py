@@ -81,6 +81,8 @@ class ServedModel:
         What it is called in addresses.
     path : Path
         Its file: a pipeline from texts to a :class:`~labelkin.LabelDependenceClassifier`.
+    trusted : names, default ()
+        What is asked for by name, as :func:`labelkin.load` takes it.
 
     Attributes
     ----------
@@ -101,10 +103,10 @@ class ServedModel:
         first few thousand labels.
     """
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, trusted: Sequence[str] = ()) -> None:
         self.id = name
         self.header: ModelFile = read_header(path)
-        self.pipeline, self.classifier = _text_classifier(load(path), path)
+        self.pipeline, self.classifier = _text_classifier(load(path, trusted=trusted), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
         # The texts themselves, which know their hashes: each request looks some of them up.
@@ -217,7 +219,7 @@ class ServedModel:
         return {self.labels[j] for j in columns}
 
 
-def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
+def read_models(paths: Sequence[Path], trusted: Sequence[str] = ()) -> dict[str, ServedModel]:
     """Load models; each is called by the stem of its file, made fit for an address and unique."""
     if not paths:
         raise ValueError("There must be a model to serve, got none. Name a model file.")
@@ -228,7 +230,7 @@ def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
         while name in models:
             number += 1
             name = f"{stem}-{number}"
-        models[name] = ServedModel(name, path)
+        models[name] = ServedModel(name, path, trusted)
     return models
 
 
