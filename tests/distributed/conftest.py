@@ -32,8 +32,9 @@ if __name__ == "__main__":
     import dask
     from distributed import LocalCluster
 
-    # A worker that is restarted on a busy machine is not given up after 15 seconds.
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    # A worker that restarts slowly is not given up; one that died is not called for half a minute.
+    times = {"deploy.lost-worker-timeout": "1h", "comm.timeouts.connect": "10s"}
+    dask.config.set({f"distributed.{name}": time for name, time in times.items()})
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", local_directory=sys.argv[1], **settings) as cluster:
         print(cluster.scheduler_address, flush=True)
