@@ -1,6 +1,5 @@
 """All labels or neighbours: from how many labels on should each be told from a few others.
 
-
 ``python -m benchmarks.all_or_neighbours``
 
 ``LogisticLabels(neighbours="auto")`` tells a label from all others up to 300 labels, and from its
