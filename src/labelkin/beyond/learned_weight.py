@@ -160,7 +160,6 @@ class LearnedWeight(BaseEstimator):
 
     def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
-
         criterion = CRITERIA[self.criterion]
         loss: Callable[[Matrix], float] = lambda z: criterion(evidence.scores(z), truth)  # noqa: E731
         if self.criterion == "brier" and isinstance(evidence, CandidateEvidence):
