@@ -18,13 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))  # in_process: the
 PATIENCE = 120
 
 
-def pytest_collection_modifyitems(items):
-    """All in one process: a cluster for each would take longer than the tests."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("dask"))
-
-
 #: A cluster in a process of its own: it restarts workers whatever happens in that of the tests.
 CLUSTER = """
 if __name__ == "__main__":
