@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
@@ -29,6 +29,8 @@ from labelkin.text import WordCounts
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
+#: Different words whose columns are remembered, a few megabytes.
+_MOST_WORDS = 2**16
 #: Labels that the model does not have are counted by name, so many: anyone can make them up.
 _MOST_UNKNOWN = 5_000
 #: Documents are gathered for so long before a refit: each of them shows within a second, …
@@ -92,6 +94,8 @@ class ServedModel:
         The names again, for readers.
     column : dict
         Name → column.
+    cost : Cost
+        What it costs to ask it about a text.
     snapshot : Snapshot
         What it has learned by now; replaced as a whole.
     unknown : Counter
@@ -115,7 +119,12 @@ class ServedModel:
             )
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
+        self.cost = Cost()
         self._terms = terms_of(self.pipeline[:-1])
+        first = self.pipeline[0]
+        self._first_step: Callable[[Sequence[str]], Any] = (
+            first.counter(_MOST_WORDS) if isinstance(first, WordCounts) else first.transform
+        )
         self._remembered: OrderedDict[bytes, Content] = OrderedDict()
         self._lock = Lock()
         try:  # before the first person does: it also makes the first answer quick
@@ -196,7 +205,7 @@ class ServedModel:
 
     def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Return what the first step makes of texts, and what the last one before the labels."""
-        counts = features = self.pipeline[0].transform(texts)
+        counts = features = self._first_step(texts)
         for _, step in self.pipeline.steps[1:-1]:
             features = step.transform(features)
         return counts, features
