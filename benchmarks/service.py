@@ -69,7 +69,7 @@ class Series:
     @property
     def cpu_ms(self) -> float:
         """CPU milliseconds of a request."""
-        return median(1000 * turn.cpu / turn.requests for turn in self.turns)
+        return median(1000 * turn.cpu / max(turn.requests, 1) for turn in self.turns)
 
     @property
     def rate(self) -> float:
@@ -131,7 +131,9 @@ def cpu_seconds(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task").glob("*/children")
-    return own + sum(cpu_seconds(int(child)) for one in children for child in one.read_text().split())
+    return own + sum(
+        cpu_seconds(int(child)) for one in children for child in one.read_text().split()
+    )
 
 
 def ask(address: str, route: str, forms: Path, clients: int, seconds: float) -> Answered:
@@ -241,7 +243,8 @@ def measure_batch(model: Path, texts: Sequence[str], folder: Path) -> tuple[floa
 def table(measured: Sequence[Series]) -> str:
     """Return the measured routes as Markdown, each beside the route that does nothing."""
     lines = [
-        "| workers | clients | route | requests/s | ÷ nothing | p50 ms | p99 ms | CPU ms | ÷ nothing |",
+        "| workers | clients | route | requests/s | ÷ nothing | p50 ms | p99 ms "
+        "| CPU ms | ÷ nothing |",
         "|--:|--:|---|--:|--:|--:|--:|--:|--:|",
     ]
     nothing: dict[tuple[int, int], Series] = {}

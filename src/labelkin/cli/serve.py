@@ -45,6 +45,9 @@ def serve(
         Path | None,
         typer.Option(help="Where documents and their labels are written down; beside the model."),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that answer; one more writes the journals.")
+    ] = 1,
 ) -> None:
     """Serve models: a page for indexers, the Annif API, and JSON for programs.
 
@@ -85,4 +88,5 @@ def serve(
         hosts=allow_host or (),
         announce=announce,
         review=review,
+        workers=workers,
     )

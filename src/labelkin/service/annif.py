@@ -167,7 +167,9 @@ async def suggest(project_id: str, request: Request, service: Service) -> Subjec
     form = await _read_form(request)
     check_text(form.text, service.limits)
     _check_language(model, form.language)
-    (found,) = await service.workers.do(best_labels, model, [form.text], form.limit, form.threshold)
+    (found,) = await service.workers.do_sized(
+        model.cost, len(form.text), best_labels, model, [form.text], form.limit, form.threshold
+    )
     return Subjects(results=_subjects(found))
 
 

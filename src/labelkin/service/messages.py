@@ -391,6 +391,10 @@ class ProblemError(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
 
+    def __reduce__(self) -> Any:
+        """Let one process hand it to another."""
+        return type(self), (self.status, self.kind, self.detail, self.headers)
+
     def response(self) -> Response:
         """Return the answer."""
         problem = Problem(
