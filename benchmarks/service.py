@@ -68,8 +68,8 @@ class Series:
 
     @property
     def cpu_ms(self) -> float:
-        """CPU milliseconds of a request."""
-        return median(1000 * turn.cpu / max(turn.requests, 1) for turn in self.turns)
+        """CPU milliseconds of a request, in the best turn: what others do only adds to it."""
+        return min(1000 * turn.cpu / max(turn.requests, 1) for turn in self.turns)
 
     @property
     def rate(self) -> float:
@@ -264,7 +264,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 100])
-    parser.add_argument("--seconds", type=float, default=5, help="of each turn (5)")
+    parser.add_argument("--seconds", type=int, default=5, help="of each turn (5)")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each route (3)")
     parser.add_argument("--model", type=Path, help="a model file, and")
     parser.add_argument("--texts", type=Path, help="its texts, a JSON list; otherwise trained")

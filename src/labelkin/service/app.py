@@ -20,7 +20,7 @@ from labelkin.service import annif, answers, health, messages
 from labelkin.service.guard import Guard
 from labelkin.service.journal import Entry
 from labelkin.service.keeper import OwnKeeper
-from labelkin.service.messages import ProblemError, answer_problems, declared
+from labelkin.service.messages import ProblemError, answer_problems, declared, json_answer
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
@@ -125,12 +125,12 @@ async def list_models(service: Service) -> messages.ModelList:
     return messages.ModelList(models=[_info(model) for model in service.models.values()])
 
 
-@router.post("/{model_id}/suggest")
-async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> messages.Suggestions:
+@router.post("/{model_id}/suggest", response_model=messages.Suggestions)
+async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
     do, model, size = asked.service.workers.do_sized, asked.model, len(request.text)
-    return await do(model.cost, size, answers.suggest, model, request)
+    return json_answer(await do(model.cost, size, answers.suggest, model, request))
 
 
 @router.post("/{model_id}/explain", responses=declared(409))
