@@ -186,7 +186,7 @@ def test_without_the_one_that_writes_the_others_end(ruled_file, tmp_path):
 
 def test_processes_that_cannot_work_are_given_up(ruled_file, tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "_PROGRAM", "raise SystemExit(3)")
-    with pytest.raises(RuntimeError, match="3 times in a row, the last time with status 3"):
+    with pytest.raises(ChildProcessError, match="3 times in a row, the last time with status 3"):
         serve([ruled_file], port=0, workers=2, journal=tmp_path / "journal.sqlite")
 
 

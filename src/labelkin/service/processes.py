@@ -205,7 +205,7 @@ class _Crew:
                         continue
                     n_faults = n_faults + 1 if monotonic() - worker.began < _TOO_SOON else 0
                     if n_faults >= _MOST_FAULTS:
-                        raise RuntimeError(
+                        raise ChildProcessError(
                             "A process that answers must not end by itself, and has done so "
                             f"{n_faults} times in a row, the last time with status "
                             f"{worker.process.returncode}. Its log says why; what was acknowledged "
