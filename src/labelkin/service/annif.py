@@ -279,9 +279,7 @@ async def _read_form(request: Request) -> SuggestForm:
 
 def _subjects(found: list[tuple[str, float]]) -> list[dict[str, Any]]:
     """Return what :class:`Subject` describes."""
-    return [
-        {"uri": name, "label": name, "notation": None, "score": score} for name, score in found
-    ]
+    return [{"uri": name, "label": name, "notation": None, "score": score} for name, score in found]
 
 
 def _entry(model: ServedModel, document: IndexedDocument, service: RunningService) -> Entry:
