@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
@@ -24,6 +24,7 @@ from labelkin.service.messages import (
     check_labels,
     check_text,
     declared,
+    json_answer,
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import RunningService, Service
@@ -153,6 +154,7 @@ async def show_project(project_id: str, service: Service) -> Project:
 
 @router.post(
     "/projects/{project_id}/suggest",
+    response_model=Subjects,
     responses=declared(404, 415, 422, 504),
     openapi_extra={
         "requestBody": {
@@ -161,17 +163,24 @@ async def show_project(project_id: str, service: Service) -> Project:
         }
     },
 )
-async def suggest(project_id: str, request: Request, service: Service) -> Subjects:
+async def suggest(project_id: str, request: Request) -> Response:
     """Suggest labels for a text."""
+    service: RunningService = request.app.state.service  # quicker than a dependency
     model = service.model(project_id)
     form = await _read_form(request)
     check_text(form.text, service.limits)
     _check_language(model, form.language)
-    (found,) = await service.workers.do(best_labels, model, [form.text], form.limit, form.threshold)
-    return Subjects(results=_subjects(found))
+    (found,) = await service.workers.do_sized(
+        model.cost, len(form.text), best_labels, model, [form.text], form.limit, form.threshold
+    )
+    return json_answer({"results": _subjects(found)})
 
 
-@router.post("/projects/{project_id}/suggest-batch", responses=declared(404, 422, 504))
+@router.post(
+    "/projects/{project_id}/suggest-batch",
+    response_model=list[DocumentSubjects],
+    responses=declared(404, 422, 504),
+)
 async def suggest_batch(
     project_id: str,
     batch: Batch,
@@ -179,7 +188,7 @@ async def suggest_batch(
     limit: Annotated[Limit, Query()] = 10,
     threshold: Annotated[Threshold, Query()] = 0.0,
     language: str = "",
-) -> list[DocumentSubjects]:
+) -> Response:
     """Suggest labels for several texts."""
     model = service.model(project_id)
     _check_language(model, language)
@@ -188,10 +197,12 @@ async def suggest_batch(
     for text in texts:
         check_text(text, service.limits)
     found = await service.workers.do(best_labels, model, texts, limit, threshold)
-    return [
-        DocumentSubjects(document_id=document.document_id, results=_subjects(labels))
-        for document, labels in zip(batch.documents, found, strict=True)
-    ]
+    return json_answer(
+        [
+            {"results": _subjects(labels), "document_id": document.document_id}
+            for document, labels in zip(batch.documents, found, strict=True)
+        ]
+    )
 
 
 @router.post(
@@ -266,8 +277,9 @@ async def _read_form(request: Request) -> SuggestForm:
         raise ProblemError(400, "does-not-fit", detail) from None
 
 
-def _subjects(found: list[tuple[str, float]]) -> list[Subject]:
-    return [Subject(uri=name, label=name, notation=None, score=score) for name, score in found]
+def _subjects(found: list[tuple[str, float]]) -> list[dict[str, Any]]:
+    """Return what :class:`Subject` describes."""
+    return [{"uri": name, "label": name, "notation": None, "score": score} for name, score in found]
 
 
 def _entry(model: ServedModel, document: IndexedDocument, service: RunningService) -> Entry:

@@ -219,7 +219,7 @@ def check_twister(state: Any) -> None:
             and state["has_gauss"] in (0, 1)
             and isinstance(state["gauss"], float)
         )
-    except (KeyError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError):
         fits = False
     if not fits:
         raise ValueError("a random state is not one of the Mersenne twister")
