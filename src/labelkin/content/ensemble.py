@@ -146,7 +146,9 @@ class ContentEnsemble(LogOddsClassifier):
         """Return the parameters; with ``deep`` also those of the members, ``name__parameter``."""
         found = super().get_params(deep=False)
         for name, features, classifier in self._named() if deep else ():
-            inner = {name: classifier} | ({} if features is None else {f"{name}_features": features})
+            inner = {name: classifier} | (
+                {} if features is None else {f"{name}_features": features}
+            )
             for key, part in inner.items():
                 found[key] = part
                 found |= {f"{key}__{k}": value for k, value in part.get_params().items()}
@@ -173,9 +175,7 @@ class ContentEnsemble(LogOddsClassifier):
                 parts[part].set_params(**{inner: value})
             else:
                 parts[part] = value
-        self.members = [
-            (m.name, parts[f"{m.name}_features"], parts[m.name]) for m in self._named()
-        ]
+        self.members = [(m.name, parts[f"{m.name}_features"], parts[m.name]) for m in self._named()]
         return self
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
@@ -421,7 +421,9 @@ class _Learning:
         """Return some of the documents."""
         weight = None if self.weight is None else self.weight[rows]
         index = np.flatnonzero(rows)
-        return _Learning(self.evidence.documents(rows)[0], self.labels.rows(index), weight, self.prior)
+        return _Learning(
+            self.evidence.documents(rows)[0], self.labels.rows(index), weight, self.prior
+        )
 
     def choose(self) -> tuple[bool, list[int], Floats]:
         """Return whether the prior counts once, which members help, and the shared weights."""
@@ -435,7 +437,9 @@ class _Learning:
         for once in (True, False):
             cells = _together(groups, once)
             kept, theta = _positive_weights(cells)
-            loss = cells.target - expit(cells.offset + cells.inputs[:, kept] @ theta[:-1] + theta[-1])
+            loss = cells.target - expit(
+                cells.offset + cells.inputs[:, kept] @ theta[:-1] + theta[-1]
+            )
             tried.append((float(cells.weight @ loss**2), not once, kept, theta))
         _, is_plain, kept, theta = min(tried, key=lambda one: one[:2])
         return not is_plain, kept, theta
@@ -450,6 +454,7 @@ class _Learning:
         for columns, cells in self.groups(once):
             start = None if begin is None else begin[columns]
             theta[columns] = fit_logistic(cells, Prior(shared, precision), start)
+        theta[:, :-1] = np.maximum(theta[:, :-1], 0.0)  # nobody is believed the wrong way round
         theta[self.labels.constant(self.weight)] = 0.0
         return theta
 
@@ -540,8 +545,10 @@ def _positive_weights(cells: GroupedCells) -> tuple[list[int], Floats]:
         some = replace(cells, inputs=cells.inputs[:, kept])
         prior = Prior(np.zeros(len(kept) + 1), np.full(len(kept) + 1, _RIDGE))
         (theta,) = fit_logistic(some, prior)
-        if len(kept) == 1 or theta[:-1].min() > 0:
+        if theta[:-1].min() > 0:
             return kept, theta
+        if len(kept) == 1:  # nothing helps: what is left out of a fold, or of itself, errs a little
+            return kept, np.array([0.0, theta[-1]])
         kept.pop(int(theta[:-1].argmin()))
 
 
