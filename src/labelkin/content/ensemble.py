@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -39,7 +38,7 @@ from labelkin.estimator import LogOddsClassifier, fit_content, read_any_document
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.registry import PARTS
-from labelkin.scikit_learn import read_sample_weight, takes_sample_weight
+from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
 from labelkin.solvers.shrunken_logistic import Floats, GroupedCells, Prior, fit_logistic
 from labelkin.splits import stratified_folds
 
@@ -94,7 +93,7 @@ class ContentEnsemble(LogOddsClassifier):
         How strongly the weights of a label are drawn to those of all. ``None``: 30 for classifiers
         of different kinds, 100 where two are of one kind.
     random_state : int or RandomState, optional
-        Of the folds in which the weights are learned. Members have their own.
+        Of the folds in which the weights are learned, and of members that name none of their own.
 
     Attributes
     ----------
@@ -145,7 +144,11 @@ class ContentEnsemble(LogOddsClassifier):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters; with ``deep`` also those of the members, ``name__parameter``."""
         found = super().get_params(deep=False)
-        for name, features, classifier in self._named() if deep else ():
+        try:
+            members = self._named() if deep else []
+        except (TypeError, ValueError):  # fit says what is wrong with them
+            members = []
+        for name, features, classifier in members:
             inner = {name: classifier} | (
                 {} if features is None else {f"{name}_features": features}
             )
@@ -210,7 +213,8 @@ class ContentEnsemble(LogOddsClassifier):
         self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
         members, views, found = [], [], []
         for name, features, classifier in self._named():
-            member = Member(name, None if features is None else clone(features), clone(classifier))
+            own = None if features is None else seeded(features, self.random_state)
+            member = Member(name, own, seeded(classifier, self.random_state))
             view = X if features is None else member.features.fit_transform(X)
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
             found.append(fit_content(member.classifier, view, labels, given, out_of_fold=True))
@@ -336,7 +340,7 @@ class ContentEnsemble(LogOddsClassifier):
 
     def _named(self) -> list[Member]:
         """Return the members with names: those they were given, or those of their kind."""
-        if isinstance(self.members, str) or not len(self.members):
+        if not isinstance(self.members, list | tuple) or not self.members:
             raise ValueError(f"members must be a list of classifiers, got {self.members!r}.")
         found: list[Member] = []
         for given in self.members:
