@@ -45,8 +45,9 @@ types: .venv/dev
 bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
 
-bench-scale: .venv/dev  ## what more documents and more labels cost, in time and memory
-	$(BIN)/python -m benchmarks.scale
+bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
+	$(BIN)/python -m benchmarks.growth --write docs/scale.md
+	$(BIN)/python -m benchmarks.scale_bars
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)
@@ -63,14 +64,14 @@ FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
 # Every extra at its minimum, and the tools of the tests as they are.
 EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	extras = about["optional-dependencies"]; \
-	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve") for n in extras[k]]; \
+	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve", "dask") for n in extras[k]]; \
 	print(*about["dependencies"], *wanted, sep="\n")
 
 .venv-minimum/use: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum
 	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/>=/==/' > .venv-minimum/bounds.txt
 	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/bounds.txt \
-		--editable ".[all]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
+		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
 	touch $@
 
 .venv-newest/use: pyproject.toml

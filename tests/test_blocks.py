@@ -3,10 +3,12 @@
 from operator import add
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
 from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
-from labelkin.blocks import Local
+from labelkin.blocks import Local, read_block, row_blocks
 from labelkin.content.naive_bayes import count_terms
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
@@ -113,3 +115,44 @@ class TestFittingFromBlocks:
         assert named.partial_fit(X[1:2], [{"b"}]).counts_.positive.tolist() == [1, 1]
         with pytest.raises(ValueError, match="same number of documents"):
             parts.partial_fit(X[:3], Y[:2])
+
+
+def test_matrices_are_cut_into_rows_of_their_own_kind():
+    dense, texts = np.arange(10.0).reshape(5, 2), list("abcde")
+    frame, labels = pd.DataFrame(dense), read_labels(dense > 4)
+    for block, first in zip(
+        row_blocks(dense, texts, frame, labels, size=2), (0, 2, 4), strict=True
+    ):
+        rows = slice(first, first + 2)
+        np.testing.assert_array_equal(block[0], dense[rows])
+        assert block[1] == texts[rows]
+        assert list(block[2].index) == list(range(5))[rows]
+        np.testing.assert_array_equal(block[3].dense(), (dense > 4)[rows])
+    with pytest.raises(ValueError, match=r"same rows, got \[5, 4\]"):
+        list(row_blocks(dense, texts[:4]))
+    with pytest.raises(ValueError, match="at least 1 document, got 0"):
+        list(row_blocks(dense, size=0))
+
+
+def test_a_path_is_what_is_in_the_file(tmp_path):
+    Y = np.eye(3)
+    np.save(tmp_path / "a.npy", Y)
+    sparse.save_npz(tmp_path / "a.npz", sparse.coo_array(Y))
+    mapped, stored, given = read_block((tmp_path / "a.npy", tmp_path / "a.npz", Y))
+    assert isinstance(mapped, np.memmap)
+    assert given is Y
+    np.testing.assert_array_equal(mapped, stored.toarray())
+    with pytest.raises(ValueError, match=r"\.npy.*\.npz.*got 'a.csv'"):
+        read_block(tmp_path / "a.csv")
+
+
+def test_naive_bayes_of_blocks_is_that_of_the_whole():
+    rng = np.random.default_rng(3)
+    X, Y = rng.integers(0, 4, (50, 9)), (rng.random((50, 5)) < 0.3).astype(float)
+    Y[3, 2] = np.nan
+    whole, found = NaiveBayes().fit(X, Y), NaiveBayes().fit_blocks(row_blocks(X, Y, size=7))
+    for name in ("inside", "unknown"):
+        one, other = (getattr(model.counts_, name).toarray() for model in (whole, found))
+        np.testing.assert_array_equal(one, other)
+    assert vars(found).keys() == vars(whole).keys()
+    np.testing.assert_array_equal(found.log_odds(X), whole.log_odds(X))

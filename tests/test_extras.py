@@ -17,6 +17,8 @@ EXTRAS = {
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
     "rules": ["rdflib"],
+    "dask": ["dask", "distributed"],
+    "omikuji": ["omikuji"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
@@ -73,6 +75,11 @@ path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
 labelkin.rules.read_skos(path)
 """,
+    "dask": """
+from labelkin.distributed import connected
+connected("tcp://127.0.0.1:8786").__enter__()
+""",
+    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

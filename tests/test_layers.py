@@ -29,7 +29,8 @@ LAYERS = [
     {"metrics"},
     {"splits"},
     {"label_matrix"},
-    {"odds", "blocks", "files", "memory", "registry", "scikit_learn"},
+    {"distributed"},
+    {"odds", "blocks", "files", "memory", "progress", "registry", "scikit_learn"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 

@@ -40,6 +40,7 @@ OTHERS = {
     "BayesianLogisticRegression",
     "GridSearchCV",
     "KNeighborsClassifier",
+    "LocalCluster",
     "LogisticRegression",
     "RandomState",
 }

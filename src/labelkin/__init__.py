@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
+    from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
@@ -47,6 +48,7 @@ _HOMES = {
         "content.ensemble": "ContentEnsemble",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
+        "content.omikuji_content": "OmikujiContent",
         "content.platt_svm": "PlattSVM",
         "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
@@ -79,6 +81,7 @@ __all__ = [
     "MCut",
     "NaiveBayes",
     "NearestNeighbours",
+    "OmikujiContent",
     "OtherLabels",
     "PCut",
     "PerLabel",

@@ -6,23 +6,33 @@ fixed binary tree over the numbers of the blocks. Sums of floating-point numbers
 in which they are added; the tree is the same wherever the blocks are counted, so that the sums are,
 to the last bit.
 
-A block is anything: some rows, a slice of a memory-mapped file, a path. Functions that are to run
-in other processes are named at the top of a module and take what they need as arguments.
+A block is anything: some rows, a slice of a memory-mapped file, the path of a file of rows, several
+of these in a tuple. Functions that are to run in other processes are named at the top of a module
+and take what they need as arguments.
+
+:class:`Local` works here; :class:`labelkin.distributed.OnDask` on a cluster.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+from scipy import sparse
+
 Count = TypeVar("Count")
+
+#: Documents of a block: with fewer, a cluster is busy with messages.
+DOCUMENTS = 10_000
 
 
 class Engine(Protocol):
     """Where the work is done; :class:`Local` is this process."""
 
     def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], **shared: Any
+        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
     ) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order."""
 
@@ -31,6 +41,7 @@ class Engine(Protocol):
         count: Callable[..., Any],
         add: Callable[[Any, Any], Any],
         blocks: Iterable[Any],
+        /,
         **shared: Any,
     ) -> Any:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree."""
@@ -40,7 +51,7 @@ class Local:
     """In this process, one block after the other: memory holds one block and a few sums."""
 
     def map(
-        self, function: Callable[..., Any], blocks: Iterable[Any], **shared: Any
+        self, function: Callable[..., Any], blocks: Iterable[Any], /, **shared: Any
     ) -> Iterator[Any]:
         """Yield ``function(block, **shared)`` of every block, in their order."""
         return (function(block, **shared) for block in blocks)
@@ -50,6 +61,7 @@ class Local:
         count: Callable[..., Count],
         add: Callable[[Count, Count], Count],
         blocks: Iterable[Any],
+        /,
         **shared: Any,
     ) -> Count:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
@@ -79,3 +91,67 @@ class Local:
         while waiting:
             total = add(waiting.pop()[1], total)
         return total
+
+
+def row_blocks(*matrices: Any, size: int = DOCUMENTS) -> Iterator[Any]:
+    """Cut matrices with the same rows into blocks; those of a memory-mapped file are read in turn.
+
+    Parameters
+    ----------
+    *matrices : array, sparse matrix, LabelMatrix or sequence
+        With one row per document.
+    size : int, default 10,000
+        Documents of a block.
+
+    Yields
+    ------
+    rows of the matrix, or of several matrices in a tuple
+
+    Examples
+    --------
+    >>> [block.tolist() for block in row_blocks(np.arange(5), size=2)]
+    [[0, 1], [2, 3], [4]]
+    """
+    if size < 1:
+        raise ValueError(f"size must be at least 1 document, got {size!r}.")
+    sizes = [m.shape[0] if hasattr(m, "shape") else len(m) for m in matrices]
+    if len(set(sizes)) != 1:
+        raise ValueError(f"Matrices must have the same rows, got {sizes} of them.")
+    whole = [sparse.csr_array(m) if sparse.issparse(m) else m for m in matrices]
+    for start in range(0, sizes[0], size):
+        rows = slice(start, start + size)
+        block = tuple(_rows_of(matrix, rows) for matrix in whole)
+        yield block if len(block) > 1 else block[0]
+
+
+def _rows_of(matrix: Any, rows: slice) -> Any:
+    if hasattr(matrix, "iloc"):
+        return matrix.iloc[rows]
+    return matrix.rows(rows) if hasattr(matrix, "rows") else matrix[rows]
+
+
+def read_block(block: Any) -> Any:
+    """Return the rows of a block: a path is read, here and now; a tuple, each of its parts.
+
+    Parameters
+    ----------
+    block : rows, path of a file, or tuple of these
+        ``.npy`` (mapped into memory) or ``.npz`` (a sparse matrix as SciPy saves it).
+    """
+    if isinstance(block, tuple):
+        return tuple(map(read_block, block))
+    if hasattr(block, "__dask_graph__"):
+        raise TypeError(
+            "Parts of a Dask collection are worked on by a cluster, got one to work on here. Use "
+            "engine=labelkin.distributed.OnDask(client)."
+        )
+    if not isinstance(block, Path):
+        return block
+    if block.suffix == ".npy":
+        return np.load(block, mmap_mode="r", allow_pickle=False)
+    if block.suffix == ".npz":
+        return sparse.csr_array(sparse.load_npz(block))
+    raise ValueError(
+        f"A block in a file must be an array (.npy) or a sparse matrix (.npz), got {block.name!r}. "
+        "Read other files yourself: blocks may be an iterator of rows."
+    )

@@ -4,13 +4,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
+from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelRescorer, LogisticLabels
 from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
-from labelkin.beyond.candidates import share_of_missed
+from labelkin.beyond.candidates import CandidateEvidence, share_of_missed
 from labelkin.beyond.first_place import keep_first, keep_first_of_cells
+from labelkin.beyond.known_labels import learn_known_weights
 from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.method.combination import fit_combination, probable_labels
+from labelkin.method.label_evidence import OtherLabels
 from labelkin.metrics import brier_score
 
 
@@ -147,3 +152,71 @@ def test_a_model_file_remembers_what_absent_labels_count(tmp_path):
     labelkin.save(rescorer, tmp_path / "m.labelkin")
     again = labelkin.load(tmp_path / "m.labelkin").rescore(best(Z, 6))
     np.testing.assert_array_equal(again.data, rescorer.rescore(best(Z, 6)).data)
+
+
+@pytest.mark.parametrize("neighbours", [None, 4])
+@pytest.mark.parametrize("special", ["", "weighted", "unknown"])
+def test_known_labels_of_all_cells_count_as_the_dense_ones(neighbours, special):
+    Y, Z = made(900)
+    rng = np.random.default_rng(6)
+    if special == "unknown":
+        Y[rng.random(Y.shape) < 0.1] = np.nan
+    times = rng.integers(1, 4, len(Y)).astype(float) if special == "weighted" else None
+    labels, classifier = read_labels(Y), LogisticLabels(neighbours=neighbours)
+    whole = fit_combination(classifier, labels, sample_weight=times)
+    dense = PredictedEvidence.of(classifier, probable_labels, Z, labels, times)
+    cells = CandidateEvidence.of(
+        classifier, probable_labels, full(Z), labels, times, whole.paper_labels.weights_
+    )
+    posterior = Z + 0.3 * dense.paper
+    learned, at_cells = (
+        learn_known_weights(evidence, given, whole.constant, first_place=True)
+        for evidence, given in ((dense, posterior), (cells, posterior.ravel()))
+    )
+    for field in ("accepted", "rejected", "first_place"):
+        found, expected = getattr(at_cells, field), getattr(learned, field)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert max(np.abs(np.subtract(learned.accepted, 0.5))) > 0.05  # something is learned
+
+
+def test_known_labels_of_evidence_that_is_not_linear_count_as_the_dense_ones():
+    Y, Z = made(200, 6)
+    labels = read_labels(Y)
+    classifier = OtherLabels(DecisionTreeClassifier(max_depth=2, random_state=0))
+    dense = PredictedEvidence.of(classifier, probable_labels, Z, labels, None)
+    cells = CandidateEvidence.of(classifier, probable_labels, full(Z), labels, None, None)
+    learned, at_cells = (
+        learn_known_weights(evidence, given, np.zeros(6, dtype=bool), first_place=True)
+        for evidence, given in ((dense, Z), (cells, Z.ravel()))
+    )
+    np.testing.assert_allclose(at_cells.accepted, learned.accepted, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(at_cells.rejected, learned.rejected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("neighbours", [None, 4])
+def test_known_labels_that_are_no_candidates_help_to_find_others(neighbours):
+    (Y, Z), (T, new) = made(1200), made(600, seed=9)
+    labels = LogisticLabels(neighbours=neighbours)
+    rescorer = LabelRescorer(labels, "soft", "auto", scale="log_odds").fit(Y, scores=best(Z, 6))
+    # The content is hardly wrong on even labels: take them out of the candidates, and accept them.
+    odd = np.arange(T.shape[1]) % 2 == 1
+    content = best(np.where(odd, new, -50.0), 6)
+    known = np.where((T == 1) & ~odd, 1.0, np.nan)
+    alone, found = rescorer.rescore(content), rescorer.rescore(content, known)
+    np.testing.assert_array_equal(np.isposinf(found.toarray()), known == 1)
+    before, after = (
+        brier_score(T[:, odd], Cells.of(content).matrix(Cells.of(content).at(z))[:, odd])
+        for z in (alone, found)
+    )
+    assert after < before - 0.02
+
+
+def test_few_candidates_learn_nearly_what_all_cells_do():
+    Y, Z = made(2400)
+    some, everything = (
+        LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+        .fit(Y, scores=scores)
+        .combination_.known_weights
+        for scores in (best(Z, 7), full(Z))
+    )
+    np.testing.assert_allclose(some.accepted, everything.accepted, atol=0.25)

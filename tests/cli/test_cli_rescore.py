@@ -8,7 +8,13 @@ from in_process import call
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.cli.score_files import Scores, read_scores, write_scores
+from labelkin.cli.score_files import (
+    Scores,
+    read_scores,
+    score_blocks,
+    write_blocks,
+    write_scores,
+)
 
 NAMES = ["gold", "grain", "wheat"]
 SETS = [["grain", "wheat"]] * 5 + [["grain"]] * 3 + [["gold"]] * 4 + [[]]
@@ -215,6 +221,25 @@ class TestCandidates:
         (first, _) = map(json.loads, (tmp_path / "b.jsonl").read_text().splitlines())
         assert set(first["scores"]) == {"1", "2"}
 
+    @pytest.mark.parametrize("compressed", [False, True])
+    def test_predictions_as_pecos_saves_them(self, tmp_path, train, compressed):
+        """float32 in a csr_matrix, the best label of a document first: columns do not rise."""
+        best_first = sparse.csr_matrix(
+            (np.array([0.9, 0.5, 0.8, 0.3], np.float32), [2, 1, 0, 2], [0, 2, 4]), shape=(2, 3)
+        )
+        assert not best_first.has_sorted_indices
+        sparse.save_npz(tmp_path / "s.npz", best_first, compressed=compressed)
+        found = read_scores(tmp_path / "s.npz").values
+        assert found.has_sorted_indices
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found.toarray(), self.CANDIDATES.toarray(), rtol=1e-7)
+        out = tmp_path / "b.npz"
+        call("rescore", tmp_path / "s.npz", "--train", train, "--out", out, "-q").done()
+        expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
+        np.testing.assert_allclose(
+            sparse.load_npz(out).toarray(), expected.toarray(), rtol=1e-6
+        )  # PECOS reads scores as SciPy does
+
     def test_names_travel_with_a_sparse_archive(self, tmp_path, train):
         path = tmp_path / "s.npz"
         path.write_bytes(write_scores(Scores(self.CANDIDATES, NAMES), ".npz"))
@@ -234,3 +259,35 @@ class TestCandidates:
             tmp_path / "b.npz", "-q",
         ).done()  # fmt: skip
         assert sparse.load_npz(tmp_path / "b.npz").nnz == Z.nnz
+
+
+@pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt"])
+@pytest.mark.parametrize("ids", [None, [f"d{i}" for i in range(11)]])
+def test_blocks_of_documents_are_the_same_bytes_as_the_whole(tmp_path, monkeypatch, kind, ids):
+    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 4)
+    values = np.random.default_rng(0).random((11, 3))
+    named = kind not in (".npy", ".txt")
+    whole = Scores(values, NAMES if named else None, ids if kind in (".csv", ".jsonl") else None)
+    path, again = tmp_path / f"s{kind}", tmp_path / f"again{kind}"
+    path.write_bytes(write_scores(whole, kind))
+    blocks = list(score_blocks(path, NAMES))
+    assert len(blocks) == (1 if kind in (".npz", ".txt") else 3)
+    with again.open("wb") as file:
+        assert write_blocks(file, blocks, kind) == (11, 3)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_lines_of_two_kinds_are_an_error_also_far_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 2)
+    rows = [{"scores": dict.fromkeys(NAMES, 0.5)}] * 3 + [{"scores": [0.5] * 3}] * 3
+    path = write(tmp_path / "s.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(ValueError, match="lists in all lines, or objects in all"):
+        list(score_blocks(path, NAMES))
+
+
+def test_an_error_in_a_later_block_leaves_no_file(tmp_path, train, monkeypatch):
+    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 2)
+    path = write(tmp_path / "s.csv", table(np.full((5, 3), 0.5)) + "d6,0.5,high,0.5\n")
+    out = tmp_path / "better.csv"
+    assert "got 'high'" in call("rescore", path, "--train", train, "--out", out).refused()
+    assert [p.name for p in tmp_path.iterdir() if "better" in p.name] == []

@@ -44,8 +44,8 @@ RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "
 
 
 #: Those that have other systems: what known labels are worth is asked of the learned weight alone,
-#: and rivals are in tests/experiment/test_experiment_rivals.py.
-OTHERS = ("reveal-", "rivals-")
+#: strong content is one classifier, and rivals are in tests/experiment/test_experiment_rivals.py.
+OTHERS = ("reveal-", "rivals-", "strong-")
 OF_THE_PAPER = [name for name in SHIPPED if not name.startswith(OTHERS)]
 
 
@@ -68,6 +68,16 @@ def test_labels_are_revealed_to_the_learned_weight_on_the_content_of_beyond(name
         ]
         told = [run for run in reveal.runs() if run.configuration.get("reveal")]
         assert {run.system.addition.weight for run in told} == {"auto"}
+
+
+def test_strong_content_is_omikuji_with_what_is_learned_and_what_controls_it():
+    strong = find_experiment("strong-content")
+    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample", "delicious"]
+    assert strong.reveal
+    for corpus in strong.corpora:
+        assert {content.classifier for content in corpus.content.values()} == {"omikuji"}
+        additions = ("", "+BLR+M2", *BEYOND[:1], *BEYOND[2:])
+        assert systems(strong, corpus.name) == [f"Omikuji{addition}" for addition in additions]
 
 
 @pytest.mark.parametrize("name", OF_THE_PAPER)
@@ -115,7 +125,7 @@ def test_the_experiments_are_shipped():
         "beyond-mulan", "beyond-delicious", "demo", "rivals-reuters", "rivals-ohsumed",
         "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
         "reveal-reuters", "reveal-ohsumed",
-        "reveal-rcv1-sample", "reveal-mulan",
+        "reveal-rcv1-sample", "reveal-mulan", "strong-content",
     }  # fmt: skip
 
 

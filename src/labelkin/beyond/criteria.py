@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit
 
+from labelkin.label_matrix import Cells
 from labelkin.metrics.decisions import DecisionCounts, count_by_document, count_decisions
 from labelkin.metrics.judged import Truth, above_zero
 from labelkin.metrics.probabilities import (
@@ -60,6 +62,24 @@ def _log_loss(log_odds: Scored, truth: Truth) -> float:
     if sparse.issparse(log_odds):
         return float(sum(sums.log_loss.sum() for sums in _sums_of_blocks(log_odds, truth)))
     return float(truth.weight @ log_losses(truth, log_odds).sum(axis=1))
+
+
+def brier_of_candidates(cells: Cells, truth: Truth) -> Callable[[Matrix], float]:
+    """Return what gives the squared error of log-odds of candidates, ``(n_cells,)``.
+
+    Less what is the same for all: the labels that are no candidates.
+    """
+    times, is_true = truth.weight[cells.document], cells.at(truth.positive)
+    if truth.unknown is not None:
+        times *= 1 - cells.at(truth.unknown)
+
+    def loss(log_odds: Matrix) -> float:
+        error = expit(log_odds)
+        error -= is_true
+        error *= error
+        return float(times @ error)
+
+    return loss
 
 
 def _sums_of_blocks(log_odds: sparse.csr_array, truth: Truth) -> Iterator[ProbabilitySums]:

@@ -36,7 +36,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.predicted_evidence import PredictedEvidence
+from labelkin.label_matrix import Cells, read_weight
 from labelkin.method.combination import Combination, Matrix
 from labelkin.solvers.logistic import LinearTerm
 
@@ -105,35 +107,62 @@ class KnownWeights:
         said = [paper.beyond_prior(given) for given in (filled, with_accepted, with_all)]
         return _signed(said[1] - said[0], self.accepted), _signed(said[2] - said[1], self.rejected)
 
+    def added_at(
+        self, paper: Combination, cells: Cells, filled: Matrix, known: Matrix, absent: Matrix
+    ) -> tuple[Matrix, Matrix]:
+        """Return what accepted and what rejected labels add at candidate cells, ``(n_cells,)``.
+
+        As :meth:`added`, with ``filled`` and ``known`` of the cells; ``absent`` is what every label
+        counts as that is none, ``(n_labels,)``.
+        """
+        if paper.paper_term is not None:
+            accepted, rejected = self.terms(paper.paper_term)
+            return (
+                accepted.at_cells(cells, np.where(known == 1, 1.0 - filled, 0.0)),
+                rejected.at_cells(cells, np.where(known == 0, -filled, 0.0)),
+            )
+        with_accepted = np.where(known == 1, 1.0, filled)
+        with_all = np.where(known == 0, 0.0, with_accepted)
+        given = (filled, with_accepted, with_all)
+        said = [paper.added_at(cells, values, absent) for values in given]
+        return _signed(said[1] - said[0], self.accepted), _signed(said[2] - said[1], self.rejected)
+
 
 #: Answers in the place of predictions, and no more: equation 2.
 PAPER_WEIGHTS = KnownWeights((1.0, 1.0), (1.0, 1.0))
 
 
 def learn_known_weights(
-    evidence: PredictedEvidence, posterior: Matrix, constant: Bools, *, first_place: bool
+    evidence: PredictedEvidence | CandidateEvidence,
+    posterior: Matrix,
+    constant: Bools,
+    *,
+    first_place: bool,
 ) -> KnownWeights:
     """Learn what known labels add, from documents as if each were new.
 
     Parameters
     ----------
-    evidence : PredictedEvidence
-        Content and label evidence of the documents.
-    posterior : array of shape (n_documents, n_labels)
+    evidence : PredictedEvidence or CandidateEvidence
+        Content and label evidence of the documents, or of their candidates.
+    posterior : array of shape (n_documents, n_labels) or (n_cells,)
         Their posterior when nothing is known: by it suggestions are in order.
     constant : array of shape (n_labels,)
         Labels that take no part in the first place.
     first_place : bool
         Whether the documents decide how much answers have a say in who comes first.
     """
-    every = np.arange(len(posterior)) % (1 + posterior.size // _ENOUGH_CELLS) == 0
-    some = _Sample.of(evidence.rows(every), posterior[every])
+    every = 1 + posterior.size // _ENOUGH_CELLS
+    if isinstance(evidence, CandidateEvidence):
+        some = _Sample.of_candidates(evidence, posterior, ~constant, every)
+    else:
+        some = _Sample.of(evidence, posterior, ~constant, every)
     dealt = np.full(some.truth.shape, np.nan)
     for turn, person in enumerate(_PEOPLE):
         rows = slice(turn, None, len(_PEOPLE))
         dealt[rows] = _answers(person, some.truth[rows], some.place[rows])
     moves = [np.add(*some.added(_unit(number), dealt)) for number in range(4)]
-    cells = _OpenCells.of(some, np.isnan(dealt), moves)
+    cells = _OpenCells.of(some, np.isnan(dealt) & some.is_candidate, moves)
     all_alike = _least_squares(cells, cells.times, np.full(4, _START))
     wanting = np.where(cells.has_more, 1.0, _NOTHING_LEFT) * cells.times
     accepted = _least_squares(cells, wanting, all_alike)[:2].tolist()
@@ -141,7 +170,7 @@ def learn_known_weights(
     learned = KnownWeights((accepted[0], accepted[1]), (rejected[0], rejected[1]))
     if not first_place:
         return learned
-    return replace(learned, first_place=_first_place(some, learned, ~constant))
+    return replace(learned, first_place=_first_place(some, learned))
 
 
 def _unit(number: int) -> KnownWeights:
@@ -150,28 +179,86 @@ def _unit(number: int) -> KnownWeights:
     return KnownWeights((one[0], one[1]), (one[2], one[3]))
 
 
-class _Sample(NamedTuple):
-    """Some documents to learn from; ``place`` is that of each label in the suggestions, from 0."""
+#: Weights and known labels → what accepted and what rejected ones add.
+_Added = Callable[[KnownWeights, Matrix], tuple[Matrix, Matrix]]
 
-    evidence: PredictedEvidence
+
+class _Sample(NamedTuple):
+    """Some documents to learn from, as matrices of documents × labels, or × candidates.
+
+    ``place`` is that of each label in the suggestions, from 0; ``added`` asks layers that have not
+    seen the document. A document's candidates stand side by side, and behind them its labels that
+    are none: somebody may name them, and then they join. Behind those there is nothing.
+    """
+
     posterior: Matrix
     truth: Matrix
     place: Ints
+    is_candidate: Bools
+    takes_part: Bools
     times: Matrix
+    added: _Added
 
     @classmethod
-    def of(cls, evidence: PredictedEvidence, posterior: Matrix) -> _Sample:
-        times = np.ones(len(posterior)) if evidence.weight is None else evidence.weight
-        return cls(evidence, posterior, evidence.labels.dense(), _places(-posterior), times)
+    def of(
+        cls, whole: PredictedEvidence, posterior: Matrix, takes_part: Bools, every: int
+    ) -> _Sample:
+        evidence, posterior = whole.rows(np.arange(len(posterior)) % every == 0), posterior[::every]
+        fold, filled = evidence.fold, evidence.filled
 
-    def added(self, weights: KnownWeights, known: Matrix) -> tuple[Matrix, Matrix]:
-        """Return what known labels add, by layers that have not seen the document."""
-        accepted, rejected = np.zeros(known.shape), np.zeros(known.shape)
-        fold, filled = self.evidence.fold, self.evidence.filled
-        for k, layer in enumerate(self.evidence.layers):
-            rows = np.flatnonzero(fold == k)
-            accepted[rows], rejected[rows] = weights.added(layer, filled[rows], known[rows])
-        return accepted, rejected
+        def added(weights: KnownWeights, known: Matrix) -> tuple[Matrix, Matrix]:
+            accepted, rejected = np.zeros(known.shape), np.zeros(known.shape)
+            for k, layer in enumerate(evidence.layers):
+                rows = np.flatnonzero(fold == k)
+                accepted[rows], rejected[rows] = weights.added(layer, filled[rows], known[rows])
+            return accepted, rejected
+
+        return cls(
+            posterior,
+            evidence.labels.dense(),
+            _places(-posterior),
+            np.ones(posterior.shape, dtype=np.bool_),
+            np.broadcast_to(takes_part, posterior.shape),
+            read_weight(evidence.weight, len(posterior)),
+            added,
+        )
+
+    @classmethod
+    def of_candidates(
+        cls, whole: CandidateEvidence, posterior: Matrix, takes_part: Bools, every: int
+    ) -> _Sample:
+        documents = np.arange(0, whole.cells.shape[0], every)
+        candidates, places = whole.cells.take(documents)
+        labels, fold = whole.labels.rows(documents), whole.fold[documents]
+        cells, here, _ = candidates.union(Cells.of(labels.positive))
+        filled, known_posterior = whole.absent[cells.label], np.full(cells.n, -np.inf)
+        filled[here], known_posterior[here] = whole.filled[places], posterior[places]
+        is_candidate = np.zeros(cells.n, dtype=np.bool_)
+        is_candidate[here] = True
+        truth = cells.at(labels.positive)
+        if labels.unknown is not None:
+            truth[cells.at(labels.unknown) > 0] = np.nan
+        rows, at = cells.side_by_side(known_posterior, -np.inf)
+        parts = [cells.take(np.flatnonzero(fold == k)) for k in range(len(whole.layers))]
+
+        def added(weights: KnownWeights, known: Matrix) -> tuple[Matrix, Matrix]:
+            at_cells = known[at]
+            accepted, rejected = np.zeros(known.shape), np.zeros(known.shape)
+            for layer, (part, own) in zip(whole.layers, parts, strict=True):
+                given = part, filled[own], at_cells[own], whole.absent
+                where = at[0][own], at[1][own]
+                accepted[where], rejected[where] = weights.added_at(layer, *given)
+            return accepted, rejected
+
+        return cls(
+            rows,
+            cells.side_by_side(truth, np.nan)[0],
+            _places(-rows),
+            cells.side_by_side(is_candidate, False)[0],
+            cells.side_by_side(is_candidate & takes_part[cells.label], False)[0],
+            read_weight(whole.weight, whole.cells.shape[0])[documents],
+            added,
+        )
 
 
 def _walk(truth: Matrix, place: Ints, turn: Ints) -> Bools:
@@ -265,13 +352,13 @@ def _least_squares(cells: _OpenCells, times: Matrix, best: Matrix) -> Matrix:
     return best
 
 
-def _first_place(some: _Sample, learned: KnownWeights, takes_part: Bools) -> tuple[float, float]:
+def _first_place(some: _Sample, learned: KnownWeights) -> tuple[float, float]:
     """Return the shares of accepted and rejected labels in the first place.
 
     Those under which most documents have a true label in front of the open ones; above 0 only where
     that is beyond chance, as in :func:`labelkin.beyond.first_place.choose_first_place`.
     """
-    worlds = [_OpenWorld.of(some, learned, takes_part, person) for person in _PEOPLE[:3]]
+    worlds = [_OpenWorld.of(some, learned, person) for person in _PEOPLE[:3]]
     times = np.concatenate([world.times for world in worlds])
 
     def right(accepted: float, rejected: float) -> Bools:
@@ -301,14 +388,12 @@ class _OpenWorld(NamedTuple):
     times: Matrix
 
     @classmethod
-    def of(
-        cls, some: _Sample, learned: KnownWeights, takes_part: Bools, person: _Person
-    ) -> _OpenWorld:
+    def of(cls, some: _Sample, learned: KnownWeights, person: _Person) -> _OpenWorld:
         known = _answers(person, some.truth, some.place)
-        is_true = np.isnan(known) & (some.truth == 1)
+        is_true = np.isnan(known) & some.is_candidate & (some.truth == 1)
         rows = np.flatnonzero(is_true.any(axis=1) & ~np.isnan(known).all(axis=1))
         accepted, rejected = some.added(learned, known)
-        among = np.where(np.isnan(known) & takes_part, some.posterior, -np.inf)
+        among = np.where(np.isnan(known) & some.takes_part, some.posterior, -np.inf)
         return cls(among[rows], accepted[rows], rejected[rows], is_true[rows], some.times[rows])
 
     def right(self, accepted: float, rejected: float) -> Bools:

@@ -20,6 +20,7 @@ What comes out is equation 2 again, with label evidence made for predicted label
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -29,7 +30,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from labelkin.beyond.candidates import CandidateEvidence
-from labelkin.beyond.criteria import CRITERIA, does_clear_harm
+from labelkin.beyond.criteria import CRITERIA, brier_of_candidates, does_clear_harm
 from labelkin.beyond.first_place import choose_first_place, keep_first, keep_first_of_cells
 from labelkin.beyond.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
 from labelkin.beyond.predicted_evidence import PredictedEvidence
@@ -54,9 +55,6 @@ Criterion = Literal[
 _COARSE, _FINE = 0.1, 0.05
 #: Shares of the evidence that are tried where all of it does harm.
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25)
-
-#: Known labels of candidates, of which nothing is learned: half of equation 2.
-_UNLEARNED = KnownWeights((0.5, 0.5), (0.5, 0.5))
 
 
 class LearnedWeight(BaseEstimator):
@@ -133,18 +131,15 @@ class LearnedWeight(BaseEstimator):
             )
         posterior = evidence.content + added
         contest = evidence.content + share * added
-        absent, known_weights = None, _UNLEARNED
-        if isinstance(evidence, CandidateEvidence):
-            absent = evidence.absent
-            if share < 1:
-                takes_part = ~paper.constant[evidence.cells.label]
-                keep_first_of_cells(evidence.cells, posterior, contest, takes_part)
-        else:
-            if share < 1:
-                keep_first(posterior, contest, ~paper.constant)
-            known_weights = learn_known_weights(
-                evidence, posterior, paper.constant, first_place=self.first_place
-            )
+        absent = evidence.absent if isinstance(evidence, CandidateEvidence) else None
+        if share < 1 and isinstance(evidence, CandidateEvidence):
+            takes_part = ~paper.constant[evidence.cells.label]
+            keep_first_of_cells(evidence.cells, posterior, contest, takes_part)
+        elif share < 1:
+            keep_first(posterior, contest, ~paper.constant)
+        known_weights = learn_known_weights(
+            evidence, posterior, paper.constant, first_place=self.first_place
+        )
         combination = LearnedCombination(
             LearnedLabels(
                 paper.labels,
@@ -165,11 +160,13 @@ class LearnedWeight(BaseEstimator):
 
     def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
-        loss = CRITERIA[self.criterion]
+        criterion = CRITERIA[self.criterion]
+        loss: Callable[[Matrix], float] = lambda z: criterion(evidence.scores(z), truth)  # noqa: E731
+        if self.criterion == "brier" and isinstance(evidence, CandidateEvidence):
+            loss = brier_of_candidates(evidence.cells, truth)
 
         def best(weights: Any) -> float:
-            tried = (evidence.content + w * evidence.paper for w in weights)
-            losses = [loss(evidence.scores(log_odds), truth) for log_odds in tried]
+            losses = [loss(evidence.content + w * evidence.paper) for w in weights]
             return float(weights[int(np.argmin(losses))])
 
         rough = best(np.round(np.arange(0, 1 + _FINE, _COARSE), 2))

@@ -52,6 +52,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:  # whoever read our results has had enough
         _forget_stdout()
         return 1
+    except ConnectionError as error:
+        _end(_which_file(error), 1 if error.errno is None else 2)  # 1: a cluster that was lost
     except OSError as error:
         if error.errno not in _OF_DISKS:
             _end(_which_file(error), 2)

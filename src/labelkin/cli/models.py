@@ -18,9 +18,11 @@ from labelkin.cli.printing import (
     print_scores,
     print_table,
     size_text,
+    watching,
 )
 
 if TYPE_CHECKING:
+    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.explain.contributions import Explanation
     from labelkin.explain.label_graph import LabelEdge
@@ -57,10 +59,14 @@ def inspect(
 
 
 def load_parts(path: Path) -> tuple[ModelFile, Any]:
-    """Return what a file says of itself, and its model."""
-    from labelkin.storage import load, read_header
+    """Return what a file says of itself, and its model, to be looked at and not to be asked.
 
-    return read_header(path), load(path)
+    So it may hold anything: what is read on request is read when a model is asked.
+    """
+    from labelkin.storage import load, read_header
+    from labelkin.storage.trusted import ON_REQUEST
+
+    return read_header(path), load(path, trusted=ON_REQUEST)
 
 
 def describe_file(header: ModelFile) -> dict[str, Any]:
@@ -168,6 +174,7 @@ def suggest(
         bool, typer.Option("--explain", help="Show what speaks for and against each label.")
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="How many labels.")] = 10,
+    trusted: options.Trusted = None,
     json: options.AsJson = False,
 ) -> None:
     """Suggest labels for one text, most probable first; the others react to accept and reject.
@@ -178,7 +185,7 @@ def suggest(
     """
     options.check_model(model)
     document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
-    fitted = options.load_model(model)
+    fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
         raise ValueError(
@@ -294,7 +301,9 @@ def evaluate(
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
+    trusted: options.Trusted = None,
     json: options.AsJson = False,
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Score a model on a corpus by every metric.
@@ -305,7 +314,7 @@ def evaluate(
     """
     options.check_model(model)
     options.check_corpus(corpus)
-    fitted = options.load_model(model)
+    fitted = options.load_model(model, trusted)
     loaded = reading.corpus(corpus)
     _check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")
@@ -317,7 +326,8 @@ def evaluate(
             "of new documents expect lower scores."
         )
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
-    found = judge(fitted, documents, labels)
+    with watching(quiet), options.cluster(dask) as engine:
+        found = judge(fitted, documents, labels, engine)
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
@@ -359,7 +369,8 @@ def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list
     """Report which labels only the corpus or only the model has; return the former."""
     ours = [str(name) for name in model.labels.tolist()]
     here = {str(name) for name in labels.names[labels.counts()[0] > 0].tolist()}
-    unknown = [str(name) for name in labels.names.tolist() if str(name) not in set(ours)]
+    known = set(ours)
+    unknown = [str(name) for name in labels.names.tolist() if str(name) not in known]
     absent = [name for name in ours if name not in here]
     if unknown:
         left_out = f"unknown to the model and left out: {listed(unknown)}."
@@ -386,24 +397,22 @@ def _has_seen(path: Path, corpus: Corpus, part: str) -> bool:
 _CELLS = 2**22
 
 
-def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation:
+def judge(
+    model: FittedModel, documents: Any, labels: LabelMatrix, engine: Engine | None = None
+) -> Evaluation:
     """Evaluate a model block by block; labels it does not know are left out."""
-    from operator import add
-
-    from labelkin.blocks import Local
+    from labelkin.blocks import row_blocks
     from labelkin.cli.score_files import labels_in_order
-    from labelkin.metrics import evaluate as evaluate_block
+    from labelkin.prediction import judge_blocks
+    from labelkin.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     n_documents, n_labels = truth.shape
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
-
-    def evaluate_rows(rows: slice) -> Evaluation:
-        log_odds = model.scores(documents[rows])
-        return evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds))
-
-    blocks = (slice(start, start + size) for start in range(0, n_documents, size))
-    return Local().fold(evaluate_rows, add, blocks)
+    blocks = track(
+        row_blocks(documents, truth, size=size), "documents evaluated", -(-n_documents // size)
+    )
+    return judge_blocks(model, blocks, engine=engine)
 
 
 def _per_label(found: Evaluation) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -19,6 +20,7 @@ from labelkin.files import check_ordinary
 from labelkin.registry import Kind, check_name, names
 
 if TYPE_CHECKING:
+    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
 
@@ -81,6 +83,13 @@ Columns = Annotated[
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
 ]
+Trusted = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME",
+        help="What a model file of known origin may hold: omikuji, for Omikuji's code to read.",
+    ),
+]
 CorpusName = Annotated[
     str,
     typer.Argument(
@@ -105,6 +114,13 @@ Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
 StopWords = Annotated[str, typer.Option(help="auto, smart, none, or a file.")]
 MinDocuments = Annotated[int, typer.Option(min=1, help="Words in fewer documents are left out.")]
 RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at random.")]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Work on a Dask cluster: the address of its scheduler, as tcp://host:8786.",
+    ),
+]
 NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
 
 
@@ -210,12 +226,24 @@ def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def load_model(path: Path) -> FittedModel:
-    """Load a model that gives log-odds of label sets."""
+@contextmanager
+def cluster(address: str | None) -> Iterator[Engine | None]:
+    """Yield the cluster to work on; ``None`` where none is named: work here."""
+    if address is None:
+        yield None
+        return
+    from labelkin.distributed import connected
+
+    with connected(address) as engine:
+        yield engine
+
+
+def load_model(path: Path, trusted: list[str] | None) -> FittedModel:
+    """Load a model that gives log-odds of label sets; ``trusted`` as :func:`labelkin.load` has."""
     from labelkin.prediction import fitted_model
     from labelkin.storage import load
 
-    return fitted_model(load(path), str(path))
+    return fitted_model(load(path, trusted=trusted or ()), str(path))
 
 
 def check_model(path: Path) -> None:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message
+from labelkin.cli.printing import print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.cli.score_files import Scores
+    from labelkin.method.rescorer import LabelRescorer
 
 
 def rescore(
@@ -39,11 +43,13 @@ def rescore(
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
+    dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Improve another classifier's scores by what the other labels say.
 
     Columns are matched by the names of the labels where the files have them, else by their order.
+    Of .npy, .csv, .tsv and .jsonl memory holds some documents at a time.
 
     Example:  labelkin rescore scores.csv --train train.jsonl --out better.csv
 
@@ -65,7 +71,8 @@ def rescore(
     import numpy as np
 
     from labelkin.cli import score_files
-    from labelkin.files import write_whole
+    from labelkin.distributed import using
+    from labelkin.files import replacing
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
@@ -75,7 +82,8 @@ def rescore(
     truth = score_files.read_training_labels(train)
     names = [str(name) for name in truth.names.tolist()]
     missing = 0.0 if scale == "probability" else None
-    given = score_files.read_scores(scores, names, missing)
+    blocks = score_files.score_blocks(scores, names, missing)
+    given = next(blocks)  # what it says of labels holds for all
     if given.names is not None:
         truth = score_files.labels_in_order(truth, given.names, "Scores and training labels")
         left_out = set(names).difference(given.names)
@@ -87,18 +95,23 @@ def rescore(
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
-    rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
-    absent = 0.0 if scale == "probability" else -np.inf
-    better = score_files.write_scores(
-        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids, absent), kind
-    )
-    if out is None:
-        sys.stdout.buffer.write(better)
-        sys.stdout.buffer.flush()
-    else:
-        write_whole(out, better)
-    n_documents, n_labels = given.values.shape
+    with watching(quiet):
+        rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
+    shared = {"rescorer": rescorer, "absent": 0.0 if scale == "probability" else -np.inf}
+    with (
+        options.cluster(dask) as cluster,
+        using(cluster) as engine,
+        nullcontext(sys.stdout.buffer) if out is None else replacing(out) as file,
+    ):
+        better = engine.map(_rescored, chain([given], blocks), **shared)
+        n_documents, n_labels = score_files.write_blocks(file, better, kind)
+        file.flush()
     print_message(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
+
+
+def _rescored(scores: Scores, rescorer: LabelRescorer, absent: float) -> Scores:
+    """Return better scores of some documents; ``absent`` is that of labels that are not stored."""
+    return replace(scores, values=rescorer.rescore(scores.values), absent=absent)
 
 
 def _in_order(scores: Scores, like: Scores) -> Any:

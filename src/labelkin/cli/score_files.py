@@ -1,22 +1,27 @@
-"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score."""
+"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score.
+
+Arrays (``.npy``), tables and JSON lines are read and written block by block, so that memory holds
+some documents at a time. Candidates (``.npz``, ``.txt``) are read and written whole.
+"""
 
 from __future__ import annotations
 
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
-from labelkin.corpora.documents import json_objects, table_rows
+from labelkin.blocks import DOCUMENTS, row_blocks
+from labelkin.corpora.documents import in_blocks, json_objects, table_rows
 from labelkin.corpora.lines import decoded_lines
 from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
@@ -25,6 +30,8 @@ from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
 KEYS = ("scores", "probabilities")
+#: Documents × labels of a block: 2²² numbers are 32 MB.
+_CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +63,14 @@ class Scores:
 
 
 def read_scores(path: Path, names: list[str] | None = None, missing: float | None = None) -> Scores:
-    """Read a score matrix; the ending of its name says what it is.
+    """Read a whole score matrix; the parameters are those of :func:`score_blocks`."""
+    return _joined(list(score_blocks(path, names, missing)))
+
+
+def score_blocks(
+    path: Path, names: list[str] | None = None, missing: float | None = None
+) -> Iterator[Scores]:
+    """Read a score matrix, some documents at a time; the ending of its name says what it is.
 
     Parameters
     ----------
@@ -76,25 +90,54 @@ def read_scores(path: Path, names: list[str] | None = None, missing: float | Non
         listed = ", ".join(WRITERS)
         raise ValueError(f"A score matrix must be a file {listed}, got {path.name!r}.")
     if suffix == ".npy":
-        scores = Scores(_numbers(_loaded(path), path))
+        blocks = _array_blocks(path)
     elif suffix == ".npz":
-        scores = _read_archive(path)
+        blocks = iter([_read_archive(path)])
     elif suffix == ".txt":
-        scores = Scores(read_score_text(path, None if names is None else len(names)))
+        blocks = iter([Scores(read_score_text(path, None if names is None else len(names)))])
     elif suffix in DELIMITERS:
-        scores = _read_table(path)
+        blocks = _table_blocks(path)
     else:
-        scores = _read_lines(path, names, missing)
-    if scores.values.ndim != 2 or not all(scores.values.shape):
-        raise ValueError(
-            f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
-        )
-    return scores
+        blocks = _line_blocks(path, names, missing)
+    return _checked(blocks, path)
 
 
-def _loaded(path: Path) -> Any:
+def _checked(blocks: Iterator[Scores], path: Path) -> Iterator[Scores]:
+    for scores in blocks:
+        if scores.values.ndim != 2 or not all(scores.values.shape):
+            raise ValueError(
+                f"{path.name}: scores must be documents × labels, got shape {scores.values.shape}."
+            )
+        yield scores
+
+
+def _joined(blocks: list[Scores]) -> Scores:
+    """Return blocks of documents as one matrix."""
+    if len(blocks) == 1:
+        return blocks[0]
+    values = [block.values for block in blocks]
+    stack: Any = sparse.vstack if sparse.issparse(values[0]) else np.concatenate
+    ids = None if blocks[0].ids is None else [name for block in blocks for name in block.ids or ()]
+    return replace(blocks[0], values=stack(values), ids=ids)
+
+
+def _size(n_labels: int) -> int:
+    """Return how many documents a block has."""
+    return max(1, min(DOCUMENTS, _CELLS // max(n_labels, 1)))
+
+
+def _array_blocks(path: Path) -> Iterator[Scores]:
+    stored = _loaded(path, mmap_mode="r")
+    if stored.ndim != 2 or not len(stored):
+        yield Scores(_numbers(stored, path))
+        return
+    for rows in row_blocks(stored, size=_size(stored.shape[1])):
+        yield Scores(_numbers(rows, path))
+
+
+def _loaded(path: Path, **options: Any) -> Any:
     try:
-        return np.load(path, allow_pickle=False)
+        return np.load(path, allow_pickle=False, **options)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
 
@@ -123,22 +166,22 @@ def _read_archive(path: Path) -> Scores:
         return Scores(_numbers(stored[key], path), names)
 
 
-def _read_table(path: Path) -> Scores:
-    rows = list(_rows(path))
-    header = rows[0][1] if rows else []
+def _table_blocks(path: Path) -> Iterator[Scores]:
+    rows = _rows(path)
+    first = next(rows, ("", []))
+    header = first[1]
     try:
         _floats(header, "")
         names = None
     except ValueError:
         names = header
     has_ids = names is not None and header[0] == "id"
-    body = rows if names is None else rows[1:]
-    values = [_floats(row[has_ids:], place) for place, row in body]
-    return Scores(
-        np.array(values, dtype=np.float64),
-        None if names is None else [plain_cell(name) for name in names[has_ids:]],
-        [plain_cell(row[0]) for _, row in body] if has_ids else None,
-    )
+    labels = None if names is None else [plain_cell(name) for name in names[has_ids:]]
+    blocks = in_blocks(rows if names is not None else chain([first], rows), _size(len(header)))
+    for body in chain([next(blocks, [])], blocks):  # a header alone is one empty block
+        values = [_floats(row[has_ids:], place) for place, row in body]
+        ids = [plain_cell(row[0]) for _, row in body] if has_ids else None
+        yield Scores(np.array(values, dtype=np.float64), labels, ids)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -162,11 +205,33 @@ def _floats(cells: list[str], place: str) -> list[float]:
     return numbers
 
 
-def _read_lines(path: Path, names: list[str] | None, missing: float | None) -> Scores:
-    lines = json_objects(decoded_lines(path), path.name)
+def _line_blocks(path: Path, names: list[str] | None, missing: float | None) -> Iterator[Scores]:
+    lines = enumerate(json_objects(decoded_lines(path), path.name), start=1)
+    if names is None:  # which labels there are, only the last line says
+        yield _read_lines(lines, path, names, missing)
+        return
+    blocks = in_blocks(lines, _size(len(names)))
+    kinds = set()
+    for some in chain([next(blocks, [])], blocks):
+        scores = _read_lines(some, path, names, missing)
+        kinds.add(scores.names is None)
+        if len(kinds) > 1:
+            raise ValueError(_ONE_KIND.format(path.name))
+        yield scores
+
+
+_ONE_KIND = "{}: scores must be lists in all lines, or objects in all."
+
+
+def _read_lines(
+    lines: Iterable[tuple[int, tuple[str, dict[str, Any]]]],
+    path: Path,
+    names: list[str] | None,
+    missing: float | None,
+) -> Scores:
     ids: list[Any] = []
     rows: list[Any] = []
-    for number, (place, record) in enumerate(lines, start=1):
+    for number, (place, record) in lines:
         key = next((key for key in KEYS if key in record), None)
         if key is None:
             raise ValueError(
@@ -177,10 +242,11 @@ def _read_lines(path: Path, names: list[str] | None, missing: float | None) -> S
     if all(isinstance(row, list) for row in rows):
         return Scores(_numbers(rows, path), None, ids)
     if not all(isinstance(row, dict) for row in rows):
-        raise ValueError(f"{path.name}: scores must be lists in all lines, or objects in all.")
+        raise ValueError(_ONE_KIND.format(path.name))
     found = dict.fromkeys(name for row in rows for name in row)
     columns = list(found) if names is None else names
-    strange = [name for name in found if name not in set(columns)]
+    known = set(columns)
+    strange = [name for name in found if name not in known]
     if strange:
         raise ValueError(
             f"{path.name}: scores must be of labels in training, got {strange[0]!r} "
@@ -200,6 +266,42 @@ def write_scores(scores: Scores, kind: str) -> bytes:
     if kind not in WRITERS:
         raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
     return WRITERS[kind](scores)
+
+
+def write_blocks(file: IO[bytes], blocks: Iterable[Scores], kind: str) -> tuple[int, int]:
+    """Write scores that come in blocks: the bytes of :func:`write_scores`; return their shape."""
+    if kind not in WRITERS:
+        raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
+    if kind in (".npz", ".txt"):
+        scores = _joined(list(blocks))
+        file.write(WRITERS[kind](scores))
+        return scores.values.shape
+    n_documents = n_labels = 0
+    for block in blocks:
+        if kind == ".npy":
+            if not n_documents:
+                _write_shape(file, (0, block.values.shape[1]))
+            file.write(np.ascontiguousarray(block.dense()).tobytes())
+        elif kind == ".jsonl":
+            n, ids = block.values.shape[0], block.ids
+            numbers = list(range(n_documents + 1, n_documents + n + 1))
+            file.write(_write_lines(replace(block, ids=numbers if ids is None else ids)))
+        else:  # the names are in the first line alone
+            names = None if n_documents else block.names
+            file.write(WRITERS[kind](replace(block, names=names)))
+        n_documents, n_labels = n_documents + block.values.shape[0], block.values.shape[1]
+    if kind == ".npy":
+        file.seek(0)
+        _write_shape(file, (n_documents, n_labels))
+        file.seek(0, io.SEEK_END)
+    return n_documents, n_labels
+
+
+def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
+    """Write how an array begins: as long whatever the number of rows, so that it can be mended."""
+    kind = np.lib.format.dtype_to_descr(np.dtype(np.float64))
+    header = {"descr": kind, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
 
 
 def _write_table(scores: Scores, delimiter: str) -> bytes:
@@ -313,7 +415,8 @@ def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> Lab
         What messages call the two sides.
     """
     wanted = [str(name) for name in names]
-    columns = np.flatnonzero([str(name) in set(wanted) for name in labels.names.tolist()])
+    needed = set(wanted)
+    columns = np.flatnonzero([str(name) in needed for name in labels.names.tolist()])
     if not len(columns):
         ours = [str(name) for name in labels.names[:3]]
         raise ValueError(

@@ -45,6 +45,7 @@ def serve(
         Path | None,
         typer.Option(help="Where documents and their labels are written down; beside the model."),
     ] = None,
+    trusted: options.Trusted = None,
 ) -> None:
     """Serve models: a page for indexers, the Annif API, and JSON for programs.
 
@@ -85,4 +86,5 @@ def serve(
         hosts=allow_host or (),
         announce=announce,
         review=review,
+        trusted=trusted or (),
     )

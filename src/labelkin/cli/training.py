@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
-from labelkin.cli.printing import listed, print_message, stage
+from labelkin.cli.printing import duration_text, listed, print_message, stage, watching
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
@@ -28,6 +29,8 @@ from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
 
+#: Candidates of a document where Omikuji is asked and their number is not named.
+_CANDIDATES = 100
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 
 
@@ -100,7 +103,8 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
     print_message(
         f"{len(rules)} rules about labels of the corpus, of {len(found)} in {path}.", quiet
     )
-    unknown = [label for label in found.labels if label not in set(names)]
+    here = set(names)
+    unknown = [label for label in found.labels if label not in here]
     if unknown:
         print_message(
             f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet
@@ -109,7 +113,12 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
 
 
 def make_content(name: str, features: str, random_state: int, top: int | None = None) -> Any:
-    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
+    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian.
+
+    Omikuji is for very many labels: it gives candidates also where their number is not named.
+    """
+    if name == "omikuji" and top is None:
+        top = _CANDIDATES
     is_gaussian = name == "naive_bayes" and features == "numbers"
     if is_gaussian and top is not None:
         raise ValueError(
@@ -168,7 +177,9 @@ def train_model(
         with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
             vectors = step.fit_transform(vectors)
     classifier.set_params(keep_out_of_fold=True, verbose=int(not quiet))
-    unseen = classifier.fit(vectors, training.labels).out_of_fold_
+    _forecast(classifier, vectors, training.labels, quiet)
+    with watching(quiet):
+        unseen = classifier.fit(vectors, training.labels).out_of_fold_
     with stage("cross-validated scores", quiet):
         scores = {
             "content": _judge(classifier, training.labels, unseen.content),
@@ -178,6 +189,29 @@ def train_model(
     del classifier.out_of_fold_
     classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)
     return make_pipeline(*steps, classifier) if steps else classifier, scores
+
+
+#: Seconds that an SVM takes for a label and an entry of the vectors, all folds and sweeps, about.
+_SVM_SECONDS = 4e-8
+#: Seconds that are worth a warning.
+_LONG = 120.0
+
+
+def _forecast(
+    classifier: LabelDependenceClassifier, vectors: Any, labels: LabelMatrix, quiet: bool
+) -> None:
+    """Report before the work what will take long, and what would not."""
+    if not isinstance(classifier.content, PlattSVM):
+        return
+    n_entries = vectors.nnz if sparse.issparse(vectors) else np.size(vectors)
+    seconds = _SVM_SECONDS * n_entries * labels.shape[1]
+    if seconds > _LONG:
+        print_message(
+            f"An SVM for each of {labels.shape[1]:,} labels on {labels.shape[0]:,} documents will "
+            f"take about {duration_text(seconds)} of one core. --n-jobs shares it among several; "
+            "--content nearest_neighbours --top 100 takes a small part of it.",
+            quiet,
+        )
 
 
 def _judge(
@@ -201,4 +235,6 @@ def _judge(
         given = decided.toarray() if is_sparse else decided
         decided = rules.decisions(spread_out(log_odds), given)
     scores = evaluate(labels, log_odds, decided).scores()
-    return {name: scores[name] if math.isfinite(scores[name]) else None for name in METRICS}
+    # Of candidates there is a ceiling to all of them: the true labels that are among them.
+    names = [*METRICS, *(["candidate_recall"] if is_sparse else [])]
+    return {name: scores[name] if math.isfinite(scores[name]) else None for name in names}

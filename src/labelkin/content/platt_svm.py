@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.blocks import Local
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
     linear_contributions,
     read_columns,
 )
+from labelkin.distributed import engine_in_use
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
 from labelkin.odds import constant_labels, count_log_odds
+from labelkin.progress import track
 from labelkin.scikit_learn import read_sample_weight
-from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
+from labelkin.solvers.linear_svm import solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2
 #: The left-out decision values of so many labels are held at a time.
 _LABELS_AT_A_TIME = 256
+#: A task of a cluster solves so many labels.
+_LABELS_OF_A_TASK = 32
 
 
 class PlattSVM(LogOddsClassifier):
@@ -176,16 +182,19 @@ class PlattSVM(LogOddsClassifier):
         if out_of_fold is not None and len(constant):
             out_of_fold(np.tile(self.intercept_[constant], (X.shape[0], 1)), constant)
         folds, seed = self._draw_folds(labels.shape[0])
+        engine = engine_in_use()
+        step = _LABELS_AT_A_TIME if isinstance(engine, Local) else _LABELS_OF_A_TASK
+        blocks = [varying[start : start + step] for start in range(0, len(varying), step)]
+        shared = {"svm": clone(self), "X": X, "labels": labels, "weight": weight}
+        shared |= {"folds": folds, "seed": seed, "left_out": out_of_fold is not None}
         settled = []
-        for start in range(0, len(varying), _LABELS_AT_A_TIME):
-            block = varying[start : start + _LABELS_AT_A_TIME]
-            svms = self._solve(X, labels.columns(block), folds, seed, weight)
-            sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)
-            kept.add(block, -sigmoid.slope[:, None] * svms.weights)
-            self.intercept_[block] = sigmoid.log_odds(svms.bias)
+        done = engine.map(_solve_labels, blocks, **shared)
+        for block, solved in zip(track(blocks, "labels by the content"), done, strict=True):
+            kept.add(block, solved.weights)
+            self.intercept_[block] = solved.intercept
             if out_of_fold is not None:
-                out_of_fold(sigmoid.log_odds(svms.out_of_fold), block)
-            settled.append(svms.converged)
+                out_of_fold(solved.out_of_fold, block)
+            settled.append(solved.converged)
         self.coef_ = kept.matrix()
         self._warn_if_unsettled(np.concatenate(settled) if settled else np.ones(0, dtype=np.bool_))
 
@@ -196,26 +205,6 @@ class PlattSVM(LogOddsClassifier):
         n_folds = min(self.cv, n_documents)
         fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
         return fold, int(random.randint(2**31 - 1))
-
-    def _solve(
-        self,
-        X: sparse.csr_array,
-        labels: LabelMatrix,
-        folds: NDArray[np.int64],
-        seed: int,
-        weight: NDArray[np.float64] | None,
-    ) -> LinearSVMs:
-        return solve_svms(
-            X,
-            labels,
-            folds,
-            C=self.C,
-            tol=self.tol,
-            recentre=_RECENTRE if self.free_bias else 0,
-            seed=seed,
-            cost=weight,
-            n_jobs=self.n_jobs,
-        )
 
     def _warn_if_unsettled(self, settled: NDArray[np.bool_]) -> None:
         if not settled.all():
@@ -252,21 +241,68 @@ class PlattSVM(LogOddsClassifier):
             raise TypeError(f"PlattSVM.fit takes sample_weight as metadata, got {strange}.")
 
 
+class _Solved(NamedTuple):
+    """What is learned of a block of labels: weights, dense or pruned, and intercepts of log-odds.
+
+    ``out_of_fold`` are the log-odds of left-out documents, ``None`` where nobody asks for them.
+    """
+
+    weights: Any
+    intercept: NDArray[np.float64]
+    out_of_fold: Any
+    converged: NDArray[np.bool_]
+
+
+def _solve_labels(
+    columns: NDArray[Any],
+    svm: PlattSVM,
+    X: sparse.csr_array,
+    labels: LabelMatrix,
+    weight: NDArray[np.float64] | None,
+    folds: NDArray[np.int64],
+    seed: int,
+    left_out: bool,
+) -> _Solved:
+    """Solve the SVMs of some labels, and fit their sigmoids, by the parameters of ``svm``."""
+    some = labels.columns(columns)
+    svms = solve_svms(
+        X,
+        some,
+        folds,
+        C=svm.C,
+        tol=svm.tol,
+        recentre=_RECENTRE if svm.free_bias else 0,
+        seed=seed,
+        cost=weight,
+        n_jobs=svm.n_jobs,
+    )
+    sigmoid = fit_sigmoid(svms.out_of_fold, some, weight)
+    weights: Any = -sigmoid.slope[:, None] * svms.weights
+    if svm.prune:
+        large = np.abs(weights) >= svm.prune
+        weights = sparse.csr_array(np.where(large, weights, 0.0).astype(np.float32))
+    return _Solved(
+        weights,
+        sigmoid.log_odds(svms.bias),
+        sigmoid.log_odds(svms.out_of_fold) if left_out else None,
+        svms.converged,
+    )
+
+
 class _Weights:
     """The weights of all labels, dense or pruned, as they come."""
 
     def __init__(self, n_labels: int, n_features: int, prune: float) -> None:
-        self._prune, self._shape = prune, (n_labels, n_features)
+        self._shape = n_labels, n_features
         self._blocks: list[tuple[NDArray[Any], sparse.csr_array]] = []
         # Laid out feature by feature: the product with sparse documents would copy it otherwise.
         self._dense = None if prune else np.zeros((n_features, n_labels)).T
 
-    def add(self, labels: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    def add(self, labels: NDArray[Any], weights: Any) -> None:
         if self._dense is not None:
             self._dense[labels] = weights
         else:
-            large = np.where(np.abs(weights) >= self._prune, weights, 0.0).astype(np.float32)
-            self._blocks.append((labels, sparse.csr_array(large)))
+            self._blocks.append((labels, weights))
 
     def matrix(self) -> Any:
         if self._dense is not None:

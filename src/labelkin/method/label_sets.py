@@ -163,4 +163,8 @@ def _count_rows(
     parts = [positive] if unknown is None else [positive, unknown]
     first, group = group_equal_rows(parts)
     count = np.bincount(group, weights=weight, minlength=len(first)).astype(np.float64)
-    return LabelSets(positive[first], None if unknown is None else unknown[first], count)
+    sets = positive[first]
+    if 2 * sets.nnz > positive.nnz:
+        # All that is stored is 1.0: where there are millions, one array of them is enough.
+        sets.data = positive.data[: sets.nnz]
+    return LabelSets(sets, None if unknown is None else unknown[first], count)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
 
@@ -19,7 +19,8 @@ from labelkin.beyond.fitting import (
     fit_posterior,
     learns_from_predictions,
 )
-from labelkin.blocks import Engine, Local
+from labelkin.blocks import Engine, read_block
+from labelkin.distributed import using
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.label_matrix import (
     Cells,
@@ -123,7 +124,13 @@ class LabelRescorer(BaseEstimator):
         self._fit(Y, scores, sample_weight, out_of_fold=False)
         return self
 
-    def fit_blocks(self, blocks: Iterable[Any], *, engine: Engine | None = None) -> Self:
+    def fit_blocks(
+        self,
+        blocks: Iterable[Any],
+        *,
+        classes: Sequence[Any] | None = None,
+        engine: Engine | None = None,
+    ) -> Self:
         """Learn how labels go together from documents that come in blocks, one at a time.
 
         The same bits as :meth:`fit` on all of them; memory holds a block and the distinct label
@@ -132,10 +139,13 @@ class LabelRescorer(BaseEstimator):
         Parameters
         ----------
         blocks : iterable of any kind of labels
-            Of the training documents; label matrices with the same columns. (Label sets alone do
-            not say which labels there are: ``read_labels(sets, names=labels)`` does.)
+            Of the training documents; label matrices with the same columns, or paths of files
+            (:func:`labelkin.blocks.read_block`); a Dask collection with an engine for it.
+        classes : sequence, optional
+            The labels, where blocks hold label sets, which need not show them all.
         engine : Engine, optional
-            Where blocks are counted; ``None``: here (:class:`labelkin.blocks.Local`).
+            Where blocks are counted, and labels fitted; ``None``: here, or on the engine in use
+            (:func:`labelkin.distributed.using`).
 
         Returns
         -------
@@ -152,12 +162,13 @@ class LabelRescorer(BaseEstimator):
                 f"{self.labels!r:.40}, variant={self.variant!r:.40}, evidence_weight="
                 f"{self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
             )
-        counted = (Local() if engine is None else engine).fold(_count_block, _add_counts, blocks)
-        self.label_names_, self.label_sets_ = counted
-        self.rules_ = bind_rules(self.rules, self.label_names_)
-        self.combination_ = counted_combination(
-            classifier, self.label_sets_, self.label_names_, self.variant, self.evidence_weight
-        )
+        with using(engine) as worker:
+            counted = worker.fold(_count_block, _add_counts, blocks, classes=classes)
+            self.label_names_, self.label_sets_ = counted
+            self.rules_ = bind_rules(self.rules, self.label_names_)
+            self.combination_ = counted_combination(
+                classifier, self.label_sets_, self.label_names_, self.variant, self.evidence_weight
+            )
         return self
 
     def fit_out_of_fold(
@@ -401,8 +412,8 @@ def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
     return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
 
 
-def _count_block(block: Any) -> tuple[NDArray[Any], LabelSets]:
-    labels = read_labels(block)
+def _count_block(block: Any, classes: Sequence[Any] | None) -> tuple[NDArray[Any], LabelSets]:
+    labels = read_labels(read_block(block), names=classes)
     return labels.names, count_label_sets(labels)
 
 
@@ -412,6 +423,6 @@ def _add_counts(
     if not np.array_equal(one[0], other[0]):
         raise ValueError(
             f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])}, or others. "
-            "Read every block with the same names: read_labels(Y, names=labels)."
+            "Name the labels: classes=labels."
         )
     return one[0], one[1] + other[1]

@@ -47,7 +47,7 @@ from labelkin.metrics.decisions import (
     recall_per_label,
     subset_loss,
 )
-from labelkin.metrics.evaluation import Evaluation, evaluate
+from labelkin.metrics.evaluation import Evaluation, evaluate, evaluate_blocks
 from labelkin.metrics.probabilities import (
     Reliability,
     brier_score,
@@ -77,6 +77,7 @@ __all__ = [
     "brier_score_per_label",
     "coverage",
     "evaluate",
+    "evaluate_blocks",
     "expected_calibration_error",
     "f1",
     "f1_per_label",

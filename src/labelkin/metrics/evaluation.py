@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelkin.blocks import Engine, read_block
+from labelkin.distributed import using
 from labelkin.metrics.decisions import DecisionCounts, Metric, count_decisions, sum_label_sets
 from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
 from labelkin.metrics.probabilities import (
@@ -20,7 +23,10 @@ from labelkin.metrics.probabilities import (
 from labelkin.metrics.rankings import read_propensity, sum_rankings
 
 #: What an evaluation shows of itself in one line, of the scores it has.
-_SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss")
+_SHOWN = (
+    *("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss"),
+    "candidate_recall",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -234,6 +240,41 @@ def evaluate(
         )
 
     return judged.add_up(evaluate_block)
+
+
+def evaluate_blocks(
+    blocks: Iterable[Any], *, engine: Engine | None = None, **settings: Any
+) -> Evaluation:
+    """Evaluate documents that come in blocks; memory holds one.
+
+    Parameters
+    ----------
+    blocks : iterable of tuples
+        ``(Y, log_odds)`` or ``(Y, log_odds, decisions)``, as :func:`evaluate` takes them, or paths
+        of files (:func:`labelkin.blocks.read_block`).
+    engine : Engine, optional
+        Where blocks are evaluated; ``None``: here, or on the engine in use
+        (:func:`labelkin.distributed.using`).
+    **settings
+        ``labels``, ``ks``, ``propensity`` and ``n_bins`` of :func:`evaluate`.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from labelkin.blocks import row_blocks
+    >>> Y, log_odds = np.eye(4), 9 * np.eye(4) - 3
+    >>> evaluate_blocks(row_blocks(Y, log_odds, size=3))["micro_f1"]
+    1.0
+    """
+    with using(engine) as worker:
+        return worker.fold(_evaluate_block, add, blocks, settings=settings)
+
+
+def _evaluate_block(block: Any, settings: dict[str, Any]) -> Evaluation:
+    return evaluate(*read_block(block), **settings)
 
 
 def _check_alike(one: Evaluation, other: Evaluation) -> None:

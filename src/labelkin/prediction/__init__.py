@@ -2,6 +2,7 @@
 
 ================  ==================================================================================
 ``fitted_model``  a loaded model: what it takes, its log-odds, answers batch by batch
+``in_blocks``     blocks of documents predicted, rescored and judged, here or on a cluster
 ``output``        answers → lines of JSON, CSV or TSV, in a file that survives being killed
 ================  ==================================================================================
 
@@ -9,6 +10,7 @@ Documents come from :class:`labelkin.corpora.Documents`.
 """
 
 from labelkin.prediction.fitted_model import Answer, FittedModel, answer_batches, fitted_model
+from labelkin.prediction.in_blocks import judge_blocks, predict_blocks, rescore_blocks
 from labelkin.prediction.output import (
     Layout,
     Output,
@@ -25,6 +27,9 @@ __all__ = [
     "ResumeNote",
     "answer_batches",
     "fitted_model",
+    "judge_blocks",
     "make_layout",
+    "predict_blocks",
+    "rescore_blocks",
     "skip_answered",
 ]

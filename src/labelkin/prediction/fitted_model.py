@@ -12,7 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.blocks import Engine
 from labelkin.corpora.documents import Document, in_blocks
+from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
@@ -141,8 +143,9 @@ def answer_batches(
     *,
     batch: int | None = None,
     limit: int | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[list[Answer]]:
-    """Answer documents batch by batch; memory holds one batch.
+    """Answer documents batch by batch, in their order; memory holds one batch.
 
     Parameters
     ----------
@@ -154,6 +157,9 @@ def answer_batches(
         How many are answered together; ``None``: 1,000, or fewer where there are many labels.
     limit : int, optional
         The most labels that a document is given; ``None``: as many as the thresholds decide.
+    engine : Engine, optional
+        Where batches are answered; ``None``: here, or on the engine in use
+        (:func:`labelkin.distributed.using`).
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, got {limit!r}.")
@@ -164,10 +170,11 @@ def answer_batches(
             "with other thresholds, or predict in Python (labelkin.load)."
         )
     size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
-    return (_answer(model, block, limit) for block in in_blocks(documents, size))
+    with using(engine) as worker:
+        return worker.map(_answer, in_blocks(documents, size), model=model, limit=limit)
 
 
-def _answer(model: FittedModel, documents: list[Document], limit: int | None) -> list[Answer]:
+def _answer(documents: list[Document], model: FittedModel, limit: int | None) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
     given = best_labels(log_odds, limit, model.decide(log_odds))

@@ -81,6 +81,8 @@ class ServedModel:
         What it is called in addresses.
     path : Path
         Its file: a pipeline from texts to a :class:`~labelkin.LabelDependenceClassifier`.
+    trusted : names, default ()
+        What is asked for by name, as :func:`labelkin.load` takes it.
 
     Attributes
     ----------
@@ -92,6 +94,8 @@ class ServedModel:
         The names again, for readers.
     column : dict
         Name → column.
+    in_order : list of pairs
+        The names in any case, and as they are, as a list of them is in order.
     snapshot : Snapshot
         What it has learned by now; replaced as a whole.
     unknown : Counter
@@ -99,14 +103,16 @@ class ServedModel:
         first few thousand labels.
     """
 
-    def __init__(self, name: str, path: Path) -> None:
+    def __init__(self, name: str, path: Path, trusted: Sequence[str] = ()) -> None:
         self.id = name
         self.header: ModelFile = read_header(path)
-        self.pipeline, self.classifier = _text_classifier(load(path), path)
+        self.pipeline, self.classifier = _text_classifier(load(path, trusted=trusted), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
-        self.name_array = np.array(self.names)
+        # The texts themselves, which know their hashes: each request looks some of them up.
+        self.name_array = np.array(self.names, dtype=object)
         self.column = {label: j for j, label in enumerate(self.names)}
+        self.in_order = sorted((name.casefold(), name) for name in self.names)
         if len(self.column) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(
@@ -213,7 +219,7 @@ class ServedModel:
         return {self.labels[j] for j in columns}
 
 
-def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
+def read_models(paths: Sequence[Path], trusted: Sequence[str] = ()) -> dict[str, ServedModel]:
     """Load models; each is called by the stem of its file, made fit for an address and unique."""
     if not paths:
         raise ValueError("There must be a model to serve, got none. Name a model file.")
@@ -224,7 +230,7 @@ def read_models(paths: Sequence[Path]) -> dict[str, ServedModel]:
         while name in models:
             number += 1
             name = f"{stem}-{number}"
-        models[name] = ServedModel(name, path)
+        models[name] = ServedModel(name, path, trusted)
     return models
 
 

@@ -39,6 +39,8 @@ class RunningService:
     review : Path or None, default None
         Issues of an audit that are reviewed; the answers go to the journal of the first model, or
         beside the file where there is no model.
+    trusted : names, default ()
+        What model files may hold that is asked for by name, as :func:`labelkin.load` takes it.
     """
 
     def __init__(
@@ -47,10 +49,11 @@ class RunningService:
         journal: Path | None,
         limits: Limits,
         review: Path | None = None,
+        trusted: Sequence[str] = (),
     ) -> None:
         self.limits = limits
         issues = None if review is None else read_issues(review, limits)
-        self.models = read_models(paths) if paths or review is None else {}
+        self.models = read_models(paths, trusted) if paths or review is None else {}
         self.telemetry = Telemetry()
         self.workers = WorkerPool(limits)
         places = [journal or default_journal(path) for path in paths]

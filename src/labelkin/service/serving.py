@@ -27,6 +27,7 @@ def create_app(
     journal: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     review: str | os.PathLike[str] | None = None,
+    trusted: Sequence[str] = (),
 ) -> FastAPI:
     """Return the ASGI application that serves models; its lifespan ends its threads.
 
@@ -46,6 +47,8 @@ def create_app(
     review : path or None, default None
         Issues of an audit to go through on the page, JSON lines as ``labelkin audit --out`` writes
         them. The answers go to the journal, of the first model or, without any, beside the file.
+    trusted : sequence of str, default ()
+        What model files may hold that is asked for by name, as :func:`labelkin.load` takes it.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def create_app(
     place = None if journal is None else Path(journal)
     issues = None if review is None else Path(review)
     paths = [Path(path) for path in models]
-    return build_app(paths, hosts, token, place, limits or Limits(), issues)
+    return build_app(paths, hosts, token, place, limits or Limits(), issues, trusted)
 
 
 def serve(
@@ -76,12 +79,13 @@ def serve(
     hosts: Sequence[str] = (),
     announce: Callable[[str], None] | None = None,
     review: str | os.PathLike[str] | None = None,
+    trusted: Sequence[str] = (),
 ) -> None:
     """Serve models until interrupted or terminated; requests that were taken are finished first.
 
     Parameters
     ----------
-    models, token, journal, limits, review
+    models, token, journal, limits, review, trusted
         As :func:`create_app` takes them.
     host : str, default "127.0.0.1"
         Where to listen. Beyond this machine a token is needed.
@@ -106,6 +110,7 @@ def serve(
         journal=journal,
         limits=limits,
         review=review,
+        trusted=trusted,
     )
     try:
         with listen(host, port) as listening:

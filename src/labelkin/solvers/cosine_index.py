@@ -19,9 +19,14 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
+from labelkin.blocks import Local
+from labelkin.distributed import engine_in_use
+from labelkin.progress import track
+
 Engine = Literal["inverted_index", "blocked_product"]
 
 # Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
+_QUERIES_OF_A_TASK = 2048  # of a cluster; fewer are not worth its messages
 _QUERIES = 256  # a block of queries in posting lists or against dense documents
 _SPARSE_QUERIES = 64  # a block of queries against sparse documents: what fits the cache is faster
 _CELLS = 2**24  # of a block of products: 64 MB of float32
@@ -117,14 +122,36 @@ def similar_documents(
     index = index_documents(documents)
     rows = _like(index, queries)
     _check(index, rows, k, leave_one_out)
+    _, size = _pick(index, engine)
+    elsewhere, n_queries = engine_in_use(), max(rows.shape[0], 1)  # no queries: one empty block
+    most = max(1, _QUERIES_OF_A_TASK // size) * size
+    if isinstance(elsewhere, Local) or n_queries <= most:
+        elsewhere, most = Local(), n_queries
+    spans = [range(i, min(i + most, n_queries), size) for i in range(0, n_queries, most)]
+    shared = {"index": index, "rows": rows, "k": min(k, index.shape[0]), "engine": engine}
+    shared |= {"leave_one_out": leave_one_out, "n_jobs": n_jobs}
+    return sparse.vstack(list(elsewhere.map(_search_span, spans, **shared)), format="csr")
+
+
+def _search_span(
+    starts: range,
+    index: Any,
+    rows: Any,
+    k: int,
+    leave_one_out: bool,
+    engine: Engine | None,
+    n_jobs: int | None,
+) -> sparse.csr_array:
+    """Search for the queries of some blocks, which begin at ``starts``."""
     search, size = _pick(index, engine)
-    block = partial(search, index, rows, k=min(k, index.shape[0]), leave_one_out=leave_one_out)
-    starts = range(0, max(rows.shape[0], 1), size)  # no queries: one empty block
+    block = partial(search, index, rows, k=k, leave_one_out=leave_one_out)
+    last = min(starts.stop, rows.shape[0])
     # BLAS would cut a product among threads, which changes its last bits. There is none in sparse
     # products, and asking for it takes milliseconds.
     with nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas"):
         found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(block)(start=start, stop=min(start + size, rows.shape[0])) for start in starts
+            delayed(block)(start=start, stop=min(start + size, last))
+            for start in track(starts, "documents like others")
         )
     return sparse.vstack(found, format="csr")
 

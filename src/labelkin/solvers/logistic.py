@@ -22,6 +22,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix.cells import Cells
+from labelkin.progress import track
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
@@ -129,14 +130,22 @@ class LinearTerm(NamedTuple):
 
 #: Cells of the dense block that candidates are spread out in, at most.
 _SPREAD = 2**22
+#: From so many products on it pays to load what is compiled.
+_MANY = 2**20
 
 
 def _product_at(cells: Cells, inputs: Array, weights: Any) -> Array:
     """Return ``inputs @ weights`` at the cells, where inputs are 0 outside them.
 
-    Documents are spread out a block at a time. With CSC weights a cell gathers what its column
-    stores, from the lowest input to the highest: cells × stored weights per label, no more.
+    With CSC weights a cell gathers what its column stores, from the lowest input to the highest:
+    cells × stored weights per label, no more. Compiled, or with documents spread out a block at a
+    time: the same bits.
     """
+    compiled = _compiled_gather(cells, weights)
+    if compiled is not None:
+        stored = weights.indptr, weights.indices, weights.data
+        result: Array = compiled(cells.indptr, cells.indices, inputs, *stored)
+        return result
     result = np.empty(cells.n)
     step = max(1, _SPREAD // max(cells.shape[1], 1))
     spread = np.zeros((min(step, cells.shape[0]), cells.shape[1]))
@@ -149,6 +158,17 @@ def _product_at(cells: Cells, inputs: Array, weights: Any) -> Array:
             result[places] = part.at(spread[: part.shape[0]] @ weights)
         spread[part.document, part.label] = 0.0
     return result
+
+
+def _compiled_gather(cells: Cells, weights: Any) -> Any:
+    """Return the compiled way, where it can be had and is worth it."""
+    if not sparse.issparse(weights) or cells.n * weights.nnz < _MANY * weights.shape[1]:
+        return None
+    try:
+        from labelkin.solvers.candidate_kernel import gather
+    except (ImportError, RuntimeError):  # RuntimeError: numba has no folder for its cache
+        return None
+    return gather
 
 
 def _gather(cells: Cells, spread: Array, weights: sparse.csc_array) -> Array:
@@ -226,7 +246,8 @@ def fit_logistic_layer(
     parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(solve_block)(shared, block(labels), fixed[:, labels], tol) for labels in parts
+            delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
+            for labels in track(parts, "labels by the others")
         )
     weights, sweeps = np.zeros_like(middle), np.zeros(n_labels, dtype=np.int64)
     for labels, (found, steps) in zip(parts, solved, strict=True):

@@ -54,7 +54,7 @@ def fit_labels(chosen: Array, sets: Sets, labels: Labels, settings: Settings, fo
     room = n_sets + len(sets.by_size)
     work = _Work(
         np.zeros(n_labels),
-        np.empty(max(n_sets, n_labels), np.int64),
+        np.empty(max(n_sets, n_labels), np.int32),
         np.zeros(n_sets, np.uint32),
         np.zeros(n_sets, np.uint8),
         np.zeros(_power_of_two(2 * n_sets), np.int32),
@@ -109,14 +109,14 @@ def _neighbours(
         expected = labels.frequency[j] * labels.frequency[k] / total
         deviation = abs(together[k] - expected) / np.sqrt(expected + 0.25)
         if k != j and deviation >= settings.least:
-            n = _insert(k, deviation, chosen, z, n)
+            n = insert(k, deviation, chosen, z, n)
     for k in labels.by_frequency:
         expected = labels.frequency[j] * labels.frequency[k] / total
         deviation = expected / np.sqrt(expected + 0.25)
         if expected < 1 or deviation < settings.least:
             break
         if k != j and together[k] == 0.0:
-            n = _insert(k, deviation, chosen, z, n)
+            n = insert(k, deviation, chosen, z, n)
     for k in work.listed[:n_listed]:
         together[k] = 0.0
     chosen[:n].sort()
@@ -124,7 +124,7 @@ def _neighbours(
 
 
 @njit(nogil=True, cache=True)
-def _insert(k: int, deviation: float, chosen: Array, z: Array, n: int) -> int:
+def insert(k: int, deviation: float, chosen: Array, z: Array, n: int) -> int:
     """Keep the largest deviations, falling; of equal ones the lower label. Return how many."""
     place = n
     while place > 0 and (
@@ -257,7 +257,7 @@ def _newton(
         if not settings.rest:
             gradient[n], hessian[n, :], hessian[:, n] = 0.0, 0.0, 0.0
             hessian[n, n] = 1.0
-        _solve(hessian, gradient, direction)
+        solve(hessian, gradient, direction)
         promised = 0.0
         for k in range(size):
             promised += gradient[k] * direction[k]
@@ -320,7 +320,7 @@ def _derivatives(rows: _Rows, w: Array, penalty: float, n: int, m: Array) -> tup
 
 
 @njit(nogil=True, cache=True)
-def _solve(matrix: Array, right: Array, result: Array) -> None:
+def solve(matrix: Array, right: Array, result: Array) -> None:
     """Solve by Cholesky's factors, which take the place of the lower half of the matrix."""
     size = len(right)
     for i in range(size):

@@ -18,7 +18,8 @@ out for that label, and counts as absent for the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -26,7 +27,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.blocks import Local
+from labelkin.distributed import engine_in_use
 from labelkin.odds import count_log_odds
+from labelkin.progress import track
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING, LinearTerm
 
 Array = NDArray[Any]
@@ -96,6 +100,13 @@ class Found(NamedTuple):
     bias: Array
     steps: Array
 
+    @classmethod
+    def nothing(cls, n_labels: int, most: int) -> Found:
+        """Return room for what will be found."""
+        places, numbers = np.zeros((n_labels, most), np.int64), np.zeros((n_labels, most))
+        whole, real = (np.zeros((2, n_labels), kind) for kind in (np.int64, np.float64))
+        return cls(places, numbers, whole[0], real[0], real[1], whole[1])
+
 
 def fit_neighbourhoods(
     positive: sparse.csr_array,
@@ -154,42 +165,55 @@ def fit_neighbourhoods(
     )
     sets = Sets.of(positive, unknown, count)
     n_labels = len(frequency)
-    found = Found(
-        np.zeros((n_labels, most), np.int64),
-        np.zeros((n_labels, most)),
-        np.zeros(n_labels, np.int64),
-        np.zeros(n_labels),
-        np.zeros(n_labels),
-        np.zeros(n_labels, np.int64),
-    )
-    fit = _pick(engine)
+    found = Found.nothing(n_labels, most)
+    fit = pick_engine(engine, fit_labels, "neighbourhood_kernel")
     settings = Settings(most, LEAST, rest, tol)
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(fit)(part, sets, labels, settings, found) for part in _parts(n_labels)
-    )
+    elsewhere = engine_in_use()
+    if isinstance(elsewhere, Local):
+        Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(fit)(part, sets, labels, settings, found)
+            for part in track(list(label_parts(n_labels)), "labels and their neighbours")
+        )
+    else:
+        shared = {"engine": engine, "sets": sets, "labels": labels, "settings": settings}
+        parts = list(label_parts(n_labels))
+        for part, some in zip(parts, elsewhere.map(_fit_part, parts, **shared), strict=True):
+            for whole, rows in zip(found, some, strict=True):
+                whole[part] = rows
     return _as_term(found, rest)
 
 
-def _parts(n_labels: int) -> Iterator[Array]:
+def _fit_part(
+    part: Array, engine: Engine | None, sets: Sets, labels: Labels, settings: Settings
+) -> Found:
+    """Return what is found of some labels, in a process that does not share our memory."""
+    found = Found.nothing(len(labels.frequency), settings.most)
+    pick_engine(engine, fit_labels, "neighbourhood_kernel")(part, sets, labels, settings, found)
+    return Found(*(values[part] for values in found))
+
+
+def label_parts(n_labels: int) -> Iterator[Array]:
     """Yield labels for one thread at a time."""
     step = max(64, -(-n_labels // _PARTS))
     yield from (np.arange(i, min(i + step, n_labels)) for i in range(0, max(n_labels, 1), step))
 
 
-def _pick(engine: Engine | None) -> Any:
+def pick_engine(
+    engine: Engine | None, numpy: Callable[..., None], kernel: str, name: str = "fit_labels"
+) -> Any:
+    """Return the way of doing it that is asked for: compiled, where it can be had."""
     if engine not in (None, "compiled", "numpy"):
         raise ValueError(f"engine must be 'compiled', 'numpy' or None, got {engine!r}.")
     if engine == "numpy":
-        return fit_labels
+        return numpy
     try:
-        from labelkin.solvers.neighbourhood_kernel import fit_labels as compiled
+        return getattr(import_module(f"labelkin.solvers.{kernel}"), name)
     except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
         if engine is None:
-            return fit_labels
+            return numpy
         raise ImportError(
             f"engine='compiled' needs numba: pip install \"labelkin[fast]\" ({reason})."
         ) from reason
-    return compiled
 
 
 def _as_term(found: Found, rest: bool) -> LinearTerm:
@@ -198,7 +222,7 @@ def _as_term(found: Found, rest: bool) -> LinearTerm:
     weights = sparse.csc_array(
         (
             found.weights[is_there],
-            found.neighbours[is_there].astype(np.int32),
+            found.neighbours[is_there],
             np.concatenate(([0], np.cumsum(found.n))).astype(np.int32),
         ),
         shape=(n_labels, n_labels),

@@ -26,7 +26,7 @@ import platform
 import re
 import struct
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -176,7 +176,7 @@ def save(
     return path
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     """Return the model of a file; its answers are those of the saved one to the last bit.
 
     No code comes from the file, and nothing in it is looked at before its checksum is right. A file
@@ -186,6 +186,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     ----------
     path : str or path-like
         What :func:`save` has written.
+    trusted : names, default ()
+        What may be read that compiled code of others interprets, if the file has it: ``"omikuji"``,
+        the folder of an :class:`~labelkin.OmikujiContent`. A file that has it and is not asked for
+        by name is an error.
 
     Returns
     -------
@@ -193,10 +197,11 @@ def load(path: str | os.PathLike[str]) -> Any:
         The model, fitted.
     """
     from labelkin.storage.codec import decode_model
-    from labelkin.storage.trusted import VersionWarning
+    from labelkin.storage.trusted import VersionWarning, check_trusted
 
     path = Path(path)
     header, model, data = _read_file(path)
+    check_trusted(trusted, header.class_names, path)
     try:
         built = decode_model(_parsed(model), data, header)
     except ValueError as error:

@@ -11,7 +11,8 @@ for which texts are names of files to open.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from typing import Any, Literal
@@ -24,7 +25,8 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "PerLabel", "PlattSVM"),
+    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("PerLabel", "PlattSVM"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "Rules"),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
@@ -82,6 +84,7 @@ PLACES: dict[str, str] = {
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
     "LearnedLabels": "labelkin.beyond.learned_weight.LearnedLabels",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
+    "OmikujiForest": "labelkin.content.omikuji_forest.OmikujiForest",
     "OutOfFold": "labelkin.method.classifier.OutOfFold",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",
     "TermCounts": "labelkin.content.naive_bayes.TermCounts",
@@ -103,6 +106,12 @@ PLACES: dict[str, str] = {
     "sklearn.ConstantPredictor": "sklearn.multiclass._ConstantPredictor",
     "sklearn.AdamOptimizer": "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
     "sklearn.SGDOptimizer": "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+}
+
+#: What is read only when it is asked for by name, ``load(path, trusted=["omikuji"])``: the class in
+#: the file, and why.
+ON_REQUEST: dict[str, tuple[str, str]] = {
+    "omikuji": ("OmikujiForest", "a folder for the compiled code of Omikuji to read"),
 }
 
 _NUMPY_TYPES = (
@@ -160,6 +169,22 @@ def _look_up(place: str) -> Any:
         return getattr(import_module(module), attribute, None)
     except ImportError:
         return None
+
+
+def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -> None:
+    """Raise where a file holds what is read on request only, and nobody has asked for it."""
+    asked = [names] if isinstance(names, str) else list(names)
+    strange = [name for name in asked if name not in ON_REQUEST]
+    if strange:
+        listed = ", ".join(map(repr, ON_REQUEST))
+        raise ValueError(f"trusted must be names among {listed}, got {strange[0]!r}.")
+    for name, (class_name, what) in ON_REQUEST.items():
+        if class_name in class_names and name not in asked:
+            raise ValueError(
+                f"{path} holds {what}, which is read only when it is asked for by name. If you "
+                f"know where the file comes from: load(path, trusted=[{name!r}]), or --trusted "
+                f"{name} on the command line."
+            )
 
 
 def check_compressed(
@@ -258,8 +283,40 @@ def _check_bound_rules(state: dict[str, Any]) -> None:
         raise ValueError(f"rules that are none ({error})") from None
 
 
+def _check_forest(state: dict[str, Any]) -> None:
+    from labelkin.content.omikuji_forest import OmikujiForest
+
+    names = {field.name for field in fields(OmikujiForest)}
+    if set(state) != names:  # another one could stand for what is read from the files
+        raise ValueError(f"an Omikuji forest with other fields than {', '.join(sorted(names))}")
+    OmikujiForest(**state).check()
+
+
+def _check_omikuji(state: dict[str, Any]) -> None:
+    """Raise for a forest that is not of the model's features and labels."""
+    if "forest_" not in state:  # a parameter that is not fitted
+        return
+    prior, forest = state.get("prior_log_odds_"), state["forest_"]
+    constant = state.get("constant_")
+    if not (
+        isinstance(prior, np.ndarray)
+        and isinstance(constant, np.ndarray)
+        and constant.dtype == np.bool_
+        and prior.ndim == 1
+        and prior.shape == constant.shape
+    ):
+        raise ValueError("an OmikujiContent without priors")
+    if forest is not None and (
+        type(forest).__name__ != "OmikujiForest"
+        or (forest.n_labels, forest.n_features) != (len(prior), state.get("n_features_in_"))
+    ):
+        raise ValueError("an OmikujiContent whose forest is of other features or labels")
+
+
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "BoundRules": _check_bound_rules,
+    "OmikujiContent": _check_omikuji,
+    "OmikujiForest": _check_forest,
     "WordCounts": _check_vocabulary,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.feature_extraction.text.HashingVectorizer": _check_hashing,

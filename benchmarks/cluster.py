@@ -1,0 +1,115 @@
+"""What a cluster costs beyond the work: ``python -m benchmarks.cluster`` (needs the extra dask).
+
+The same blocks of made documents are counted, predicted and judged here and on two worker processes
+of this machine, in turn. Costs are CPU seconds of all processes, less what an idle cluster takes in
+the same time; workers are warm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.scale import made_labels
+from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
+from labelkin.blocks import Engine, Local, row_blocks
+from labelkin.distributed import OnDask
+from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+
+
+def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) -> sparse.csr_array:
+    """Return term counts: every label has 30 words of its own, and a document 60 of any."""
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, n_terms, (Y.shape[1], 30))
+    cells = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
+    ours = words[np.repeat(Y.indices, 8), rng.integers(0, 30, 8 * Y.nnz)]
+    others = rng.integers(0, n_terms, 60 * Y.shape[0])
+    rows = np.concatenate([np.repeat(cells, 8), np.repeat(np.arange(Y.shape[0]), 60)])
+    ones = np.ones(len(rows))
+    return sparse.csr_array((ones, (rows, np.concatenate([ours, others]))), (Y.shape[0], n_terms))
+
+
+def main() -> None:
+    """Print a table of CPU seconds here and on the cluster."""
+    import psutil
+    from distributed import Client, LocalCluster
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=60_000)
+    parser.add_argument("--labels", type=int, default=300)
+    parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    Y = made_labels(asked.documents, asked.labels)
+    X = made_documents(Y)
+    model = NaiveBayes(top=50).fit(X[:20_000], Y[:20_000])
+    rescorer = LabelRescorer(LogisticLabels(neighbours=16), scale="log_odds").fit(Y[:20_000])
+    with (
+        TemporaryDirectory() as folder,
+        LocalCluster(
+            2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        files = _saved(Path(folder), X, Y, model, asked.block)
+        on_dask = OnDask(client)
+        tasks: dict[str, Callable[[Engine], Any]] = {
+            "count naive Bayes": lambda e: NaiveBayes().fit_blocks(files["both"], engine=e),
+            "predict": lambda e: _consumed(
+                predict_blocks(model, files["X"], "log_odds", folder=f"{folder}/p", engine=e)
+            ),
+            "rescore candidates": lambda e: _consumed(
+                rescore_blocks(rescorer, files["scores"], folder=f"{folder}/r", engine=e)
+            ),
+            "evaluate": lambda e: judge_blocks(model, files["both"], engine=e),
+        }
+
+        def cpu() -> float:
+            processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+            return sum(sum(process.cpu_times()[:2]) for process in processes)
+
+        start, before = time.perf_counter(), cpu()
+        time.sleep(10)
+        idle = (cpu() - before) / (time.perf_counter() - start)  # heartbeats, per second
+        print(f"{asked.documents:,} documents in blocks of {asked.block:,}, {asked.labels} labels")
+        for name, task in tasks.items():
+            spent: dict[str, list[float]] = {"here": [], "cluster": []}
+            task(on_dask)
+            for _ in range(asked.rounds):
+                for where, engine in (("here", Local()), ("cluster", on_dask)):
+                    start, before = time.perf_counter(), cpu()
+                    task(engine)
+                    waited = time.perf_counter() - start
+                    spent[where].append(cpu() - before - idle * waited)
+            here, there = median(spent["here"]), median(spent["cluster"])
+            print(f"{name:20} here {here:6.2f} s  cluster {there:6.2f} s  × {there / here:.2f}")
+
+
+def _saved(folder: Path, X: Any, Y: Any, model: Any, size: int) -> dict[str, list[Any]]:
+    """Write blocks into a folder, from which both read them."""
+    found: dict[str, list[Any]] = {"X": [], "both": [], "scores": []}
+    for number, (some, labels) in enumerate(row_blocks(X, Y, size=size)):
+        parts = {"x": some, "y": labels, "s": model.log_odds(some)}
+        for name, part in parts.items():
+            sparse.save_npz(folder / f"{name}{number:04}.npz", part, compressed=False)
+        paths = [folder / f"{name}{number:04}.npz" for name in parts]
+        found["X"].append(paths[0])
+        found["both"].append((paths[0], paths[1]))
+        found["scores"].append(paths[2])
+    return found
+
+
+def _consumed(answers: Any) -> int:
+    return sum(1 for _ in answers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+"""Result folder → docs/strong-content.md, the page on label evidence beside an extreme classifier.
+
+``python -m docs.make.strong_content RESULTS`` in the root of the repository, where RESULTS is the
+folder of a finished run of the experiment ``strong-content``. Candidates are rescored here, from
+the stored scores: the best hundred labels of every document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.experiment import read_results
+from labelkin.experiment import run_folder as store
+from labelkin.experiment.run_folder import CorpusResults, Run
+from labelkin.files import write_whole
+from labelkin.label_matrix import best_cells
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.metrics import Evaluation, evaluate
+from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
+
+PAGE = Path(__file__).parent.parent / "strong-content.md"
+#: Candidates of a document, as ``labelkin train --content omikuji`` has them.
+CANDIDATES = 100
+#: Groups of documents that are left out in turn, for standard errors.
+_GROUPS = 20
+#: Standard errors beyond which a difference is clear.
+_CLEAR = 2.0
+#: By name of the record, what the page calls a measure; those that end in "loss" and the like are
+#: to be lowered.
+MEASURES = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "document_f1": "F1 per document",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset 0/1 loss",
+    "one_error": "one-error",
+    "precision@1": "P@1",
+    "precision@3": "P@3",
+    "precision@5": "P@5",
+    "ndcg@5": "nDCG@5",
+    "recall@5": "R@5",
+    "label_ranking_average_precision": "average precision",
+    "ranking_loss": "ranking loss",
+    "coverage": "coverage",
+    "log_loss": "log loss",
+    "brier_score": "Brier score",
+}
+_LOSSES = ("hamming_loss", "subset_loss", "one_error", "ranking_loss", "coverage", "log_loss")
+_LOWERED = (*_LOSSES, "brier_score")
+_ALONE, _PAPER, _LEARNED = "", "BLR+M2", "BLR+M2 w=auto"
+_CONTROLS = ("offset", "calibration")
+_CANDIDATES = "candidates"
+#: The learned weight against content that is calibrated per label.
+_OVER = "over calibration"
+#: Up to so many labels, all of them are looked at.
+_FEW_LABELS = 300
+_WORDS = {
+    _LEARNED: "all labels",
+    _CANDIDATES: "candidates",
+    _PAPER: "the paper's weight 1",
+    "offset": "a number per label",
+    "calibration": "calibrated per label",
+    _OVER: "label evidence over calibrated",
+}
+_TOLD = ("true 1", "true 2", "wrong 1", "walk 3")
+_OPENING = """\
+Written by `python -m docs.make.strong_content RESULTS` from the stored run of `labelkin experiment
+run strong-content --out RESULTS`; no number is typed by hand.
+
+Content here is `OmikujiContent`: three trees of linear classifiers, an extreme classifier's kind,
+with a sigmoid pooled over all labels. What the other labels add is learned from its log-odds of
+training documents that five folds have left out, and is measured on test documents that nothing was
+learned from or chosen on. A difference is given as "better by", also for losses, ± one standard
+error (paired, delete-a-group jackknife over 20 groups of documents); ▲ and ▼ mark those beyond two.
+Omikuji takes no seed: another run differs a little."""
+_NOT_LABELS = """\
+Is it the labels? Label evidence against content that is calibrated label by label out of fold; and,
+against content alone as before, what repairs content without asking any other label (a number per
+label, calibrated per label), and the paper's full weight:"""
+_OVER_TEXT = """\
+Part of that is calibration, which needs no other label. Against content that is calibrated label by
+label out of fold:"""
+_KNOWN = """\
+What a person has accepted or rejected cannot be said to an extreme classifier. Content alone → with
+label evidence → with known labels, on the cells that stay open; ± is the standard error of the last
+step ([what is told](known-labels.md))."""
+_EXPLAINED = """\
+Explanations, in Python and on the page, show how much of a suggestion is content and which other
+labels speak for and against it, as with any content. What speaks inside Omikuji's trees is not
+shown: its part is one number, and there are no words under a label."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A system against content alone, on the same documents and labels.
+
+    Attributes
+    ----------
+    corpus, system
+        What is compared, as the page calls it.
+    before, after
+        By measure, the scores of content alone, and of the system.
+    errors
+        By measure, the standard error of the difference.
+    """
+
+    corpus: str
+    system: str
+    before: Mapping[str, float]
+    after: Mapping[str, float]
+    errors: Mapping[str, float]
+
+    def gain(self, measure: str) -> float:
+        """Return by how much the system is better; below 0, worse."""
+        change = self.after[measure] - self.before[measure]
+        return -change if measure in _LOWERED else change
+
+    def clear(self, measure: str) -> float:
+        """Return by how many standard errors the system is better; below 0, worse."""
+        gain, error = self.gain(measure), self.errors[measure]
+        if abs(gain) <= 1e-12:
+            return 0.0
+        return gain / error if error else float(np.copysign(np.inf, gain))
+
+    def worse(self) -> list[str]:
+        """Return the measures that are clearly worse."""
+        return [name for name in self.after if self.clear(name) < -_CLEAR]
+
+
+def compare(corpus: str, system: str, Y: Any, before: Any, after: Any) -> Comparison:
+    """Compare log-odds, dense or of candidates, at the cut ½, with jackknifed standard errors."""
+    group = np.arange(Y.shape[0]) % min(_GROUPS, Y.shape[0])
+    sides = [_left_out(Y, scores, group) for scores in (before, after)]
+    names = [name for name in MEASURES if name in sides[0][0]]
+    changes = np.array([[b[n] - a[n] for n in names] for a, b in zip(*sides, strict=True)])[1:]
+    spread = ((changes - changes.mean(axis=0)) ** 2).sum(axis=0)
+    errors = np.sqrt(spread * (len(changes) - 1) / len(changes))
+    return Comparison(
+        corpus,
+        system,
+        {name: sides[0][0][name] for name in names},
+        {name: sides[1][0][name] for name in names},
+        dict(zip(names, errors.tolist(), strict=True)),
+    )
+
+
+def _left_out(Y: Any, scores: Any, group: NDArray[np.int64]) -> list[dict[str, float]]:
+    """Return the scores of all documents, and of all but each group."""
+    parts = [_evaluated(Y, scores, np.flatnonzero(group == k)) for k in range(group.max() + 1)]
+    sums = [parts, *([*parts[:k], *parts[k + 1 :]] for k in range(len(parts)))]
+    return [reduce(add, some).scores() for some in sums]
+
+
+def _evaluated(Y: Any, scores: Any, rows: NDArray[np.int64]) -> Evaluation:
+    part = scores[rows]
+    return evaluate(Y.rows(rows), part if hasattr(part, "indptr") else np.asarray(part))
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusPage:
+    """What the page says of one corpus.
+
+    Attributes
+    ----------
+    results
+        The stored runs.
+    comparisons
+        By name, systems against content alone: of all labels, and of candidates where there are
+        more than 300 labels.
+    weights
+        By name, learned weights.
+    """
+
+    results: CorpusResults
+    comparisons: Mapping[str, Comparison]
+    weights: Mapping[str, float]
+
+    @property
+    def learned(self) -> list[Comparison]:
+        """The learned weight, on all labels and on candidates."""
+        return [self.comparisons[name] for name in (_LEARNED, _CANDIDATES) if name in self.weights]
+
+
+def read_page(
+    folder: str | os.PathLike[str], report: Callable[[str], None] = lambda text: None
+) -> list[CorpusPage]:
+    """Read the runs of a finished experiment, and rescore the candidates of many labels."""
+    pages = []
+    for corpus in read_results(folder).corpora:
+        runs = {run.addition: run for run in corpus.runs}
+        Y, name, alone = corpus.Y, corpus.name, runs[_ALONE].log_odds()
+        found = {}
+        for addition in (_LEARNED, _PAPER, *_CONTROLS):
+            report(f"{name}: {addition}")
+            found[addition] = compare(name, _WORDS[addition], Y, alone, runs[addition].log_odds())
+        repaired, learned = (runs[x].log_odds() for x in ("calibration", _LEARNED))
+        found[_OVER] = compare(name, _WORDS[_OVER], Y, repaired, learned)
+        weights = {_LEARNED: float(runs[_LEARNED].learned["evidence_weight"])}
+        if Y.shape[1] > _FEW_LABELS:
+            report(f"{name}: candidates")
+            rescorer, before, after = rescore_candidates(corpus, runs[_ALONE], folder)
+            found[_CANDIDATES] = compare(name, _WORDS[_CANDIDATES], Y, before, after)
+            weights[_CANDIDATES] = float(rescorer.evidence_weight_)
+        pages.append(CorpusPage(corpus, found, weights))
+    return pages
+
+
+def rescore_candidates(
+    corpus: CorpusResults, run: Run, folder: str | os.PathLike[str]
+) -> tuple[LabelRescorer, Any, Any]:
+    """Return a rescorer fitted on candidates, and candidates of test documents before and after."""
+    place = Path(folder, corpus.name, store.UNSEEN, run.folder.name)
+    unseen = store.read_array(place / store.OUT_OF_FOLD)
+    rescorer = LabelRescorer(evidence_weight="auto", scale="log_odds")
+    rescorer.fit(corpus.Y_train, scores=_best(unseen))
+    before = _best(run.log_odds())
+    return rescorer, before, rescorer.rescore(before)
+
+
+def _best(log_odds: Any) -> Any:
+    top = min(CANDIDATES, log_odds.shape[1])
+    return best_cells(lambda rows: np.array(log_odds[rows]), *log_odds.shape, top)
+
+
+def write_page(
+    folder: str | os.PathLike[str],
+    out: Path = PAGE,
+    report: Callable[[str], None] = lambda text: None,
+) -> Path:
+    """Write the page on a finished experiment."""
+    write_whole(out, "\n\n".join(_parts(read_page(folder, report))) + "\n")
+    return out
+
+
+def _parts(pages: Sequence[CorpusPage]) -> Iterator[str]:
+    yield "# Strong content"
+    yield _OPENING
+    learned = [comparison for page in pages for comparison in page.learned]
+    yield _summary(learned)
+    yield _OVER_TEXT
+    yield _gains([page.comparisons[_OVER] for page in pages])
+    for page in pages:
+        yield f"## {page.results.name}"
+        yield _facts(page)
+        yield _measure_table(page.learned)
+        yield _NOT_LABELS
+        others = [page.comparisons[name] for name in (_OVER, *_CONTROLS, _PAPER)]
+        yield _difference_table([page.comparisons[_LEARNED], *others])
+    yield "## Known labels"
+    yield _KNOWN
+    yield _known_table(pages)
+    yield "## Explanations"
+    yield _EXPLAINED
+
+
+def _summary(learned: Sequence[Comparison]) -> str:
+    """Return where label evidence gains, and where not, in sentences made of the numbers."""
+    worse = [(c, name) for c in learned for name in c.worse()]
+    if worse:
+        listed = "; ".join(
+            f"{MEASURES[name]} on {c.corpus}, {c.system} ({signed_text(c.clear(name), 1)})"
+            for c, name in worse
+        )
+        verdict = f"**Measures that are more than {_CLEAR:g} standard errors worse: {listed}.**"
+    else:
+        n = sum(len(c.after) for c in learned)
+        verdict = (
+            f"**None of the {n} differences below is worse by more than {_CLEAR:g} standard "
+            "errors.**"
+        )
+    return f"{verdict}\n\n{_gains(learned)}"
+
+
+def _gains(compared: Sequence[Comparison]) -> str:
+    lines = []
+    for names, what in (
+        (("macro_f1",), "macro F1"),
+        (("micro_f1", "document_f1"), "micro F1 and F1 per document"),
+        (("precision@1", "precision@3", "precision@5", "ndcg@5"), "P@k and nDCG@5"),
+        (("log_loss", "brier_score"), "log loss and Brier score"),
+    ):
+        sides = [c.clear(name) for c in compared for name in names]
+        gains = [c.gain(name) for c in compared for name in names]
+        better, worse = sum(x > _CLEAR for x in sides), sum(x < -_CLEAR for x in sides)
+        lines.append(
+            f"- {what}: clearly better in {better} of {len(sides)}, clearly worse in {worse}; "
+            f"{signed_text(min(gains), 4)} to {signed_text(max(gains), 4)}."
+        )
+    return "\n".join(lines)
+
+
+def _facts(page: CorpusPage) -> str:
+    n_train, n_labels = page.results.Y_train.shape
+    weights = ", ".join(f"{_WORDS[name]} {weight:.2f}" for name, weight in page.weights.items())
+    text = (
+        f"{n_train:,} documents to learn from, {page.results.Y.shape[0]:,} to test, {n_labels:,} "
+        f"labels. Learned weight: {weights}."
+    )
+    if _CANDIDATES in page.comparisons:
+        text += f" Candidates: the {CANDIDATES} best labels of every document."
+    return text
+
+
+def _measure_table(learned: Sequence[Comparison]) -> str:
+    body = []
+    for name, word in MEASURES.items():
+        cells = [word]
+        for c in learned:
+            cells += [f"{c.before[name]:.4f}", f"{c.after[name]:.4f}", _difference(c, name)]
+        body.append(cells)
+    heads = ["measure"]
+    for c in learned:
+        heads += [f"content, {c.system}", "with label evidence", "better by"]
+    return _markdown(heads, body)
+
+
+def _difference_table(systems: Sequence[Comparison]) -> str:
+    body = [[word, *(_difference(c, name) for c in systems)] for name, word in MEASURES.items()]
+    heads = ["better by", "label evidence", *(c.system for c in systems[1:])]
+    return _markdown(heads, body)
+
+
+def _difference(c: Comparison, name: str) -> str:
+    mark = "" if abs(c.clear(name)) <= _CLEAR else " ▲" if c.clear(name) > 0 else " ▼"
+    return f"{signed_text(c.gain(name), 4)} ± {c.errors[name]:.4f}{mark}"
+
+
+def _known_table(pages: Sequence[CorpusPage]) -> str:
+    body = []
+    for page in pages:
+        run = next(run for run in page.results.runs if run.addition == _LEARNED)
+        for record in run.revealed:
+            if record["told"] not in _TOLD:
+                continue
+            cells = []
+            for name in ("micro_f1", "macro_f1", "one_error", "log_loss"):
+                values = [record[system].get(name) for system in ("alone", "predicted", "known")]
+                error = record["standard_errors"].get(name, 0.0)
+                cells.append(f"{' → '.join(f'{v:.4f}' for v in values)} (± {error:.4f})")
+            body.append([page.results.name, record["told"], *cells])
+    return _markdown(["corpus", "told", "micro F1", "macro F1", "one-error", "log loss"], body)
+
+
+def _markdown(heads: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    rows = [[Cell(markdown_text(text)) for text in row] for row in body]
+    return markdown_table(Table([("", head) for head in heads], [rows]), apart=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write the page from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m docs.make.strong_content", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="RESULTS")
+    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/strong-content.md")
+    options = parser.parse_args(arguments)
+    print(write_page(options.folder, options.out, print))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Documents in blocks: predicted, rescored and judged one block at a time, here or on a cluster.
+
+A block is rows of a matrix, a list of texts, a path of a file (:func:`labelkin.blocks.read_block`)
+or a part of a Dask collection. Memory holds a few blocks at a time, however many there are;
+:func:`labelkin.blocks.row_blocks` cuts a matrix, or a memory-mapped file, into them. With a folder
+every answer becomes a file of its own, written in one piece where it is computed: a worker that
+dies leaves no half of one.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from operator import add
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+
+from labelkin.blocks import Engine, read_block
+from labelkin.distributed import partitions, using
+from labelkin.files import write_whole
+from labelkin.label_matrix import read_labels
+from labelkin.method.rescorer import LabelRescorer
+from labelkin.metrics import Evaluation, evaluate
+from labelkin.prediction.fitted_model import FittedModel, fitted_model
+
+Wanted = Literal["log_odds", "probabilities", "decisions"]
+
+
+def predict_blocks(
+    model: Any,
+    blocks: Iterable[Any],
+    wanted: Wanted = "decisions",
+    *,
+    folder: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Iterator[Any]:
+    """Predict documents that come in blocks, in their order.
+
+    Parameters
+    ----------
+    model : classifier or pipeline
+        One of labelkin's classifiers, or a pipeline that ends in one, fitted on label sets; decides
+        each document by itself.
+    blocks : iterable, or Dask array, bag or dataframe
+        Documents, as the model takes them.
+    wanted : "decisions", "probabilities" or "log_odds", default "decisions"
+        What is returned of every document.
+    folder : path, optional
+        Where answers are kept, a file for each block: ``000000.npy``, of candidates ``.npz``.
+    engine : Engine, optional
+        Where blocks are worked on; ``None``: here, or on the engine in use
+        (:func:`labelkin.distributed.using`).
+
+    Returns
+    -------
+    iterator
+        Of an array, of candidates a CSR array, ``(n_documents, n_labels)`` for each block; with a
+        folder, of the paths of the files.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes
+    >>> from labelkin.blocks import row_blocks
+    >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> X = np.array([[5, 0], [1, 0], [0, 3]])
+    >>> [block.astype(int).tolist() for block in predict_blocks(model, row_blocks(X, size=2))]
+    [[[1, 0], [1, 0]], [[0, 1]]]
+    """
+    if wanted not in ("log_odds", "probabilities", "decisions"):
+        raise ValueError(
+            f"wanted must be 'log_odds', 'probabilities' or 'decisions', got {wanted!r}."
+        )
+    fitted = _taken_apart(model)
+    if wanted == "decisions" and fitted.needs_batch:
+        raise ValueError(
+            f"Blocks must be decided document by document, and "
+            f"{type(fitted.classifier.thresholds_).__name__} looks at all documents together. Ask "
+            "for log-odds, and decide them together: model.decide(log_odds)."
+        )
+    return _answered(_predict, blocks, folder, engine, model=fitted, wanted=wanted)
+
+
+def rescore_blocks(
+    rescorer: LabelRescorer,
+    blocks: Iterable[Any],
+    *,
+    folder: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Iterator[Any]:
+    """Rescore scores that come in blocks, in their order.
+
+    Parameters
+    ----------
+    rescorer : LabelRescorer
+        Fitted.
+    blocks : iterable, or Dask array
+        Scores, as :meth:`labelkin.LabelRescorer.rescore` takes them.
+    folder, engine
+        As in :func:`predict_blocks`.
+
+    Returns
+    -------
+    iterator
+        Of the posterior of each block, on the scale of the scores; with a folder, of paths.
+
+    Examples
+    --------
+    >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
+    >>> better = rescore_blocks(LabelRescorer().fit(Y), [[[0.1, 0.5, 0.9]], [[0.1, 0.5, 0.1]]])
+    >>> [block.round(2).tolist() for block in better]
+    [[[0.08, 0.65, 0.93]], [[0.09, 0.42, 0.07]]]
+    """
+    return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
+
+
+def judge_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = None) -> Evaluation:
+    """Evaluate a model on documents that come in blocks.
+
+    Parameters
+    ----------
+    model : classifier or pipeline
+        As in :func:`predict_blocks`.
+    blocks : iterable of tuples
+        Documents, as the model takes them, and their labels; of Dask collections
+        :func:`labelkin.distributed.partitions`.
+    engine : Engine, optional
+        As in :func:`predict_blocks`.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes
+    >>> X, Y = np.array([[3, 0], [2, 1], [0, 4]]), np.array([[1, 0], [1, 1], [0, 1]])
+    >>> judge_blocks(NaiveBayes().fit(X, Y), [(X[:2], Y[:2]), (X[2:], Y[2:])])["one_error"]
+    0.0
+    """
+    with using(engine) as worker:
+        return worker.fold(_judge, add, blocks, model=_taken_apart(model))
+
+
+def _taken_apart(model: Any) -> FittedModel:
+    return model if isinstance(model, FittedModel) else fitted_model(model)
+
+
+def _answered(
+    function: Callable[..., Any],
+    blocks: Any,
+    folder: str | Path | None,
+    engine: Engine | None,
+    **shared: Any,
+) -> Iterator[Any]:
+    with using(engine) as worker:
+        if folder is None:
+            return worker.map(function, blocks, **shared)
+        place = Path(folder).absolute()
+        place.mkdir(parents=True, exist_ok=True)
+        parts = partitions(blocks) if hasattr(blocks, "to_delayed") else blocks
+        return worker.map(_write, enumerate(parts), folder=place, function=function, shared=shared)
+
+
+def _predict(block: Any, model: FittedModel, wanted: Wanted) -> Any:
+    log_odds = model.scores(read_block(block))
+    if wanted == "log_odds":
+        return log_odds
+    return model.decide(log_odds) if wanted == "decisions" else model.probabilities(log_odds)
+
+
+def _rescore(block: Any, rescorer: LabelRescorer) -> Any:
+    return rescorer.rescore(read_block(block))
+
+
+def _judge(block: Any, model: FittedModel) -> Evaluation:
+    documents, labels = read_block(block)
+    log_odds = model.scores(documents)
+    return evaluate(read_labels(labels, names=model.labels), log_odds, model.decide(log_odds))
+
+
+def _write(
+    numbered: tuple[int, Any], folder: Path, function: Callable[..., Any], shared: dict[str, Any]
+) -> Path:
+    """Answer a block into a file named by its number; to do it again changes nothing."""
+    number, block = numbered
+    answer = function(block, **shared)
+    file = io.BytesIO()
+    if sparse.issparse(answer):
+        sparse.save_npz(file, sparse.csr_array(answer))
+    else:
+        np.save(file, np.asarray(answer))
+    path = folder / f"{number:06d}{'.npz' if sparse.issparse(answer) else '.npy'}"
+    write_whole(path, file.getvalue())
+    return path

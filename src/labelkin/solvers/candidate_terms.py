@@ -1,0 +1,243 @@
+"""Linear terms on candidate cells: what predicted neighbours say, at cells × neighbours.
+
+One logistic regression per label over the documents of which the label is a candidate, with a part
+of the log-odds given and a Gaussian prior around 0. Inputs are what the label's neighbours count in
+those documents, 0 where one is no candidate. Two engines give the same numbers: compiled (numba),
+and NumPy; where every label is an input of every other, NumPy's products are the faster ones.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from labelkin.label_matrix import Cells
+from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, newton, pick_engine
+
+Array = NDArray[Any]
+
+#: An input that counts less than this in a document has no say there in who is chosen.
+_HARDLY = 0.01
+
+
+class ProblemsByLabel(NamedTuple):
+    """The cells by label, ``(n_cells,)`` each from ``ends[j]`` to ``ends[j + 1]``; and the inputs.
+
+    Attributes
+    ----------
+    ends, documents
+        The documents of which label j is a candidate.
+    values
+        What the label counts there as an input of others.
+    truth, given
+        1 where the document has it, 0 where not, -1 where nobody knows; and the given log-odds.
+    input_ends, inputs
+        The neighbours of label j: ``inputs[input_ends[j]:input_ends[j + 1]]``, without itself.
+    penalty
+        Precision of the prior of each label's weights, ``(n_labels,)``.
+    times, sums
+        How often a document counts, and what all its candidates count together,
+        ``(n_documents,)`` each.
+    """
+
+    ends: Array
+    documents: Array
+    values: Array
+    truth: Array
+    given: Array
+    input_ends: Array
+    inputs: Array
+    penalty: Array
+    times: Array
+    sums: Array
+
+
+class Learned(NamedTuple):
+    """The weights, one for each of ``inputs``, and bias and rest of each label."""
+
+    weights: Array
+    bias: Array
+    rest: Array
+
+
+def problems_by_label(
+    cells: Cells,
+    values: Array,
+    truth: Array,
+    given: Array,
+    times: Array,
+    neighbours: Any,
+    penalty: Array,
+) -> ProblemsByLabel:
+    """Lay out cells label by label.
+
+    Parameters
+    ----------
+    cells
+        The candidates.
+    values, truth, given
+        Of the cells, ``(n_cells,)`` each: see :class:`ProblemsByLabel`.
+    times
+        How often each document counts, ``(n_documents,)``.
+    neighbours
+        Label weights, ``(n_labels, n_labels)``: a label's neighbours are what a CSC array stores in
+        its column; of a dense one, all other labels.
+    penalty
+        Precision of the prior of each label's weights, ``(n_labels,)``.
+    """
+    n_labels = cells.shape[1]
+    if sparse.issparse(neighbours):
+        input_ends, inputs = neighbours.indptr, neighbours.indices
+    else:
+        every = np.broadcast_to(np.arange(n_labels, dtype=np.int32), (n_labels, n_labels))
+        inputs = every[~np.eye(n_labels, dtype=np.bool_)]
+        input_ends = np.arange(n_labels + 1) * (n_labels - 1)
+    by_label = sparse.csc_array(cells.matrix(np.arange(cells.n)))
+    order, pattern = by_label.data, (by_label.indptr, by_label.indices)
+    of_cells = values[order], truth[order], given[order]
+    sums = cells.sums_by_document(values)
+    return ProblemsByLabel(*pattern, *of_cells, input_ends, inputs, penalty, times, sums)
+
+
+def fit_at_candidates(
+    problems: ProblemsByLabel,
+    chosen: Array,
+    *,
+    rest: bool = True,
+    tol: float = 1e-7,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
+) -> Learned:
+    """Fit some labels on their neighbours; weights and bias of all others are 0.
+
+    Parameters
+    ----------
+    problems
+        The cells by label.
+    chosen
+        The labels, ``(n_chosen,)``.
+    rest
+        Whether all candidates that are no neighbours have a weight together.
+    tol
+        Share of the objective at which a label's last step is done.
+    n_jobs
+        Threads; the result does not depend on it.
+    engine
+        ``"compiled"`` (needs numba), ``"numpy"``, or ``None``: the first where it can be had and
+        labels have few neighbours.
+    """
+    n_labels = len(problems.penalty)
+    learned = Learned(
+        np.zeros(len(problems.inputs)), np.zeros(n_labels), np.zeros(n_labels if rest else 0)
+    )
+    chosen = chosen[np.diff(problems.ends)[chosen] > 0]
+    if engine is None and np.diff(problems.input_ends).max(initial=0) > MOST:
+        engine = "numpy"
+    fit = pick_engine(engine, _fit_labels, "candidate_kernel")
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(fit)(chosen[part], problems, tol, learned) for part in label_parts(len(chosen))
+    )
+    return learned
+
+
+def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
+    """Fit the labels that are chosen, with NumPy; fill in what is learned of them."""
+    row_of = np.full(len(problems.sums), -1, dtype=np.int64)
+    ends, has_rest = problems.ends, int(len(learned.rest) > 0)
+    for j in chosen.tolist():
+        own = slice(ends[j], ends[j + 1])
+        stored = slice(problems.input_ends[j], problems.input_ends[j + 1])
+        neighbours, documents = problems.inputs[stored], problems.documents[own]
+        n = len(neighbours)
+        A = np.zeros((len(documents), n + has_rest + 1))
+        A[:, -1] = 1.0
+        row_of[documents] = np.arange(len(documents))
+        lengths = ends[neighbours + 1] - ends[neighbours]
+        column = np.repeat(np.arange(n), lengths)
+        place = np.arange(len(column)) + np.repeat(
+            ends[neighbours] - (np.cumsum(lengths) - lengths), lengths
+        )
+        row = row_of[problems.documents[place]]
+        shared = row >= 0
+        A[row[shared], column[shared]] = problems.values[place[shared]]
+        row_of[documents] = -1
+        if has_rest:
+            A[:, n] = problems.sums[documents] - problems.values[own] - A[:, :n].sum(axis=1)
+        truth, start = problems.truth[own], np.zeros(A.shape[1])
+        times = np.where(truth < 0, 0.0, problems.times[documents])
+        given = times * truth, problems.penalty[j], start, tol, problems.given[own]
+        w, _ = newton(A, times, *given)
+        learned.weights[stored], learned.bias[j] = w[:n], w[-1]
+        if has_rest:
+            learned.weights[stored] -= w[n]
+            learned.rest[j] = w[n]
+
+
+def choose_inputs(
+    problems: ProblemsByLabel,
+    cells: Cells,
+    values: Array,
+    chosen: Array,
+    *,
+    most: int = MOST,
+    n_jobs: int | None = None,
+    engine: Engine | None = None,
+) -> tuple[Array, Array]:
+    """Return the labels from which each one gains most, by label: ends, and inputs, ascending.
+
+    The gain of an input is what one Newton step on it and the bias promises, starting from what is
+    given; of equal ones the lower label.
+
+    Parameters
+    ----------
+    problems
+        The cells by label; their inputs are not looked at.
+    cells, values
+        The cells by document, and what they count, ``(n_cells,)``.
+    chosen
+        The labels that are to have inputs, ``(n_chosen,)``.
+    most
+        Inputs of a label at most.
+    n_jobs, engine
+        As :func:`fit_at_candidates` takes them.
+    """
+    n_labels = len(problems.penalty)
+    inputs, n_inputs = np.zeros((n_labels, most), np.int32), np.zeros(n_labels, np.int64)
+    counts = np.abs(values) >= _HARDLY
+    ends = np.concatenate(([0], np.cumsum(counts)))[cells.indptr]
+    by_document = ends, cells.indices[counts], values[counts]
+    choose = pick_engine(engine, _choose_inputs, "candidate_kernel", "choose_inputs")
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(choose)(chosen[part], problems, by_document, inputs, n_inputs)
+        for part in label_parts(len(chosen))
+    )
+    ends = np.concatenate(([0], np.cumsum(n_inputs))).astype(np.int32)
+    return ends, inputs[np.arange(most) < n_inputs[:, None]]
+
+
+def _choose_inputs(
+    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+) -> None:
+    """Choose the inputs of labels, with NumPy."""
+    ends, labels, values = by_document
+    rows = sparse.csr_array((values, labels, ends), shape=(len(problems.times), len(n_inputs)))
+    for j in chosen.tolist():
+        own = slice(problems.ends[j], problems.ends[j + 1])
+        known = problems.truth[own] >= 0
+        documents = problems.documents[own][known]
+        times, p = problems.times[documents], expit(problems.given[own][known])
+        error, bend = times * (problems.truth[own][known] - p), times * p * (1 - p)
+        X, penalty = rows[documents], problems.penalty[j]
+        both = X.T @ bend
+        share = both / (bend.sum() + penalty)
+        left = X.power(2).T @ bend - share * both + penalty
+        gain = (X.T @ error - share * error.sum()) ** 2 / left
+        gain[j] = 0.0
+        best = np.lexsort((np.arange(len(gain)), -gain))[: inputs.shape[1]]
+        best = np.sort(best[gain[best] > 0])
+        n_inputs[j], inputs[j, : len(best)] = len(best), best

@@ -1,0 +1,76 @@
+"""The page on strong content: its numbers are those of the stored runs."""
+
+import numpy as np
+import pytest
+from docs.make import strong_content
+from docs.make.strong_content import compare, main, read_page
+
+from labelkin.experiment import parse_experiment, run_experiment
+from labelkin.label_matrix import read_labels
+from labelkin.metrics import evaluate
+
+EXPERIMENT = """
+name = "small"
+reveal = true
+variants = ["M2"]
+evidence_weights = [1.0, "auto"]
+controls = ["offset", "calibration"]
+corpus = { name = "newsroom", options = { n_documents = 300 } }
+content.NB = { classifier = "naive_bayes" }
+labels.BLR = { classifier = "logistic" }
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("strong")
+    run_experiment(parse_experiment(EXPERIMENT), folder)
+    return folder
+
+
+def scores(seed=0, n=200, p=4):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.4).astype(int)
+    return read_labels(Y), 2.0 * Y - 1 + rng.normal(0, 2, Y.shape)
+
+
+def test_both_sides_are_those_of_the_metrics():
+    Y, before = scores()
+    found = compare("c", "s", Y, before, before + 0.5)
+    one, other = evaluate(Y, before).scores(), evaluate(Y, before + 0.5).scores()
+    for name in found.after:
+        assert found.before[name] == pytest.approx(one[name])
+        assert found.after[name] == pytest.approx(other[name])
+    assert found.gain("hamming_loss") == pytest.approx(one["hamming_loss"] - other["hamming_loss"])
+    assert found.gain("micro_f1") == pytest.approx(other["micro_f1"] - one["micro_f1"])
+
+
+def test_the_standard_error_is_that_of_a_mean_of_differences():
+    Y, before = scores(n=2000)
+    after = before + np.random.default_rng(1).normal(0, 1, before.shape)
+    found = compare("c", "s", Y, before, after)
+    wrong = [((x > 0) != Y.dense()).mean(axis=1) for x in (before, after)]
+    expected = (wrong[1] - wrong[0]).std(ddof=1) / np.sqrt(2000)
+    assert found.errors["hamming_loss"] == pytest.approx(expected, rel=0.5)
+
+
+def test_worse_is_named_and_no_difference_is_none():
+    Y, before = scores(n=2000)
+    worse = compare("c", "s", Y, before, -before)
+    assert {"micro_f1", "log_loss", "precision@1"} <= set(worse.worse())
+    assert compare("c", "s", Y, before, before).worse() == []
+
+
+def test_the_page_has_the_numbers_of_the_runs(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(strong_content, "_FEW_LABELS", 10)  # candidates, too
+    monkeypatch.setattr(strong_content, "CANDIDATES", 20)
+    main([str(folder), "--out", str(tmp_path / "page.md")])
+    text = (tmp_path / "page.md").read_text()
+    (page,) = read_page(folder)
+    assert len(page.learned) == 2
+    for comparison in page.learned:
+        assert f"{comparison.before['macro_f1']:.4f}" in text
+        assert f"{comparison.after['macro_f1']:.4f}" in text
+    assert "## Known labels" in text
+    has_worse = any(comparison.worse() for comparison in page.learned)
+    assert ("standard errors worse:" in text) == has_worse

@@ -1,0 +1,81 @@
+"""Blocks in, the answers of the whole out, with a block or two in memory."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PCut
+from labelkin.blocks import row_blocks
+from labelkin.metrics import evaluate, evaluate_blocks
+from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+
+RANDOM = np.random.default_rng(5)
+Y = (RANDOM.random((90, 6)) < 0.3).astype(float)
+X = (RANDOM.random((90, 12)) < 0.1 + 0.5 * (Y @ RANDOM.random((6, 12)) > 1)).astype(float)
+MODEL = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5).fit(X, Y)
+
+
+class Rows(np.ndarray):
+    """Rows that can be watched."""
+
+
+def watched(matrix, size, most):
+    """Yield blocks; there are never more than ``most`` of them."""
+    given = []
+    for start in range(0, len(matrix), size):
+        gc.collect()
+        assert sum(block() is not None for block in given) < most
+        block = matrix[start : start + size].copy().view(Rows)
+        given.append(weakref.ref(block))
+        yield block
+        del block
+
+
+@pytest.mark.parametrize("wanted", ["log_odds", "probabilities", "decisions"])
+def test_a_memory_mapped_file_is_predicted_block_by_block(tmp_path, wanted):
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    found = np.concatenate(list(predict_blocks(MODEL, row_blocks(mapped, size=20), wanted)))
+    whole = {"log_odds": MODEL.log_odds, "probabilities": MODEL.predict_proba}
+    expected = whole.get(wanted, MODEL.predict)(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_memory_holds_a_block_at_a_time():
+    for _ in predict_blocks(MODEL, watched(X, 10, 2)):
+        pass
+    rescorer = LabelRescorer().fit(Y)
+    for _ in rescore_blocks(rescorer, watched(MODEL.predict_proba(X), 10, 2)):
+        pass
+
+
+def test_candidates_in_a_folder_come_back_as_candidates(tmp_path):
+    few = NaiveBayes(top=2).fit(X, Y)
+    paths = list(predict_blocks(few, row_blocks(X, size=40), "log_odds", folder=tmp_path / "new"))
+    assert [path.name for path in paths] == ["000000.npz", "000001.npz", "000002.npz"]
+    scores = few.log_odds(X)
+    assert (sparse.vstack(list(map(sparse.load_npz, paths))) != scores).nnz == 0
+    rescorer = LabelRescorer(scale="log_odds").fit(Y)
+    better = sparse.vstack(list(rescore_blocks(rescorer, paths)))
+    np.testing.assert_allclose(better.toarray(), rescorer.rescore(scores).toarray(), rtol=1e-12)
+
+
+def test_blocks_are_judged_as_the_whole():
+    log_odds = MODEL.log_odds(X)
+    whole = evaluate(Y, log_odds, MODEL.predict(X)).scores()
+    scored = evaluate_blocks(row_blocks(Y, log_odds, MODEL.predict(X), size=7)).scores()
+    judged = judge_blocks(MODEL, row_blocks(X, Y, size=7)).scores()
+    for found in (scored, judged):
+        assert found == pytest.approx(whole, rel=1e-12, abs=1e-12)
+
+
+def test_what_cannot_be_decided_alone_is_an_error():
+    model = LabelDependenceClassifier(NaiveBayes(), thresholds=PCut()).fit(X, Y)
+    with pytest.raises(ValueError, match="document by document, and PCut"):
+        predict_blocks(model, [X])
+    assert len(next(predict_blocks(model, [X], "log_odds"))) == 90
+    with pytest.raises(ValueError, match="wanted must be"):
+        predict_blocks(MODEL, [X], "labels")
