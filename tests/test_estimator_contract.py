@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import (
     AllLabels,
+    ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
@@ -35,6 +36,7 @@ CLASSIFIERS = [
     NearestNeighbours(),
     PlattSVM(),
     PerLabel(LogisticRegression()),
+    ContentEnsemble([NearestNeighbours(), PerLabel(LogisticRegression())], random_state=0),
 ]
 LABEL_ESTIMATORS = [
     LogisticLabels(),

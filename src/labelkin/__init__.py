@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
+    from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
@@ -44,6 +45,7 @@ _HOMES = {
         "audit.label_audit": "LabelAudit",
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
+        "content.ensemble": "ContentEnsemble",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.omikuji_content": "OmikujiContent",
@@ -63,6 +65,7 @@ _HOMES = {
 
 __all__ = [
     "AllLabels",
+    "ContentEnsemble",
     "ExpectedF1",
     "Explanation",
     "FixedCut",

@@ -25,7 +25,8 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("AllLabels", "NaiveBayes", "NearestNeighbours", "OmikujiContent", "PerLabel", "PlattSVM"),
+    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("PerLabel", "PlattSVM"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "Rules"),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
@@ -78,6 +79,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.method.combination.Combination",
     "KnownWeights": "labelkin.beyond.known_labels.KnownWeights",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
+    "Member": "labelkin.content.ensemble.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
     "LearnedLabels": "labelkin.beyond.learned_weight.LearnedLabels",
