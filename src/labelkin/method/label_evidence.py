@@ -346,7 +346,11 @@ def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
 
     Where nothing is unknown it is the mean number of other labels.
     """
-    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
+    if label_sets.unknown is None:  # inputs are 1 and 0
+        sums = np.diff(label_sets.positive.indptr).astype(np.float64)
+    else:
+        sums = label_sets.inputs().power(2).sum(axis=1)
+    squares = label_sets.count * sums
     total = squares.sum() - label_sets.positives()
     if label_sets.unknown is not None:
         total -= label_sets.unknown.T @ squares
