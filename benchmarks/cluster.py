@@ -1,8 +1,8 @@
 """What a cluster costs beyond the work: ``python -m benchmarks.cluster`` (needs the extra dask).
 
 The same blocks of made documents are predicted, rescored, judged and counted here and on two worker
-processes of this machine. Costs are CPU seconds of all processes, less what an idle cluster takes in
-the same time; workers are warm.
+processes of this machine. Costs are CPU seconds of all processes, less what an idle cluster takes
+in the same time; workers are warm.
 """
 
 from __future__ import annotations
