@@ -8,6 +8,8 @@ from in_process import call
 
 from labelkin.corpora import newsroom
 
+pytest.importorskip("distributed", reason='a cluster needs Dask: pip install "labelkin[dask]"')
+
 
 @pytest.fixture(scope="module")
 def news_file(tmp_path_factory):
