@@ -30,6 +30,9 @@ _LABELS = 2000
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-5
 _GONE = 1e-12
+import os
+_V = os.environ.get("V", "gain")
+_R = os.environ.get("R", "1") == "1"
 
 
 class CandidateEvidence(NamedTuple):
@@ -139,8 +142,18 @@ class CandidateEvidence(NamedTuple):
         varies = np.flatnonzero(~self.labels.constant(self.weight))
         has_rest = sparse.issparse(self.weights)
         if has_rest:
-            ends, inputs = choose_inputs(problems, cells, values, varies)
-            problems = problems._replace(input_ends=ends, inputs=inputs)
+            if _V == "gain":
+                ends, inputs = choose_inputs(problems, cells, values, varies)
+                problems = problems._replace(input_ends=ends, inputs=inputs)
+            elif _V.startswith("union"):
+                least = float(_V[5:]) * np.log(cells.shape[1])
+                ends, inputs = choose_inputs(problems, cells, values, varies, least=least)
+                shape = self.weights.shape
+                both = [sparse.csc_array((np.ones(len(rows)), rows, to), shape=shape) for rows, to in ((inputs, ends), (problems.inputs, problems.input_ends))]
+                joined = sparse.csc_array(both[0] + both[1])
+                joined.sort_indices()
+                problems = problems._replace(input_ends=joined.indptr, inputs=joined.indices)
+        has_rest = has_rest and _R
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)

@@ -136,7 +136,7 @@ def fit_at_candidates(
         np.zeros(len(problems.inputs)), np.zeros(n_labels), np.zeros(n_labels if rest else 0)
     )
     chosen = chosen[np.diff(problems.ends)[chosen] > 0]
-    if engine is None and np.diff(problems.input_ends).max(initial=0) > MOST:
+    if engine is None and np.diff(problems.input_ends).max(initial=0) > 2 * MOST:
         engine = "numpy"
     fit = pick_engine(engine, _fit_labels, "candidate_kernel")
     Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -185,6 +185,7 @@ def choose_inputs(
     chosen: Array,
     *,
     most: int = MOST,
+    least: float = 0.0,
     n_jobs: int | None = None,
     engine: Engine | None = None,
 ) -> tuple[Array, Array]:
@@ -203,6 +204,8 @@ def choose_inputs(
         The labels that are to have inputs, ``(n_chosen,)``.
     most
         Inputs of a label at most.
+    least
+        The gain that each must exceed. What has nothing to say gains 1 on average.
     n_jobs, engine
         As :func:`fit_at_candidates` takes them.
     """
@@ -213,7 +216,7 @@ def choose_inputs(
     by_document = ends, cells.indices[counts], values[counts]
     choose = pick_engine(engine, _choose_inputs, "candidate_kernel", "choose_inputs")
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(choose)(chosen[part], problems, by_document, inputs, n_inputs)
+        delayed(choose)(chosen[part], problems, by_document, least, inputs, n_inputs)
         for part in label_parts(len(chosen))
     )
     ends = np.concatenate(([0], np.cumsum(n_inputs))).astype(np.int32)
@@ -221,7 +224,12 @@ def choose_inputs(
 
 
 def _choose_inputs(
-    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+    chosen: Array,
+    problems: ProblemsByLabel,
+    by_document: Any,
+    least: float,
+    inputs: Array,
+    n_inputs: Array,
 ) -> None:
     """Choose the inputs of labels, with NumPy."""
     ends, labels, values = by_document
@@ -239,5 +247,5 @@ def _choose_inputs(
         gain = (X.T @ error - share * error.sum()) ** 2 / left
         gain[j] = 0.0
         best = np.lexsort((np.arange(len(gain)), -gain))[: inputs.shape[1]]
-        best = np.sort(best[gain[best] > 0])
+        best = np.sort(best[gain[best] > least])
         n_inputs[j], inputs[j, : len(best)] = len(best), best
