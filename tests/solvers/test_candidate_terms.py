@@ -7,7 +7,11 @@ from scipy.special import expit
 
 from labelkin.label_matrix import Cells
 from labelkin.solvers import logistic
-from labelkin.solvers.candidate_terms import choose_inputs, fit_at_candidates, problems_by_label
+from labelkin.solvers.candidate_terms import (
+    fit_at_candidates,
+    problems_by_label,
+    with_best_inputs,
+)
 from labelkin.solvers.logistic import LinearTerm
 from labelkin.solvers.neighbourhoods import newton
 
@@ -68,19 +72,32 @@ def test_labels_that_are_not_chosen_have_nothing(engine):
 
 
 def test_both_engines_choose_the_same_inputs_and_the_best_one():
-    parts = made(1500)
+    parts = list(made(1500))
+    parts[5] = sparse.csc_array((12, 12))  # no neighbours
     problems, (cells, values) = problems_by_label(*parts), parts[:2]
     found = [
-        choose_inputs(problems, cells, values, np.arange(12), most=3, engine=engine)
+        with_best_inputs(problems, cells, values, np.arange(12), most=3, engine=engine)
         for engine in ("compiled", "numpy")
     ]
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    np.testing.assert_array_equal(found[0][1], found[1][1])
-    ends, inputs = found[0]
+    np.testing.assert_array_equal(found[0].input_ends, found[1].input_ends)
+    np.testing.assert_array_equal(found[0].inputs, found[1].inputs)
+    ends, inputs = found[0].input_ends, found[0].inputs
     for j in range(1, 12):
         chosen = inputs[ends[j] : ends[j + 1]]
         assert j - 1 in chosen  # what truth was made from
         assert j not in chosen and (np.diff(chosen) > 0).all()
+    clear = with_best_inputs(problems, cells, values, np.arange(12), least=20.0)
+    assert np.diff(clear.input_ends).tolist() == [1] * 12  # and nothing else gains so much
+
+
+def test_neighbours_stay_inputs():
+    parts = made()
+    problems = problems_by_label(*parts)
+    more = with_best_inputs(problems, *parts[:2], np.arange(12), most=2)
+    for j in range(12):
+        now = more.inputs[more.input_ends[j] : more.input_ends[j + 1]]
+        before = problems.inputs[problems.input_ends[j] : problems.input_ends[j + 1]]
+        assert set(before) <= set(now) and len(set(now)) == len(now)
 
 
 def test_products_at_cells_are_the_same_bits_compiled_or_not(monkeypatch):

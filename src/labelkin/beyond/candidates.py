@@ -22,7 +22,7 @@ from labelkin.method.combination import Combination, FillIn, Matrix, fill_in_cel
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
 from labelkin.progress import track
-from labelkin.solvers.candidate_terms import choose_inputs, fit_at_candidates, problems_by_label
+from labelkin.solvers.candidate_terms import fit_at_candidates, problems_by_label, with_best_inputs
 from labelkin.solvers.logistic import LinearTerm
 
 #: With neighbours as inputs the correction's prior is as strong as it is with so many labels as
@@ -96,8 +96,8 @@ class CandidateEvidence(NamedTuple):
 
         One logistic regression per label over the documents of which it is a candidate, with a
         Gaussian prior around 0: on all other labels, or, where the paper's weights are those of
-        neighbours, on the labels it gains most from, and the sum of the others. ``None`` where
-        label evidence is not linear.
+        neighbours, on these, on the labels it clearly gains from besides, and on the sum of the
+        others. ``None`` where label evidence is not linear.
         """
         return self._learn(offset, shrinkage, np.ones(self.cells.shape[0], dtype=np.bool_))
 
@@ -140,8 +140,8 @@ class CandidateEvidence(NamedTuple):
         varies = np.flatnonzero(~self.labels.constant(self.weight))
         has_rest = sparse.issparse(self.weights)
         if has_rest:
-            ends, inputs = choose_inputs(problems, cells, values, varies)
-            problems = problems._replace(input_ends=ends, inputs=inputs)
+            least = np.log(cells.shape[1])
+            problems = with_best_inputs(problems, cells, values, varies, least=least)
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)

@@ -84,7 +84,12 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
 
 @njit(nogil=True, cache=True)
 def choose_inputs(
-    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+    chosen: Array,
+    problems: ProblemsByLabel,
+    by_document: Any,
+    least: float,
+    inputs: Array,
+    n_inputs: Array,
 ) -> None:
     """Fill in the inputs of the labels that are chosen, ascending, and how many they are."""
     ends, labels, values = by_document
@@ -122,7 +127,7 @@ def choose_inputs(
             share = both[k] / (total_bend + problems.penalty[j])
             left = bend[k] - share * both[k] + problems.penalty[j]
             gain = (push[k] - share * total_push) ** 2 / left
-            if k != j and gain > 0.0:
+            if k != j and gain > least:
                 n = insert(k, gain, inputs[j], gains, n)
             push[k], bend[k], both[k], is_listed[k] = 0.0, 0.0, 0.0, False
         inputs[j][:n].sort()

@@ -136,7 +136,7 @@ def fit_at_candidates(
         np.zeros(len(problems.inputs)), np.zeros(n_labels), np.zeros(n_labels if rest else 0)
     )
     chosen = chosen[np.diff(problems.ends)[chosen] > 0]
-    if engine is None and np.diff(problems.input_ends).max(initial=0) > MOST:
+    if engine is None and np.diff(problems.input_ends).max(initial=0) > 2 * MOST:
         engine = "numpy"
     fit = pick_engine(engine, _fit_labels, "candidate_kernel")
     Parallel(n_jobs=n_jobs, require="sharedmem")(
@@ -178,31 +178,36 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
             learned.rest[j] = w[n]
 
 
-def choose_inputs(
+def with_best_inputs(
     problems: ProblemsByLabel,
     cells: Cells,
     values: Array,
     chosen: Array,
     *,
     most: int = MOST,
+    least: float = 0.0,
     n_jobs: int | None = None,
     engine: Engine | None = None,
-) -> tuple[Array, Array]:
-    """Return the labels from which each one gains most, by label: ends, and inputs, ascending.
+) -> ProblemsByLabel:
+    """Return the problems with more inputs: the labels from which each one gains most.
 
     The gain of an input is what one Newton step on it and the bias promises, starting from what is
-    given; of equal ones the lower label.
+    given; of equal ones the lower label. Of a thousand labels that have nothing to say some seem
+    to, so that a gain must be clear; and rare labels have their neighbours on true labels, which
+    are not chosen from so few documents, as inputs anyway.
 
     Parameters
     ----------
     problems
-        The cells by label; their inputs are not looked at.
+        The cells by label, and the inputs that each label has anyway.
     cells, values
         The cells by document, and what they count, ``(n_cells,)``.
     chosen
-        The labels that are to have inputs, ``(n_chosen,)``.
+        The labels that are to have more inputs, ``(n_chosen,)``.
     most
-        Inputs of a label at most.
+        How many at most.
+    least
+        The gain that each must exceed. What has nothing to say gains 1 on average.
     n_jobs, engine
         As :func:`fit_at_candidates` takes them.
     """
@@ -213,15 +218,25 @@ def choose_inputs(
     by_document = ends, cells.indices[counts], values[counts]
     choose = pick_engine(engine, _choose_inputs, "candidate_kernel", "choose_inputs")
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(choose)(chosen[part], problems, by_document, inputs, n_inputs)
+        delayed(choose)(chosen[part], problems, by_document, least, inputs, n_inputs)
         for part in label_parts(len(chosen))
     )
-    ends = np.concatenate(([0], np.cumsum(n_inputs))).astype(np.int32)
-    return ends, inputs[np.arange(most) < n_inputs[:, None]]
+    shape, to = (n_labels, n_labels), np.concatenate(([0], np.cumsum(n_inputs)))
+    found = inputs[np.arange(most) < n_inputs[:, None]]
+    best = sparse.csc_array((np.ones(len(found)), found, to), shape=shape)
+    given = np.ones(len(problems.inputs)), problems.inputs, problems.input_ends
+    joined = sparse.csc_array(best + sparse.csc_array(given, shape=shape))
+    joined.sort_indices()
+    return problems._replace(input_ends=joined.indptr, inputs=joined.indices)
 
 
 def _choose_inputs(
-    chosen: Array, problems: ProblemsByLabel, by_document: Any, inputs: Array, n_inputs: Array
+    chosen: Array,
+    problems: ProblemsByLabel,
+    by_document: Any,
+    least: float,
+    inputs: Array,
+    n_inputs: Array,
 ) -> None:
     """Choose the inputs of labels, with NumPy."""
     ends, labels, values = by_document
@@ -239,5 +254,5 @@ def _choose_inputs(
         gain = (X.T @ error - share * error.sum()) ** 2 / left
         gain[j] = 0.0
         best = np.lexsort((np.arange(len(gain)), -gain))[: inputs.shape[1]]
-        best = np.sort(best[gain[best] > 0])
+        best = np.sort(best[gain[best] > least])
         n_inputs[j], inputs[j, : len(best)] = len(best), best
