@@ -31,6 +31,8 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 #: How far above the rest the first label is put, relative to them: enough to be seen in
 #: probabilities, too little to be mistaken for evidence.
 _MARGIN = 1e-9
+#: Documents whose candidates compete at a time.
+_ROWS = 8192
 
 
 def keep_first(
@@ -66,8 +68,17 @@ def keep_first_of_cells(
 ) -> None:
     """Put the winner of the contest first among each document's candidates, in place.
 
-    As :func:`keep_first`; ``takes_part`` is given for every cell.
+    As :func:`keep_first`; ``takes_part`` is given for every cell. Some documents at a time: what
+    lies between is many times their size.
     """
+    for start in range(0, cells.shape[0], _ROWS):
+        part, places = cells.rows(start, min(start + _ROWS, cells.shape[0]))
+        _keep_first_of_some(part, posterior[places], contest[places], takes_part[places])
+
+
+def _keep_first_of_some(
+    cells: Cells, posterior: Matrix, contest: Matrix, takes_part: NDArray[np.bool_]
+) -> None:
     competing = np.flatnonzero(takes_part)
     rows, of = np.unique(cells.document[competing], return_inverse=True)
     if not len(rows):
