@@ -1,8 +1,8 @@
 """Result folders → docs/strong-content.md, the page on label evidence beside an extreme classifier.
 
 ``python -m docs.make.strong_content RESULTS…`` in the root of the repository, where RESULTS are the
-folders of the experiments ``strong-content`` and ``strong-content-delicious``. Candidates are rescored here, from
-the stored scores: the best hundred labels of every document.
+folders of the experiments ``strong-content`` and ``strong-content-delicious``. Candidates are
+rescored here, from the stored scores: the best hundred labels of every document.
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ _WORDS = {
 }
 _TOLD = ("true 1", "true 2", "wrong 1", "walk 3")
 _OPENING = """\
-Written by `python -m docs.make.strong_content RESULTS…` from the stored runs of `labelkin experiment
-run strong-content --out RESULTS` and `strong-content-delicious`; no number is typed by hand.
+Written by `python -m docs.make.strong_content RESULTS…` from the stored runs of `labelkin
+experiment run strong-content --out RESULTS` and `strong-content-delicious`; no number is typed by
+hand.
 
 Content here is `OmikujiContent`: three trees of linear classifiers, an extreme classifier's kind,
 with a sigmoid pooled over all labels. What the other labels add is learned from its log-odds of
