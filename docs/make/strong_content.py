@@ -93,11 +93,13 @@ _OVER_TEXT = """\
 Part of that is calibration, which needs no other label. Against content that is calibrated label by
 label out of fold:"""
 _FOUND = """\
-So on strong content label evidence is for decisions, macro F1 above all, for known labels and for
-explanations, not for P@k. On delicious it first did cost P@5 and nDCG@5. Training documents, as if
-unseen, showed the same loss, and that the correction was its cause and not the weight; a correction
-on neighbours now counts as much as leaves their first labels as good as those of content alone. The
-test documents of delicious were thus read twice."""
+So on strong content label evidence is for decisions (F1, and part of macro F1), for known labels
+and for explanations, not for P@k; for log loss, calibration does as much or more.
+
+On delicious label evidence first did cost P@5 and nDCG@5. Training documents, as if unseen, showed
+the same loss, and that the correction was its cause and not the weight; a correction on neighbours
+now counts as much as leaves their first labels as good as those of content alone. The test
+documents of delicious were thus read twice."""
 _KNOWN = """\
 What a person has accepted or rejected cannot be said to an extreme classifier. Content alone → with
 label evidence → with known labels, on the cells that stay open; ± is the standard error of the last
