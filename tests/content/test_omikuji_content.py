@@ -15,7 +15,11 @@ pytest.importorskip("omikuji", reason="needs the extra omikuji")
 
 
 #: They fit twice and compare the answers; Omikuji takes no seed.
-FIT_TWICE = ("check_fit_idempotent", "check_supervised_y_2d")
+FIT_TWICE = (
+    "check_classifiers_multilabel_representation_invariance",
+    "check_fit_idempotent",
+    "check_supervised_y_2d",
+)
 
 
 @parametrize_with_checks([OmikujiContent(n_trees=1, calibrate=False)])
