@@ -11,12 +11,13 @@ from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
 from labelkin.beyond.candidates import CandidateEvidence, share_of_missed
 from labelkin.beyond.first_place import keep_first, keep_first_of_cells
 from labelkin.beyond.known_labels import learn_known_weights
-from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.beyond.learned_weight import LearnedWeight, _harmless_share
 from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.method.combination import fit_combination, probable_labels
 from labelkin.method.label_evidence import OtherLabels
 from labelkin.metrics import brier_score
+from labelkin.metrics.judged import Truth
 
 
 def made(n=600, p=14, seed=0):
@@ -220,3 +221,31 @@ def test_few_candidates_learn_nearly_what_all_cells_do():
         for scores in (best(Z, 7), full(Z))
     )
     np.testing.assert_allclose(some.accepted, everything.accepted, atol=0.25)
+
+
+class TestHarmlessShare:
+    """How much of a correction counts, of candidates among very many labels."""
+
+    def share(self, further, weights):
+        Y, Z = made()
+        labels, cells = read_labels(Y), Cells.of(full(Z))
+        nothing = np.zeros(cells.n)
+        evidence = CandidateEvidence(
+            *(cells, Z.ravel(), expit(Z.ravel()), nothing, labels, None),
+            *(np.zeros(len(Y), dtype=np.int64), (), np.zeros(Y.shape[1]), weights),
+        )
+        return _harmless_share(evidence, nothing, further(Y, Z).ravel(), Truth.of(labels))
+
+    def test_all_of_what_helps(self):
+        assert self.share(lambda Y, Z: Y, sparse.csc_array((14, 14))) == 1
+
+    def test_none_of_what_costs_first_labels(self):
+        harm = lambda Y, Z: np.random.default_rng(1).normal(0, 50, Z.shape)  # noqa: E731
+        assert self.share(harm, sparse.csc_array((14, 14))) == 0
+
+    def test_less_of_what_costs_them_in_full(self):
+        too_much = lambda Y, Z: -1.9 * Z  # noqa: E731 (the order is turned round in full, not at half)
+        assert self.share(too_much, sparse.csc_array((14, 14))) == 0.5
+
+    def test_all_labels_as_inputs_are_left_as_they_are(self):
+        assert self.share(lambda Y, Z: -3 * Z, np.zeros((14, 14))) == 1

@@ -6,8 +6,8 @@ from scipy.special import logit
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
 from labelkin import LabelRescorer, LearnedWeight
-from labelkin.beyond.criteria import does_clear_harm, loss_in_standard_errors
-from labelkin.label_matrix import read_labels
+from labelkin.beyond.criteria import FirstLabels, does_clear_harm, loss_in_standard_errors
+from labelkin.label_matrix import Cells, read_labels
 from labelkin.metrics.judged import Truth
 
 rng = np.random.default_rng(0)
@@ -83,3 +83,16 @@ def test_weights_count_like_copies_in_the_difference(unknown):
         loss_in_standard_errors(CONTENT, other, twice),
         loss_in_standard_errors(CONTENT, other, once),
     )
+
+
+def test_first_labels_are_compared_with_those_of_content():
+    rng = np.random.default_rng(0)
+    Y = (rng.random((400, 30)) < 0.1).astype(float)
+    content = 3 * Y + rng.normal(0, 1, Y.shape)
+    for scored in (lambda z: z, lambda z: Cells.full(z.shape).matrix(z.ravel())):
+        first = FirstLabels(scored(content), Truth.of(read_labels(Y)))
+        assert not first.are_worse_in(scored(content))
+        assert not first.are_worse_in(scored(content + Y))
+        assert first.are_worse_in(scored(content + rng.normal(0, 3, Y.shape)))
+    none = FirstLabels(content, Truth.of(read_labels(np.zeros_like(Y))))
+    assert not none.are_worse_in(-content)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from docs.make import strong_content
-from docs.make.strong_content import compare, main, read_page
+from docs.make.strong_content import compare, main, read_pages
 
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.label_matrix import read_labels
@@ -61,16 +61,16 @@ def test_worse_is_named_and_no_difference_is_none():
     assert compare("c", "s", Y, before, before).worse() == []
 
 
-def test_the_page_has_the_numbers_of_the_runs(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(strong_content, "_FEW_LABELS", 10)  # candidates, too
+@pytest.mark.parametrize("few", [10, 300], ids=["candidates", "all labels"])
+def test_the_page_has_the_numbers_of_the_runs(folder, tmp_path, monkeypatch, few):
+    monkeypatch.setattr(strong_content, "_FEW_LABELS", few)
     monkeypatch.setattr(strong_content, "CANDIDATES", 20)
     main([str(folder), "--out", str(tmp_path / "page.md")])
     text = (tmp_path / "page.md").read_text()
-    (page,) = read_page(folder)
-    assert len(page.learned) == 2
-    for comparison in page.learned:
-        assert f"{comparison.before['macro_f1']:.4f}" in text
-        assert f"{comparison.after['macro_f1']:.4f}" in text
+    (page,) = read_pages([folder])
+    comparison = page.comparisons[page.learned]
+    assert f"{comparison.before['macro_f1']:.4f}" in text
+    assert f"{comparison.after['macro_f1']:.4f}" in text
+    assert ("20 best labels" in text) == (few == 10)
     assert "## Known labels" in text
-    has_worse = any(comparison.worse() for comparison in page.learned)
-    assert ("standard errors worse:" in text) == has_worse
+    assert ("standard errors worse:" in text) == bool(comparison.worse())

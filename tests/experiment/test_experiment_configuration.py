@@ -72,12 +72,14 @@ def test_labels_are_revealed_to_the_learned_weight_on_the_content_of_beyond(name
 
 def test_strong_content_is_omikuji_with_what_is_learned_and_what_controls_it():
     strong = find_experiment("strong-content")
-    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample", "delicious"]
+    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample"]
     assert strong.reveal
     for corpus in strong.corpora:
         assert {content.classifier for content in corpus.content.values()} == {"omikuji"}
         additions = ("", "+BLR+M2", *BEYOND[:1], *BEYOND[2:])
         assert systems(strong, corpus.name) == [f"Omikuji{addition}" for addition in additions]
+    many = find_experiment("strong-content-delicious")
+    assert systems(many, "delicious") == ["Omikuji", "Omikuji+calibration"]
 
 
 @pytest.mark.parametrize("name", OF_THE_PAPER)
@@ -126,6 +128,7 @@ def test_the_experiments_are_shipped():
         "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
         "reveal-reuters", "reveal-ohsumed",
         "reveal-rcv1-sample", "reveal-mulan", "strong-content",
+        "strong-content-delicious",
     }  # fmt: skip
 
 

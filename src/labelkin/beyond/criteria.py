@@ -26,7 +26,7 @@ from labelkin.metrics.probabilities import (
     squared_errors,
     sum_probabilities,
 )
-from labelkin.metrics.rankings import first_errors
+from labelkin.metrics.rankings import first_errors, first_label_scores
 
 Matrix = NDArray[np.float64]
 #: Log-odds ``(n_documents, n_labels)``: a dense array, or a CSR array of candidates.
@@ -84,11 +84,15 @@ def brier_of_candidates(cells: Cells, truth: Truth) -> Callable[[Matrix], float]
 
 def _sums_of_blocks(log_odds: sparse.csr_array, truth: Truth) -> Iterator[ProbabilitySums]:
     """Judge candidates some documents at a time: what lies between is many times their size."""
-    for start in range(0, log_odds.shape[0], _ROWS):
+    for block, rows in _blocks(truth):
+        yield sum_probabilities(block, log_odds[rows], 1)
+
+
+def _blocks(truth: Truth) -> Iterator[tuple[Truth, slice]]:
+    for start in range(0, len(truth.weight), _ROWS):
         rows = slice(start, start + _ROWS)
         unknown = None if truth.unknown is None else truth.unknown[rows]
-        block = Truth(truth.positive[rows], unknown, truth.weight[rows])
-        yield sum_probabilities(block, log_odds[rows], 1)
+        yield Truth(truth.positive[rows], unknown, truth.weight[rows]), rows
 
 
 #: Losses by name; only their order counts.
@@ -114,6 +118,42 @@ def does_clear_harm(content: Scored, posterior: Scored, truth: Truth) -> bool:
         The true labels of the documents.
     """
     return bool((loss_in_standard_errors(content, posterior, truth) > _CLEAR).any())
+
+
+class FirstLabels:
+    """How good the first labels of documents are with content alone, to be compared with.
+
+    Parameters
+    ----------
+    content
+        Out-of-fold log-odds, ``(n_documents, n_labels)``.
+    truth
+        The true labels of the documents.
+    """
+
+    def __init__(self, content: Scored, truth: Truth) -> None:
+        self._truth = truth
+        self._times = truth.weight[np.diff(truth.positive.indptr) > 0]
+        self._alone = self._scores(content)
+
+    def are_worse_in(self, posterior: Scored) -> bool:
+        """Return whether P@3, P@5 or nDCG@5 is lower by more than one standard error."""
+        lost = self._alone - self._scores(posterior)
+        total = max(self._times.sum(), 1e-12)
+        mean = self._times @ lost / total
+        error = np.sqrt(self._times @ (lost - mean) ** 2) / total
+        return bool((mean > error).any())
+
+    def _scores(self, log_odds: Scored) -> Matrix:
+        """Return the three measures of every labelled document."""
+        parts = []
+        for block, rows in _blocks(self._truth):
+            found = first_label_scores(block, log_odds[rows], (3, 5))
+            parts.append(np.column_stack([found[name] for name in _FIRST]))
+        return np.concatenate(parts)
+
+
+_FIRST = ("precision@3", "precision@5", "ndcg@5")
 
 
 def loss_in_standard_errors(content: Scored, posterior: Scored, truth: Truth) -> Matrix:

@@ -389,6 +389,13 @@ class _Ranking:
     n_labels: int
 
 
+def first_label_scores(truth: Truth, log_odds: Any, ks: tuple[int, ...]) -> dict[str, Any]:
+    """Return precision, recall and nDCG at every k of every labelled document, by name."""
+    truth, log_odds = only_labelled(truth, log_odds)
+    rank = _rank_candidates if sparse.issparse(log_odds) else _rank
+    return _first_labels(rank(truth, log_odds), ks)
+
+
 def _rank(truth: Truth, log_odds: Floats) -> _Ranking:
     order = np.argsort(-log_odds, axis=1, kind="stable")
     relevant = np.take_along_axis(truth.positive.toarray() > 0, order, axis=1)
