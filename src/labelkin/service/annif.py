@@ -27,20 +27,11 @@ from labelkin.service.messages import (
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import RunningService, Service
+from labelkin.vocabulary.languages import LANGUAGE_CODES
 
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
 _FORM = "application/x-www-form-urlencoded"
-#: Snowball's names of languages → the codes Annif has for them.
-_CODES = {
-    "arabic": "ar", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl", "english": "en",
-    "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi",
-    "hungarian": "hu", "indonesian": "id", "irish": "ga", "italian": "it", "lithuanian": "lt",
-    "nepali": "ne", "norwegian": "no", "porter": "en", "portuguese": "pt", "romanian": "ro",
-    "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv", "tamil": "ta",
-    "turkish": "tr", "yiddish": "yi",
-}  # fmt: skip
-
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -227,7 +218,7 @@ def _project(model: ServedModel) -> Project:
 
 
 def _language(model: ServedModel) -> str:
-    return _CODES.get(model.language, model.language)
+    return LANGUAGE_CODES.get(model.language, model.language)
 
 
 def _check_language(model: ServedModel, language: str) -> None:

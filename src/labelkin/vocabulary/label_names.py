@@ -48,13 +48,13 @@ class LabelNames:
     Examples
     --------
     >>> from labelkin.vocabulary import read_vocabulary
-    >>> names = LabelNames(["grain", "wheat"], read_vocabulary("newsroom"))
+    >>> names = LabelNames(["grain", "tennis", "wheat"], read_vocabulary("newsroom"))
     >>> names.all("de")
-    ['Getreide', 'Weizen']
+    ['Getreide', 'Tennis', 'Weizen']
     >>> names.uri("wheat")
     'http://example.org/newsroom/wheat'
     >>> names.allowed(exclude=["grain"]).tolist()  # and what is narrower
-    [False, False]
+    [False, True, False]
     """
 
     def __init__(self, labels: Sequence[Any], vocabulary: Vocabulary | None = None) -> None:
@@ -87,10 +87,10 @@ class LabelNames:
     def of(self, label: Any, language: str | None = None) -> str:
         """Return the name of one label; what is no label of the model is its own name."""
         column = self._column.get(str(label))
-        if column is None:
-            known = self.vocabulary is not None
-            return self.vocabulary.name_of(str(label), language) if known else str(label)  # type: ignore[union-attr]
-        return self.all(language)[column]
+        if column is not None:
+            return self.all(language)[column]
+        vocabulary = self.vocabulary
+        return str(label) if vocabulary is None else vocabulary.name_of(str(label), language)
 
     def uri(self, label: Any) -> str:
         """Return the URI of a label: of its concept, or the label itself."""
@@ -157,6 +157,9 @@ class LabelNames:
         """
         wanted = query.casefold().strip()
         shown = self.all(language)
+        if "://" in wanted and self.vocabulary is not None:
+            uris = [(j, self.uri(label)) for j, label in enumerate(self.labels)]
+            return [FoundLabel(j, uri) for j, uri in uris if uri.casefold().startswith(wanted)]
         best: dict[int, tuple[tuple[int, bool, str, str], str]] = {}
         for texts in (self._texts(shown), self._other_languages):
             for folded, text, column, kind in texts:
@@ -232,14 +235,23 @@ class LabelNames:
         if self.vocabulary is None:
             return []
         found = []
+        columns: dict[int, list[int]] = {}
+        for j, place in enumerate(self._places):
+            if place is not None:
+                columns.setdefault(place, []).append(j)
+        for owners, texts in self.vocabulary.alternatives.values():
+            for place, text in zip(owners.tolist(), texts, strict=True):
+                found += [(text.casefold(), text, j, 1) for j in columns.get(place, ())]
         for j, (label, place) in enumerate(zip(self.labels, self._places, strict=True)):
             if place is None:
                 continue
-            others = self.vocabulary.other_names_at(place).values()
-            texts = [text for names in others for text in names]
-            codes = [self.vocabulary.notations[place], label]
-            found += [(text.casefold(), text, j, 1) for text in texts]
-            found += [(text.casefold(), text, j, 2) for text in codes if text]
+            # All URIs of a vocabulary begin alike: what tells them apart is their end.
+            end = label.replace("#", "/").rpartition("/")[2] if "://" in label else label
+            found += [
+                (text.casefold(), text, j, 2)
+                for text in (self.vocabulary.notations[place], end)
+                if text
+            ]
         return found
 
     @cached_property

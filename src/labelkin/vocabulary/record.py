@@ -116,7 +116,8 @@ class Vocabulary:
         name : str, default "vocabulary"
             What it is called.
         language : str, optional
-            Of the names that are shown; ``None``: the one that most concepts have a name in.
+            Of the names that are shown; ``None``: the one that most concepts have a name in,
+            English before others.
         disjoint : iterable of pairs of str, default ()
             URIs of concepts that no document has both of.
         replaced : mapping of str to str, optional
@@ -199,7 +200,7 @@ class Vocabulary:
         """
         counts = {tag: sum(map(bool, texts)) for tag, texts in self.labels.items()}
         if language is None:
-            best = max(counts, key=lambda tag: (counts[tag], tag != ""), default="")
+            best = max(counts, key=lambda tag: (counts[tag], tag == "en", tag != ""), default="")
             return replace(self, language=best)
         wanted = language.lower()
         if not self.languages and "" in self.labels:
@@ -260,10 +261,6 @@ class Vocabulary:
             tuple(self.uris[above] for above in self.broader[_rows(self.broader[:, 0], place), 1]),
             {tag: texts[0] for tag, texts in _at(place, self.notes).items()},
         )
-
-    def other_names_at(self, place: int) -> dict[str, tuple[str, ...]]:
-        """Return the alternative labels of the concept at a position by language."""
-        return _at(place, self.alternatives)
 
     def current(self, uri: str) -> str:
         """Return the URI that is used in the place of one, itself unless it was replaced."""
