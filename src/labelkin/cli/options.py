@@ -116,7 +116,7 @@ Include = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LABEL",
-        help="Give only this label and narrower ones; by URI, notation or name; may be given again.",
+        help="Give only this label and narrower ones, by URI, notation or name; may be repeated.",
     ),
 ]
 Exclude = Annotated[

@@ -26,6 +26,7 @@ from labelkin.service.health import Telemetry
 from labelkin.service.journal import Entry, Mark
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
+from labelkin.vocabulary import LabelNames, vocabulary_of
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
@@ -92,6 +93,8 @@ class ServedModel:
         The names again, for readers.
     column : dict
         Name → column.
+    shown : LabelNames
+        What people call the labels, by the vocabulary that the file carries.
     snapshot : Snapshot
         What it has learned by now; replaced as a whole.
     unknown : Counter
@@ -113,6 +116,7 @@ class ServedModel:
                 f"Labels must have distinct names to be served, got {twice[0]!r} twice in {path}. "
                 "Train with names that are all texts."
             )
+        self.shown = LabelNames(self.names, vocabulary_of(self.classifier))
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
         self._terms = terms_of(self.pipeline[:-1])

@@ -1,6 +1,7 @@
 /** The label map in words: the labels related to one, and all edges as a table. */
 
 import { make } from "./dom.js";
+import { nameOf } from "./names.js";
 import { count, counted, signed } from "./numbers.js";
 
 /** Strengths below this are 0.0 when written. */
@@ -35,7 +36,7 @@ export function relatedLabels({ label, documents, related }, onSelect) {
         ]
       : [];
   return [
-    make("h3", { dir: "auto" }, label),
+    make("h3", { dir: "auto" }, nameOf(label)),
     make("p", { class: "quiet" }, counted(documents, "document")),
     ...list("Attracts", side(1)),
     ...list("Repels", side(-1)),
@@ -49,7 +50,7 @@ function relatedItem({ first, strength, n_both: both, n_expected: expected }, on
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(first) },
-      first,
+      nameOf(first),
     ),
     make("span", { class: "value" }, signed(strength)),
     make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
@@ -62,7 +63,7 @@ export function edgeTable({ edges }, onSelect) {
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
-      label,
+      nameOf(label),
     );
   const columns = ["Label", "Label", "Strength", "Together", "By chance"];
   return make(
