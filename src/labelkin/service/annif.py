@@ -251,7 +251,7 @@ def _project(model: ServedModel) -> Project:
         language=_language(model),
         backend=Backend(backend_id="labelkin"),
         vocab=_vocab(model),
-        vocab_language=vocabulary and (vocabulary.language or None),
+        vocab_language=None if vocabulary is None else vocabulary.language or None,
         is_trained=True,
         modification_time=model.header.created,
     )

@@ -126,7 +126,7 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             **_content_reasons(model, request.text, content, explanation),
             "names": _names(
                 model,
-                (str(one.label) for one in (explanation, *explanation.labels[:_MOST])),
+                map(str, (request.label, *(one.label for one in explanation.labels[:_MOST]))),
                 request.language,
             ),
         }
