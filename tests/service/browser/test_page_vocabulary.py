@@ -2,7 +2,7 @@
 
 import pytest
 from live_server import server_process
-from page_reader import chosen, labels
+from page_reader import chosen, labels, overflow
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, storage
@@ -46,6 +46,9 @@ def test_names_are_shown_in_the_language_chosen_and_uris_are_saved(open_page, pl
     option.get_by_text("Mais", exact=True).wait_for()
     assert "maize" in option.inner_text()
     page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert overflow(page) <= 0
+    page.set_viewport_size({"width": 1366, "height": 860})
     keep_picture(page, "vocabulary-german")
     page.reload()
     page.locator("#accepted .chip-name", has_text="Weizen").wait_for()
