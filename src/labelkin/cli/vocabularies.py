@@ -63,6 +63,15 @@ def check_matches(names: LabelNames, path: str) -> None:
     )
 
 
+def names_of(labels: Sequence[Any], vocabulary: Vocabulary | None, path: str) -> dict[str, str]:
+    """Return label → name, each another; none at all where there is no vocabulary."""
+    if vocabulary is None:
+        return {}
+    names = LabelNames(labels, vocabulary)
+    check_matches(names, path)
+    return names.distinct()
+
+
 def describe(names: LabelNames) -> str:
     """Return what a vocabulary is, and how many labels it names."""
     vocabulary = names.vocabulary

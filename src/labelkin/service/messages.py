@@ -328,6 +328,7 @@ class IssueRecord(BaseModel):
     labels: list[Name] = []
     text: str = ""
     fingerprint: str = ""
+    names: Names = {}
 
 
 class ReviewedIssue(IssueRecord):

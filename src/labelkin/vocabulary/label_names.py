@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import cached_property
@@ -83,6 +84,15 @@ class LabelNames:
                 for label, place in zip(self.labels, self._places, strict=True)
             ]
         return self._ready[tag]
+
+    def distinct(self, language: str | None = None) -> dict[str, str]:
+        """Return label → name, with the label in brackets where two have one name."""
+        names = self.all(language)
+        counts = Counter(names)
+        return {
+            label: name if counts[name] == 1 or name == label else f"{name} ({label})"
+            for label, name in zip(self.labels, names, strict=True)
+        }
 
     def of(self, label: Any, language: str | None = None) -> str:
         """Return the name of one label; what is no label of the model is its own name."""
