@@ -38,7 +38,7 @@ from importlib import import_module
 import labelkin
 
 for name in ("", ".corpora", ".metrics", ".rules", ".significance", ".splits", ".storage", ".text",
-             ".thresholds"):
+             ".thresholds", ".vocabulary"):
     module = import_module(f"labelkin{name}")
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
