@@ -63,7 +63,6 @@ from labelkin import (
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES
-from labelkin.vocabulary import Concept, Vocabulary
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.thresholds import (
     ExpectedF1,
@@ -76,6 +75,7 @@ from labelkin.thresholds import (
     SCut,
     SCutFBR,
 )
+from labelkin.vocabulary import Concept, Vocabulary
 
 NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
 rng = np.random.default_rng(5)
