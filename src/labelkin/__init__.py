@@ -7,7 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import audit, corpora, metrics, rivals, rules, significance, splits, text
+    from labelkin import (
+        audit,
+        corpora,
+        metrics,
+        rivals,
+        rules,
+        significance,
+        splits,
+        text,
+        vocabulary,
+    )
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
@@ -104,6 +114,7 @@ __all__ = [
     "significance",
     "splits",
     "text",
+    "vocabulary",
 ]
 
 

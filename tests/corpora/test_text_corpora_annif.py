@@ -149,3 +149,19 @@ def test_load_distinguishes_annif_s_formats_from_other_tables(write):
     assert load(folder / "uris.csv").Y.names.tolist() == [TEA]
     assert load(folder / "plain.tsv").Y.names.tolist() == ["tea"]
     assert load(folder / "full").ids.tolist() == ["a"]
+
+
+def test_names_beside_uris_are_kept(tmp_path):
+    (tmp_path / "a.txt").write_text("Tea with sugar.")
+    (tmp_path / "a.tsv").write_text("<u:1>\ttea\n<u:2>\n<u:1>\t\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("More.")
+    (tmp_path / "b.tsv").write_text("<u:2>\tsugar\tS1\n", encoding="utf-8")
+    corpus = read_annif_folder(tmp_path)
+    assert corpus.label_names == {"u:1": "tea", "u:2": "sugar"}
+    assert corpus.Y.label_sets() == [("u:1", "u:2"), ("u:2",)]
+
+
+def test_a_corpus_without_names_has_none(tmp_path):
+    (tmp_path / "a.txt").write_text("Tea.")
+    (tmp_path / "a.key").write_text("tea\n")
+    assert read_annif_folder(tmp_path).label_names == {}

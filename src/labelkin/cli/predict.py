@@ -50,6 +50,9 @@ def predict(
     columns: options.Columns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    label_language: options.LabelLanguage = None,
     dask: options.Dask = None,
     trusted: options.Trusted = None,
     quiet: options.Quiet = False,
@@ -58,6 +61,8 @@ def predict(
 
     A document without an id is known by its number. The answers go to the disk batch by batch: if
     the work is stopped, the same command with --resume goes on, without a gap or a repetition.
+
+    A model with a vocabulary writes the names of labels beside them, in --label-language.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
 
@@ -92,9 +97,19 @@ def predict(
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
-    layout = prediction.make_layout(kind, fitted.labels.tolist(), all_scores)
+    names = options.label_names(fitted, label_language)
+    allowed = names.allowed(include or (), exclude or ())
+    columns_given = allowed.nonzero()[0].tolist()
+    shown = names.all(label_language)
+    layout = prediction.make_layout(
+        kind,
+        [names.labels[j] for j in columns_given],
+        all_scores,
+        None if names.vocabulary is None else [shown[j] for j in columns_given],
+    )
     chosen: dict[str, object] = {"--format": kind, "--limit": limit, "--all-scores": all_scores}
     chosen |= {"--columns": columns, "--delimiter": delimiter}
+    chosen |= {"--include": include, "--exclude": exclude, "--label-language": label_language}
     begun = prediction.ResumeNote.of(model, chosen)
     rest = chain([first], documents)
     if out is not None and resume:
@@ -105,7 +120,14 @@ def predict(
         options.cluster(dask) as engine,
         prediction.Output.to_file(out, resume=resume) if out else to_stdout as output,
     ):
-        batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit, engine=engine)
+        batches = prediction.answer_batches(
+            fitted,
+            rest,
+            batch=batch,
+            limit=limit,
+            allowed=None if allowed.all() else allowed,
+            engine=engine,
+        )
         is_begun = out is not None and out.stat().st_size > 0
         n_answered = 0
         if out is not None and is_begun:

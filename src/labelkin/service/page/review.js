@@ -7,6 +7,7 @@ import { find, make, setAttribute, setText } from "./dom.js";
 import { contributionTable, diverging, sumTable, wordCell } from "./explanation_tables.js";
 import { Latest } from "./latest.js";
 import { marked, withStrength } from "./marks.js";
+import { nameOf } from "./names.js";
 import { announce, clearTrouble, showTrouble, startNotices, toast } from "./notices.js";
 import { count, percent, signed } from "./numbers.js";
 import { key, listen } from "./shortcuts.js";
@@ -38,7 +39,7 @@ async function start() {
 async function answer(said) {
   if (!issue || busy) return;
   const { number } = issue;
-  await send(number, said, `${SAID[said]}: ${issue.label}.`, (review) => nextOpen(number, review));
+  await send(number, said, `${SAID[said]}: ${nameOf(issue.label)}.`, (review) => nextOpen(number, review));
 }
 
 async function undo() {
@@ -137,8 +138,8 @@ function showIssue(found) {
   setText(
     find("question-title"),
     found.given
-      ? `Is the label “${found.label}” wrong here?`
-      : `Is the label “${found.label}” missing here?`,
+      ? `Is the label “${nameOf(found.label)}” wrong here?`
+      : `Is the label “${nameOf(found.label)}” missing here?`,
   );
   setText(find("probability"), percent(found.probability));
   setText(find("question-about"), aboutOf(found));
@@ -170,8 +171,8 @@ const KINDS = {
 
 function showAnswers({ given, label, answer: said }) {
   const verbs = given
-    ? { change: `Yes, remove ${label}`, keep: `No, keep ${label}` }
-    : { change: `Yes, add ${label}`, keep: "No, leave it as it is" };
+    ? { change: `Yes, remove ${nameOf(label)}`, keep: `No, keep ${nameOf(label)}` }
+    : { change: `Yes, add ${nameOf(label)}`, keep: "No, leave it as it is" };
   const keys = { change: "c", keep: "n" };
   for (const [name, verb] of Object.entries(verbs)) {
     find(BUTTONS[name]).replaceChildren(
@@ -187,9 +188,9 @@ function showAnswers({ given, label, answer: said }) {
 
 function labelsOf({ labels, label, given }) {
   const chips = labels.map((name) =>
-    make("li", { class: name === label ? "chip suspect" : "chip", dir: "auto" }, name),
+    make("li", { class: name === label ? "chip suspect" : "chip", dir: "auto" }, nameOf(name)),
   );
-  if (!given) chips.push(make("li", { class: "chip suspect absent", dir: "auto" }, `${label}?`));
+  if (!given) chips.push(make("li", { class: "chip suspect absent", dir: "auto" }, `${nameOf(label)}?`));
   return chips;
 }
 
@@ -217,7 +218,7 @@ function tablesOf(found) {
     ? [sumTable({ parts: found.parts, log_odds: sum, probability: found.probability })]
     : [];
   const labels = found.because_of.map(({ label, given, log_odds: added }) => ({
-    name: [make("bdi", {}, given ? label : `no ${label}`)],
+    name: [make("bdi", {}, given ? nameOf(label) : `no ${nameOf(label)}`)],
     added,
   }));
   const words = found.words
@@ -251,7 +252,7 @@ function similarOf({ similar, label }) {
   const has = (given) =>
     given === null
       ? make("span", {}, "nobody knows")
-      : make("span", { class: given ? "has" : "lacks" }, `${given ? "has" : "lacks"} ${label}`);
+      : make("span", { class: given ? "has" : "lacks" }, `${given ? "has" : "lacks"} ${nameOf(label)}`);
   const items = similar.map((one) =>
     make(
       "li",
@@ -259,7 +260,7 @@ function similarOf({ similar, label }) {
       make("strong", {}, make("bdi", {}, one.document)),
       ` (similarity ${one.similarity.toFixed(2)}): `,
       has(one.given),
-      one.labels.length ? make("p", { class: "quiet" }, one.labels.join(", ")) : null,
+      one.labels.length ? make("p", { class: "quiet" }, one.labels.map(nameOf).join(", ")) : null,
       one.text ? make("p", { class: "quiet", dir: "auto" }, one.text) : null,
     ),
   );

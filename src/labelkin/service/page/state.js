@@ -1,5 +1,7 @@
 /** What the person has written and decided: kept over a reload, with undo and redo. */
 
+import { nameOf } from "./names.js";
+
 const KEPT = "labelkin.state";
 const HISTORY = 200;
 const FRESH = {
@@ -82,7 +84,7 @@ export class Store extends EventTarget {
     };
     if (state !== "open") patch[state].push(label);
     const verb = { accepted: "accept", rejected: "reject", open: "reopen" }[state];
-    this.change(patch, `${verb} ${label}`);
+    this.change(patch, `${verb} ${nameOf(label)}`);
   }
 
   #apply(patch, cause) {
