@@ -1,13 +1,14 @@
 """What a cluster costs beyond the work: ``python -m benchmarks.cluster`` (needs the extra dask).
 
 The same blocks of made documents are counted, predicted and judged here and on two worker processes
-of this machine, in turn. Costs are CPU seconds of all processes, which say how much more is done;
-workers are warm.
+of this machine, in turn. Costs are CPU seconds of all processes, less what an idle cluster takes in
+the same time; workers are warm.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -75,15 +76,19 @@ def main() -> None:
             processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
             return sum(sum(process.cpu_times()[:2]) for process in processes)
 
+        start, before = time.perf_counter(), cpu()
+        time.sleep(10)
+        idle = (cpu() - before) / (time.perf_counter() - start)  # heartbeats, per second
         print(f"{asked.documents:,} documents in blocks of {asked.block:,}, {asked.labels} labels")
         for name, task in tasks.items():
             spent: dict[str, list[float]] = {"here": [], "cluster": []}
             task(on_dask)
             for _ in range(asked.rounds):
                 for where, engine in (("here", Local()), ("cluster", on_dask)):
-                    before = cpu()
+                    start, before = time.perf_counter(), cpu()
                     task(engine)
-                    spent[where].append(cpu() - before)
+                    waited = time.perf_counter() - start
+                    spent[where].append(cpu() - before - idle * waited)
             here, there = median(spent["here"]), median(spent["cluster"])
             print(f"{name:20} here {here:6.2f} s  cluster {there:6.2f} s  × {there / here:.2f}")
 

@@ -18,13 +18,6 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))  # in_process: the
 PATIENCE = 120
 
 
-def pytest_collection_modifyitems(items):
-    """All in one process: a cluster for each would take longer than the tests."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group("dask"))
-
-
 #: A cluster in a process of its own: it restarts workers whatever happens in that of the tests.
 CLUSTER = """
 if __name__ == "__main__":
@@ -32,8 +25,9 @@ if __name__ == "__main__":
     import dask
     from distributed import LocalCluster
 
-    # A worker that is restarted on a busy machine is not given up after 15 seconds.
-    dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})
+    # A worker that restarts slowly is not given up; one that died is not called for half a minute.
+    times = {"deploy.lost-worker-timeout": "1h", "comm.timeouts.connect": "10s"}
+    dask.config.set({f"distributed.{name}": time for name, time in times.items()})
     settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(host="127.0.0.1", local_directory=sys.argv[1], **settings) as cluster:
         print(cluster.scheduler_address, flush=True)

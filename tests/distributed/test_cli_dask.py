@@ -8,6 +8,9 @@ from in_process import call
 
 from labelkin.corpora import newsroom
 
+#: One cluster for all: one for each process would take longer than the tests.
+pytestmark = pytest.mark.xdist_group("dask")
+
 
 @pytest.fixture(scope="module")
 def news_file(tmp_path_factory):

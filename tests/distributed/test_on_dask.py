@@ -23,6 +23,9 @@ from labelkin.distributed import OnDask, engine_in_use, partitions, using
 from labelkin.metrics import evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
 
+#: One cluster for all: one for each process would take longer than the tests.
+pytestmark = pytest.mark.xdist_group("dask")
+
 RANDOM = np.random.default_rng(7)
 N, P, V = 600, 40, 60
 Y = (RANDOM.random((N, P)) < 0.1).astype(float)

@@ -20,6 +20,7 @@ What comes out is equation 2 again, with label evidence made for predicted label
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
@@ -159,10 +160,8 @@ class LearnedWeight(BaseEstimator):
 
     def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
-
-        def loss(log_odds: Matrix) -> float:
-            return CRITERIA[self.criterion](evidence.scores(log_odds), truth)
-
+        criterion = CRITERIA[self.criterion]
+        loss: Callable[[Matrix], float] = lambda z: criterion(evidence.scores(z), truth)  # noqa: E731
         if self.criterion == "brier" and isinstance(evidence, CandidateEvidence):
             loss = brier_of_candidates(evidence.cells, truth)
 

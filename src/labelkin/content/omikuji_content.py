@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -213,13 +212,13 @@ class OmikujiContent(LogOddsClassifier):
             value = getattr(self, name)
             if name == "beam_size" and value is None:
                 continue
-            if not (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
+            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
         if not self.C > 0:
             raise ValueError(f"C must be positive, got {self.C!r}.")
         if self.loss not in _LOSSES:
             raise ValueError(f"loss must be 'hinge' or 'log', got {self.loss!r}.")
-        if not (isinstance(self.cv, Integral) and self.cv >= 2):
+        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
             raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
         if not 0 < self.clip < 0.5:
             raise ValueError(f"clip must lie between 0 and 0.5, got {self.clip!r}.")
