@@ -45,8 +45,8 @@ types: .venv/dev
 bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
 
-bench-scale: .venv/dev  ## what more documents and more labels cost, in time and memory
-	$(BIN)/python -m benchmarks.scale
+bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
+	$(BIN)/python -m benchmarks.growth --write docs/scale.md
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)

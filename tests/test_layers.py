@@ -29,7 +29,7 @@ LAYERS = [
     {"metrics"},
     {"splits"},
     {"label_matrix"},
-    {"odds", "blocks", "files", "memory", "registry", "scikit_learn"},
+    {"odds", "blocks", "files", "memory", "progress", "registry", "scikit_learn"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 

@@ -25,7 +25,7 @@ from labelkin.explain.label_graph import (
 )
 from labelkin.label_matrix import read_labels
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.label_evidence import SVMLabels
+from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.rescorer import LabelRescorer
 
@@ -340,3 +340,37 @@ def test_short_names_stay_and_long_ones_end_in_an_ellipsis():
     assert short_name("tea\tand\x00 milk") == "tea and milk"
     assert short_name("y" * 24) == "y" * 24
     assert short_name("y" * 25) == "y" * 23 + "…"
+
+
+@pytest.mark.parametrize("labels", [None, LogisticLabels(neighbours=3)], ids=["all", "neighbours"])
+def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_ends(labels):
+    rescorer = LabelRescorer(labels).fit(read_labels(label_sets(5), names=NAMES))
+    graph = label_graph(rescorer, 100, 100)
+    every = {frozenset((e.first, e.second)): e for e in graph.edges}
+    for label in NAMES:
+        near = graph.around(label, 2, 1)
+        own = sorted((e.strength for pair, e in every.items() if label in pair), reverse=True)
+        expected = [s for s in own if s > 0][:2] + [s for s in own[::-1] if s < 0][:1]
+        mine = [e for e in near.edges if label in (e.first, e.second)]
+        assert [e.strength for e in mine] == pytest.approx(expected)
+        assert list(near.edges[: len(mine)]) == mine
+        assert all(e.first == label for e in mine)
+        ends = {e.second for e in mine}
+        between = near.edges[len(mine) :]
+        inner = [e for pair, e in every.items() if pair <= ends]
+        strengths = sorted((e.strength for e in inner), reverse=True)
+        assert [e.strength for e in between] == pytest.approx(
+            [s for s in strengths if s > 0][:2] + [s for s in strengths[::-1] if s < 0][:1]
+        )
+        for e in near.edges:
+            whole = every[frozenset((e.first, e.second))]
+            assert (e.n_both, e.n_expected) == (whole.n_both, pytest.approx(whole.n_expected))
+        assert set(near.pairs.names.tolist()) == {label, *ends}
+    with pytest.raises(ValueError, match="among the 9 labels"):
+        graph.around("no such label")
+
+
+def test_a_label_without_edges_has_an_empty_neighbourhood():
+    constant = np.column_stack([label_sets(6), np.ones(200, dtype=int)])
+    graph = label_graph(LabelRescorer().fit(constant))
+    assert graph.around(9).edges == ()

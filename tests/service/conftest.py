@@ -4,7 +4,7 @@ import pytest
 from live_server import serving
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, corpora, storage
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, corpora, storage
 from labelkin.rules import Rules
 from labelkin.text import TermWeights, WordCounts
 
@@ -43,6 +43,22 @@ def ruled_file(newsroom, tmp_path_factory):
     train = newsroom.train
     pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
     return storage.save(pipeline, tmp_path_factory.mktemp("models") / "ruled.labelkin")
+
+
+@pytest.fixture(scope="session")
+def candidates_model(newsroom):
+    """Fit a model that names candidates, as one of thousands of labels does."""
+    classifier = LabelDependenceClassifier(
+        NaiveBayes(top=8), LogisticLabels(neighbours=6), random_state=0
+    )
+    pipeline = make_pipeline(WordCounts(), classifier)
+    train = newsroom.train
+    return pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+
+
+@pytest.fixture(scope="session")
+def candidates_file(candidates_model, tmp_path_factory):
+    return storage.save(candidates_model, tmp_path_factory.mktemp("models") / "some.labelkin")
 
 
 @pytest.fixture(scope="module")

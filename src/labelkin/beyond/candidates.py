@@ -21,6 +21,7 @@ from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.method.combination import Combination, FillIn, Matrix, fill_in_cells
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
+from labelkin.progress import track
 from labelkin.solvers.logistic import LinearTerm
 from labelkin.solvers.neighbourhoods import newton
 
@@ -79,7 +80,7 @@ class CandidateEvidence(NamedTuple):
         filled = fill_in_cells(variant, cells, content.data)
         absent = share_of_missed(cells, labels, weight)
         paper, layers = np.zeros(cells.n), []
-        for k in np.unique(fold):
+        for k in track(np.unique(fold).tolist(), "label evidence of folds"):
             layers.append(without_fold(classifier, labels, weight, fold, k))
             part, places = cells.take(np.flatnonzero(fold == k))
             paper[places] = layers[-1].added_at(part, filled[places], absent)

@@ -18,6 +18,7 @@ from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.method.combination import Combination, FillIn, Matrix, fit_combination
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.progress import track
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 
 #: Layers that are fitted, each without one fold. An even number: the folds also make two halves.
@@ -70,7 +71,7 @@ class PredictedEvidence(NamedTuple):
         """Fill in the labels, and fit clones of the label classifier on all folds but one."""
         filled, fold = variant(content), dealt_folds(labels)
         paper, layers = np.zeros(filled.shape), []
-        for k in np.unique(fold):
+        for k in track(np.unique(fold).tolist(), "label evidence of folds"):
             test = np.flatnonzero(fold == k)
             layers.append(without_fold(classifier, labels, weight, fold, k))
             paper[test] = layers[-1].beyond_prior(filled[test])

@@ -18,6 +18,7 @@ from labelkin.cli.printing import (
     print_scores,
     print_table,
     size_text,
+    watching,
 )
 
 if TYPE_CHECKING:
@@ -317,7 +318,8 @@ def evaluate(
             "of new documents expect lower scores."
         )
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
-    found = judge(fitted, documents, labels)
+    with watching(quiet):
+        found = judge(fitted, documents, labels)
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
@@ -359,7 +361,8 @@ def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list
     """Report which labels only the corpus or only the model has; return the former."""
     ours = [str(name) for name in model.labels.tolist()]
     here = {str(name) for name in labels.names[labels.counts()[0] > 0].tolist()}
-    unknown = [str(name) for name in labels.names.tolist() if str(name) not in set(ours)]
+    known = set(ours)
+    unknown = [str(name) for name in labels.names.tolist() if str(name) not in known]
     absent = [name for name in ours if name not in here]
     if unknown:
         left_out = f"unknown to the model and left out: {listed(unknown)}."
@@ -393,6 +396,7 @@ def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation
     from labelkin.blocks import Local
     from labelkin.cli.score_files import labels_in_order
     from labelkin.metrics import evaluate as evaluate_block
+    from labelkin.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     n_documents, n_labels = truth.shape
@@ -402,8 +406,8 @@ def judge(model: FittedModel, documents: Any, labels: LabelMatrix) -> Evaluation
         log_odds = model.scores(documents[rows])
         return evaluate_block(truth.rows(rows), log_odds, model.decide(log_odds))
 
-    blocks = (slice(start, start + size) for start in range(0, n_documents, size))
-    return Local().fold(evaluate_rows, add, blocks)
+    blocks = [slice(start, start + size) for start in range(0, n_documents, size)]
+    return Local().fold(evaluate_rows, add, track(blocks, "documents evaluated"))
 
 
 def _per_label(found: Evaluation) -> list[dict[str, Any]]:

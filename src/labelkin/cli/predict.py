@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -102,6 +102,7 @@ def predict(
     opened = prediction.Output.to_file(out, resume=resume) if out else to_stdout
     with resumable(" with --resume" if out else None), opened as output:
         is_begun = out is not None and out.stat().st_size > 0
+        n_answered = 0
         if out is not None and is_begun:
             n_answered = prediction.skip_answered(out, layout, rest)
             print_message(f"{n_answered:,} documents have answers; going on.", quiet)
@@ -109,19 +110,41 @@ def predict(
             begun.write(out)
         if not is_begun:
             output.write(layout.header)
-        _write(output, layout, batches, quiet)
+        is_shown = not quiet and sys.stderr.isatty()
+        total = _count_documents(input) if is_shown else None
+        _write(output, layout, batches, quiet, None if total is None else total - n_answered)
     if out is not None:
         begun.remove(out)
 
 
-def _write(output: Output, layout: Layout, batches: Iterator[list[Answer]], quiet: bool) -> None:
-    """Write answers batch by batch; a terminal shows how many there are."""
-    from rich.progress import TimeElapsedColumn
+def _count_documents(source: str) -> int | None:
+    """Return about how many documents there are, if a glance says so: a line or a file for each."""
+    path = Path(source)
+    if path.is_dir():
+        return sum(1 for _ in path.glob("*.txt"))
+    if not path.is_file() or path.suffix.lower() in (".gz", ".bz2", ".xz"):
+        return None
+    with path.open("rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+
+
+def _write(
+    output: Output,
+    layout: Layout,
+    batches: Iterator[list[Answer]],
+    quiet: bool,
+    total: int | None = None,
+) -> None:
+    """Write answers batch by batch; a terminal shows how many there are, and the time left."""
+    from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
     start, n_documents = time.perf_counter(), 0
-    columns = ("{task.completed:,.0f} documents", TimeElapsedColumn())
+    columns: tuple[Any, ...] = ("{task.completed:,.0f} documents", TimeElapsedColumn())
+    if total is not None:
+        left = ("of about {task.total:,.0f},", TimeRemainingColumn(), "left")
+        columns = (columns[0], *left)
     with progress_bars(*columns, shown=not quiet and sys.stderr.isatty()) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task("", total=total)
         for answers in batches:
             output.write("".join(map(layout.line, answers)))
             n_documents += len(answers)

@@ -63,6 +63,76 @@ def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
     return Progress(*columns, console=console, transient=not stay, disable=not shown)
 
 
+#: Seconds after which the rest of some work is forecast, and how many are worth a line.
+_LOOKED_AT, _LONG = 3.0, 60.0
+
+
+@contextmanager
+def watching(quiet: bool = False) -> Iterator[None]:
+    """Show on stderr how far work is and how long the rest takes, as soon as its parts say so.
+
+    A terminal shows bars that are gone when the work is done. Elsewhere there is one line for each
+    loop that is going to take a minute or more, printed when it has just begun.
+    """
+    from labelkin.progress import watched
+
+    if quiet:
+        yield
+        return
+    if not sys.stderr.isatty():
+        with watched(_Forecasts()):
+            yield
+        return
+    from rich.progress import BarColumn, TaskID, TimeRemainingColumn
+
+    columns = ("{task.description}", BarColumn(), "{task.percentage:.0f} %", TimeRemainingColumn())
+    with progress_bars(*columns, shown=True) as bars:
+        shown: dict[str, TaskID] = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in shown:
+                shown[what] = bars.add_task(what, total=total)
+            bars.update(shown[what], completed=done, total=total)
+            if done >= total:
+                bars.remove_task(shown.pop(what))
+
+        with watched(show):
+            yield
+
+
+class _Forecasts:
+    """Prints, once for each kind of work, how long it is going to take: after its first parts."""
+
+    def __init__(self) -> None:
+        self._begun: dict[str, float] = {}
+        self._printed: set[str] = set()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.perf_counter()
+        if not done:
+            self._begun[what] = now
+        spent = now - self._begun.get(what, now)
+        if what in self._printed or not done or done >= total or spent < _LOOKED_AT:
+            return
+        left = spent * (total - done) / done
+        if left >= _LONG:
+            self._printed.add(what)
+            print_message(f"{what}: about {duration_text(left)} left.")
+
+
+def duration_text(seconds: float) -> str:
+    """Write how long something takes for people.
+
+    Examples
+    --------
+    >>> duration_text(41), duration_text(754), duration_text(9000)
+    ('41 s', '13 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def print_json(value: Any, *, indent: int | None = 1) -> None:
     """Print plain values as JSON; what is no number becomes null."""
     typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))

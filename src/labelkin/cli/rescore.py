@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message
+from labelkin.cli.printing import print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.cli.score_files import Scores
+    from labelkin.method.rescorer import LabelRescorer
 
 
 def rescore(
@@ -87,10 +88,12 @@ def rescore(
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
-    rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
+    with watching(quiet):
+        rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
+        rescored = _rescored(rescorer, given.values)
     absent = 0.0 if scale == "probability" else -np.inf
     better = score_files.write_scores(
-        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids, absent), kind
+        score_files.Scores(rescored, given.names, given.ids, absent), kind
     )
     if out is None:
         sys.stdout.buffer.write(better)
@@ -99,6 +102,26 @@ def rescore(
         write_whole(out, better)
     n_documents, n_labels = given.values.shape
     print_message(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
+
+
+#: Scores that are improved at a time: 2²² numbers are 32 MB.
+_CELLS = 2**22
+
+
+def _rescored(rescorer: LabelRescorer, values: Any) -> Any:
+    """Rescore documents block by block, which none of them notices, and report how far it is."""
+    import numpy as np
+    from scipy import sparse
+
+    from labelkin.progress import track
+
+    is_sparse = sparse.issparse(values)
+    values = sparse.csr_array(values) if is_sparse else values
+    width = values.nnz / values.shape[0] if is_sparse else values.shape[1]
+    step = max(1, int(_CELLS / max(width, 1)))
+    starts = track(range(0, values.shape[0], step), "documents rescored")
+    parts = [rescorer.rescore(values[start : start + step]) for start in starts]
+    return sparse.csr_array(sparse.vstack(parts)) if is_sparse else np.vstack(parts)
 
 
 def _in_order(scores: Scores, like: Scores) -> Any:

@@ -180,7 +180,8 @@ def _read_lines(path: Path, names: list[str] | None, missing: float | None) -> S
         raise ValueError(f"{path.name}: scores must be lists in all lines, or objects in all.")
     found = dict.fromkeys(name for row in rows for name in row)
     columns = list(found) if names is None else names
-    strange = [name for name in found if name not in set(columns)]
+    known = set(columns)
+    strange = [name for name in found if name not in known]
     if strange:
         raise ValueError(
             f"{path.name}: scores must be of labels in training, got {strange[0]!r} "
@@ -313,7 +314,8 @@ def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> Lab
         What messages call the two sides.
     """
     wanted = [str(name) for name in names]
-    columns = np.flatnonzero([str(name) in set(wanted) for name in labels.names.tolist()])
+    needed = set(wanted)
+    columns = np.flatnonzero([str(name) in needed for name in labels.names.tolist()])
     if not len(columns):
         ours = [str(name) for name in labels.names[:3]]
         raise ValueError(

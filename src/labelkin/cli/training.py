@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
-from labelkin.cli.printing import listed, print_message, stage
+from labelkin.cli.printing import duration_text, listed, print_message, stage, watching
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
@@ -100,7 +101,8 @@ def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
     print_message(
         f"{len(rules)} rules about labels of the corpus, of {len(found)} in {path}.", quiet
     )
-    unknown = [label for label in found.labels if label not in set(names)]
+    here = set(names)
+    unknown = [label for label in found.labels if label not in here]
     if unknown:
         print_message(
             f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet
@@ -168,7 +170,9 @@ def train_model(
         with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
             vectors = step.fit_transform(vectors)
     classifier.set_params(keep_out_of_fold=True, verbose=int(not quiet))
-    unseen = classifier.fit(vectors, training.labels).out_of_fold_
+    _forecast(classifier, vectors, training.labels, quiet)
+    with watching(quiet):
+        unseen = classifier.fit(vectors, training.labels).out_of_fold_
     with stage("cross-validated scores", quiet):
         scores = {
             "content": _judge(classifier, training.labels, unseen.content),
@@ -178,6 +182,29 @@ def train_model(
     del classifier.out_of_fold_
     classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)
     return make_pipeline(*steps, classifier) if steps else classifier, scores
+
+
+#: Seconds that an SVM takes for a label and an entry of the vectors, all folds and sweeps, about.
+_SVM_SECONDS = 4e-8
+#: Seconds that are worth a warning.
+_LONG = 120.0
+
+
+def _forecast(
+    classifier: LabelDependenceClassifier, vectors: Any, labels: LabelMatrix, quiet: bool
+) -> None:
+    """Report before the work what will take long, and what would not."""
+    if not isinstance(classifier.content, PlattSVM):
+        return
+    n_entries = vectors.nnz if sparse.issparse(vectors) else np.size(vectors)
+    seconds = _SVM_SECONDS * n_entries * labels.shape[1]
+    if seconds > _LONG:
+        print_message(
+            f"An SVM for each of {labels.shape[1]:,} labels on {labels.shape[0]:,} documents will "
+            f"take about {duration_text(seconds)} of one core. --n-jobs shares it among several; "
+            "--content nearest_neighbours --top 100 takes a small part of it.",
+            quiet,
+        )
 
 
 def _judge(

@@ -22,6 +22,7 @@ from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
 from labelkin.odds import constant_labels, count_log_odds
+from labelkin.progress import track
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import LinearSVMs, solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
@@ -177,7 +178,8 @@ class PlattSVM(LogOddsClassifier):
             out_of_fold(np.tile(self.intercept_[constant], (X.shape[0], 1)), constant)
         folds, seed = self._draw_folds(labels.shape[0])
         settled = []
-        for start in range(0, len(varying), _LABELS_AT_A_TIME):
+        starts = range(0, len(varying), _LABELS_AT_A_TIME)
+        for start in track(starts, "labels by the content"):
             block = varying[start : start + _LABELS_AT_A_TIME]
             svms = self._solve(X, labels.columns(block), folds, seed, weight)
             sigmoid = fit_sigmoid(svms.out_of_fold, labels.columns(block), weight)

@@ -116,6 +116,30 @@ class LabelPairs(NamedTuple):
         attractions, repulsions = extreme(self, 1, n_attractions), extreme(self, -1, n_repulsions)
         return self.edges(*attractions) + self.edges(*repulsions)
 
+    def strengths(self, j: int) -> Floats:
+        """Return how strong the edge of label j with each other label is; 0 where there is none."""
+        if not sparse.issparse(self.weights):
+            both = (self.weights[:, j] + self.weights[j, :]) / 2
+            both[j] = 0.0
+            return np.asarray(both)
+        others = np.union1d(self.weights[:, [j]].nonzero()[0], self.weights[[j], :].nonzero()[1])
+        strengths = np.zeros(len(self.names))
+        if len(others):
+            mine = np.full(len(others), j)
+            strengths[others] = (self.added(others, mine) + self.added(mine, others)) / 2
+        return strengths
+
+    def among(self, columns: Columns) -> LabelPairs:
+        """Return what is known of every two of some labels."""
+        rest = None if self.rest is None else self.rest[columns]
+        return LabelPairs(
+            self.names[columns],
+            self.weights[columns][:, columns],
+            self.counts[columns][:, columns],
+            self.n_documents,
+            rest,
+        )
+
     def edges(self, first: Columns, second: Columns) -> list[LabelEdge]:
         """Return the edge of each first with its second label, given by columns."""
         if not len(first):
@@ -163,6 +187,39 @@ class LabelGraph:
         said = self.pairs.added_to(j)
         speakers = np.concatenate([_highest(sign * said, top) for sign in (1, -1)])
         return tuple(self.pairs.edges(speakers, np.full(len(speakers), j)))
+
+    def around(self, label: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:
+        """Return the neighbourhood of one label: its strongest edges, and those between their ends.
+
+        A graph of a few labels, however many the model has. Edges of the label come first, by
+        strength, attractions before repulsions; then, as many again at most, those of its
+        neighbours with each other.
+
+        Parameters
+        ----------
+        label
+            The label in the middle.
+        n_attractions, n_repulsions : int, default 14
+            How many edges of each kind the label has at most, and as many its neighbours.
+
+        Examples
+        --------
+        >>> from labelkin import LabelRescorer
+        >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [["silver"]] * 3
+        >>> graph = label_graph(LabelRescorer().fit(Y))
+        >>> print(graph.around("wheat", n_repulsions=1))
+        +1.28  wheat + grain: 8 of 8 and 12, 4.4 by chance
+        -1.02  wheat / gold: 0 of 8 and 7, 2.5 by chance
+        -1.85  gold / grain: 0 of 7 and 12, 3.8 by chance
+        """
+        j = int(names_to_columns([label], self.pairs.names)[0])
+        strengths = self.pairs.strengths(j)
+        ends = [_highest(strengths, n_attractions), _highest(-strengths, n_repulsions)]
+        others = np.concatenate(ends)
+        edges = self.pairs.edges(np.full(len(others), j), others)
+        pairs = self.pairs.among(np.append(np.sort(others), j))
+        between = pairs.among(np.arange(len(others))).strongest(n_attractions, n_repulsions)
+        return LabelGraph((*edges, *between), pairs)
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row per edge, ready for ``pandas.DataFrame`` or ``polars.DataFrame``."""

@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.progress import track
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -192,6 +194,8 @@ class BestCells:
     def add(self, values: NDArray[np.float64], labels: NDArray[Any]) -> None:
         """Look at some more labels: values ``(n_documents, n_columns)``, and which labels."""
         columns = np.broadcast_to(labels.astype(np.int32), values.shape)
+        if values.shape[1] > 2 * self._top and (np.diff(labels) > 0).all():
+            values, columns = _best_columns(values, columns, self._top)
         both = np.hstack([self._values, values]), np.hstack([self._labels, columns])
         if both[0].shape[1] > self._top:
             keep = np.lexsort((both[1], -both[0]), axis=1)[:, : self._top]
@@ -213,6 +217,17 @@ class BestCells:
         )
 
 
+def _best_columns(
+    values: NDArray[np.float64], columns: NDArray[np.int32], top: int
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Return the best of each row without sorting it; of equal ones those to the left."""
+    least = np.partition(values, -top, axis=1)[:, -top, None]
+    better, ties = values > least, values == least
+    wanted = top - np.count_nonzero(better, axis=1)[:, None]
+    keep = better | (ties & (np.cumsum(ties, axis=1) <= wanted))
+    return values[keep].reshape(-1, top), columns[keep].reshape(-1, top)
+
+
 #: Cells of a dense block from which candidates are picked.
 _PICKED = 2**22
 
@@ -231,7 +246,7 @@ def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> spar
     """
     check_top(top)
     step, parts = max(1, _PICKED // max(n_labels, 1)), []
-    for start in range(0, max(n_documents, 1), step):
+    for start in track(range(0, max(n_documents, 1), step), "candidates"):
         values = np.asarray(log_odds(slice(start, min(start + step, n_documents))))
         best = BestCells(len(values), n_labels, top)
         best.add(values, np.arange(n_labels))

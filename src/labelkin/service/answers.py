@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.explain.contributions import Explanation, Posterior
-from labelkin.explain.label_graph import LabelGraph, circle_order, label_graph
+from labelkin.explain.label_graph import LabelEdge, LabelGraph, circle_order, label_graph
 from labelkin.explain.terms import explain_terms
 from labelkin.label_matrix import best_labels as best_columns
 from labelkin.label_matrix import read_known, spread_out
@@ -29,8 +29,8 @@ from labelkin.text.words import surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
-#: Graphs that were asked for, as long as what they were made from is in use.
-_graphs: WeakKeyDictionary[LabelRescorer, dict[tuple[int, int], LabelGraph]] = WeakKeyDictionary()
+#: What is known of every two labels, as long as what it was made from is in use.
+_graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
 
 
 def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Suggestions:
@@ -200,12 +200,13 @@ def _content_reasons(
 def search_labels(model: ServedModel, query: str, limit: int, offset: int) -> messages.LabelList:
     """Return the labels that contain a text, in any case; those that begin with it come first."""
     wanted = query.casefold().strip()
-    places = [(name.casefold().find(wanted), name) for name in model.names]
-    found = sorted((place > 0, name.casefold(), name) for place, name in places if place >= 0)
+    places = [(folded.find(wanted), name) for folded, name in model.in_order]
+    first = [name for place, name in places if place == 0]
+    found = first + [name for place, name in places if place > 0]
     documents = _documents(model.snapshot)
     labels = [
         messages.LabelCount(label=name, documents=documents[model.column[name]])
-        for _, _, name in found[offset : offset + limit]
+        for name in found[offset : offset + limit]
     ]
     return messages.LabelList(labels=labels, total=len(found))
 
@@ -214,7 +215,7 @@ def related_labels(model: ServedModel, label: str, limit: int) -> messages.Relat
     """Return the labels that speak most for a label or against it, strongest first."""
     _check_names(model, [label])
     snapshot, column = model.snapshot, model.column[label]
-    edges = _graph(snapshot, 0, 0).related(model.labels[column], limit)
+    edges = _graph(snapshot).related(model.labels[column], limit)
     strongest = sorted(edges, key=lambda edge: -abs(edge.to_second))[:limit]
     documents = _documents(snapshot)[column]
     return messages.RelatedLabels.model_validate(
@@ -222,23 +223,34 @@ def related_labels(model: ServedModel, label: str, limit: int) -> messages.Relat
     )
 
 
-def label_map(model: ServedModel, attractions: int, repulsions: int) -> messages.LabelMap:
-    """Return the strongest edges between labels, and the labels on a circle, kin beside kin."""
+def label_map(
+    model: ServedModel, attractions: int, repulsions: int, label: str | None = None
+) -> messages.LabelMap:
+    """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
+
+    Of all labels; or of one, in the middle, and of its neighbours with each other.
+    """
     snapshot = model.snapshot
-    edges = _graph(snapshot, attractions, repulsions).edges
-    names = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
-    documents = _documents(snapshot)
+    graph = _graph(snapshot)
+    if label is None:
+        edges: Sequence[LabelEdge] = graph.pairs.strongest(attractions, repulsions)
+    else:
+        _check_names(model, [label])
+        edges = graph.around(model.labels[model.column[label]], attractions, repulsions).edges
+    ring = circle_order([(edge.first, edge.second, edge.strength) for edge in edges])
+    names = [name for name in map(str, ring) if name != label]
     angles = 2 * np.pi * np.arange(len(names)) / max(len(names), 1)
+    places = zip(names, (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True)
+    middle = [] if label is None else [(label, 0.5, 0.5)]
+    documents = _documents(snapshot)
     nodes = [
         messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
-        for name, x, y in zip(
-            map(str, names), (1 + np.cos(angles)) / 2, (1 + np.sin(angles)) / 2, strict=True
-        )
+        for name, x, y in (*middle, *places)
     ]
     return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges})
 
 
-def _graph(snapshot: Snapshot, attractions: int, repulsions: int) -> LabelGraph:
+def _graph(snapshot: Snapshot) -> LabelGraph:
     rescorer = snapshot.rescorer
     if rescorer.label_weights_ is None:
         raise ProblemError(
@@ -247,10 +259,9 @@ def _graph(snapshot: Snapshot, attractions: int, repulsions: int) -> LabelGraph:
             "Related labels need label evidence with a weight per pair of labels, and this model "
             "has another kind. Train with LogisticLabels or SVMLabels.",
         )
-    made = _graphs.setdefault(rescorer, {})
-    if (attractions, repulsions) not in made:
-        made[attractions, repulsions] = label_graph(rescorer, attractions, repulsions)
-    return made[attractions, repulsions]
+    if rescorer not in _graphs:
+        _graphs[rescorer] = label_graph(rescorer, 0, 0)
+    return _graphs[rescorer]
 
 
 def _documents(snapshot: Snapshot) -> list[float]:

@@ -152,11 +152,11 @@ async def list_related(asked: Asked, label: str, limit: Listed = 10) -> messages
 
 @router.get("/{model_id}/graph", responses=declared(409))
 async def draw_graph(
-    asked: Asked, attractions: Edges = 20, repulsions: Edges = 10
+    asked: Asked, attractions: Edges = 20, repulsions: Edges = 10, label: str | None = None
 ) -> messages.LabelMap:
-    """Draw the labels that attract and repel each other most."""
+    """Draw the labels that attract and repel each other most; or one label and its neighbours."""
     do = asked.service.workers.do
-    return await do(answers.label_map, asked.model, attractions, repulsions)
+    return await do(answers.label_map, asked.model, attractions, repulsions, label)
 
 
 @router.post("/{model_id}/documents", status_code=201)

@@ -92,6 +92,8 @@ class ServedModel:
         The names again, for readers.
     column : dict
         Name → column.
+    in_order : list of pairs
+        The names in any case, and as they are, as a list of them is in order.
     snapshot : Snapshot
         What it has learned by now; replaced as a whole.
     unknown : Counter
@@ -105,8 +107,10 @@ class ServedModel:
         self.pipeline, self.classifier = _text_classifier(load(path), path)
         self.labels: list[Any] = self.classifier.label_names_.tolist()
         self.names = [str(label) for label in self.labels]
-        self.name_array = np.array(self.names)
+        # The texts themselves, which know their hashes: each request looks some of them up.
+        self.name_array = np.array(self.names, dtype=object)
         self.column = {label: j for j, label in enumerate(self.names)}
+        self.in_order = sorted((name.casefold(), name) for name in self.names)
         if len(self.column) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(

@@ -19,6 +19,8 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
+from labelkin.progress import track
+
 Engine = Literal["inverted_index", "blocked_product"]
 
 # Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
@@ -124,7 +126,8 @@ def similar_documents(
     # products, and asking for it takes milliseconds.
     with nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas"):
         found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(block)(start=start, stop=min(start + size, rows.shape[0])) for start in starts
+            delayed(block)(start=start, stop=min(start + size, rows.shape[0]))
+            for start in track(starts, "documents like others")
         )
     return sparse.vstack(found, format="csr")
 

@@ -22,6 +22,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix.cells import Cells
+from labelkin.progress import track
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]
@@ -226,7 +227,8 @@ def fit_logistic_layer(
     parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(solve_block)(shared, block(labels), fixed[:, labels], tol) for labels in parts
+            delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
+            for labels in track(parts, "labels by the others")
         )
     weights, sweeps = np.zeros_like(middle), np.zeros(n_labels, dtype=np.int64)
     for labels, (found, steps) in zip(parts, solved, strict=True):

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.odds import count_log_odds
+from labelkin.progress import track
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING, LinearTerm
 
 Array = NDArray[Any]
@@ -165,7 +166,8 @@ def fit_neighbourhoods(
     fit = _pick(engine)
     settings = Settings(most, LEAST, rest, tol)
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(fit)(part, sets, labels, settings, found) for part in _parts(n_labels)
+        delayed(fit)(part, sets, labels, settings, found)
+        for part in track(list(_parts(n_labels)), "labels and their neighbours")
     )
     return _as_term(found, rest)
 

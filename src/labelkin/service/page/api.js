@@ -36,8 +36,15 @@ export const findLabels = (model, q, signal) =>
 export const related = (model, label, signal) =>
   request(path(model, "related"), { query: { label, limit: 10 }, signal });
 
-export const graph = (model) =>
-  request(path(model, "graph"), { query: { attractions: 20, repulsions: 10 } });
+/** The strongest edges of all labels; or those of one, and of its neighbours with each other. */
+export const graph = (model, label = null, signal) =>
+  request(path(model, "graph"), {
+    query:
+      label === null
+        ? { attractions: 20, repulsions: 10 }
+        : { attractions: 12, repulsions: 4, label },
+    signal,
+  });
 
 export const reviewState = () => request("review");
 

@@ -31,11 +31,17 @@ const grid = new SuggestionGrid(find("grid"));
 const chosen = new ChosenLabels();
 const panel = new ExplanationPanel();
 const search = new LabelSearch({
+  name: "search",
   search: (q, signal) => api.findLabels(store.now.model, q, signal),
   stateOf: (label) => store.stateOf(label),
   onTrouble: showTrouble,
 });
-const map = new LabelMap({ load: api.graph, loadRelated: api.related, onTrouble: showTrouble });
+const map = new LabelMap({
+  load: api.graph,
+  loadRelated: api.related,
+  search: api.findLabels,
+  onTrouble: showTrouble,
+});
 
 let models = [];
 let saving = false;

@@ -1,6 +1,7 @@
 /** The label map: which labels attract and repel each other, as a graph and as a table. */
 
 import { draw, find, make, setAttribute } from "./dom.js";
+import { LabelSearch } from "./label_search.js";
 import { Latest } from "./latest.js";
 import { edgeTable, introduction, relatedLabels } from "./map_details.js";
 import { pushApart } from "./map_layout.js";
@@ -11,24 +12,37 @@ const MARGIN = 30;
 /** How far from the middle a line bends, in parts of the way to where it would be straight. */
 const BEND = 0.6;
 
-/** `load(model)` gives the graph, `loadRelated(model, label, signal)` the labels related to one. */
+/**
+ * `load(model, label, signal)` gives the graph of all labels (null) or of one and its neighbours,
+ * `loadRelated(model, label, signal)` the labels related to one, `search(model, q, signal)` labels.
+ */
 export class LabelMap extends EventTarget {
   #dialog = find("map");
   #canvas = find("map-canvas");
   #table = find("map-table");
   #details = find("map-details");
   #latest = new Latest();
+  #graphs = new Latest();
   #graph = null;
+  #whole = null; // the graph of all labels, when another one is shown
   #model = null;
   #selected = null;
 
-  constructor({ load, loadRelated, onTrouble }) {
+  constructor({ load, loadRelated, search, onTrouble }) {
     super();
     this.load = load;
     this.loadRelated = loadRelated;
     this.onTrouble = onTrouble;
     find("map-as-graph").addEventListener("click", () => this.#view("graph"));
     find("map-as-table").addEventListener("click", () => this.#view("table"));
+    find("map-of-all").addEventListener("click", () => this.#show(this.#whole, null));
+    const found = new LabelSearch({
+      name: "map-search",
+      search: (q, signal) => search(this.#model, q, signal),
+      stateOf: () => "open",
+      onTrouble: (problem) => this.#complain(problem),
+    });
+    found.addEventListener("choose", ({ detail }) => this.#showAround(detail.label));
     new ResizeObserver(() => this.#redraw()).observe(this.#canvas);
   }
 
@@ -37,18 +51,44 @@ export class LabelMap extends EventTarget {
     this.chosen = new Set(chosen);
     this.#dialog.showModal();
     try {
-      if (this.#model !== model) this.#graph = await this.load(model);
+      if (this.#model !== model) {
+        this.#whole = await this.load(model);
+        this.#graph = this.#whole;
+        this.#selected = null;
+      }
     } catch (problem) {
       this.#dialog.close();
       this.onTrouble(problem);
       return;
     }
-    if (this.#model !== model) this.#selected = null;
     this.#model = model;
+    this.#show(this.#graph, this.#selected);
+  }
+
+  /** Show a graph, with one of its labels selected, or none. */
+  #show(graph, label) {
+    this.#graph = graph;
+    this.#selected = label;
     this.#drawnAt = "";
     this.#redraw();
-    this.#table.replaceChildren(edgeTable(this.#graph, (label) => this.#select(label)));
-    if (!this.#selected) this.#details.replaceChildren(introduction(this.#graph));
+    this.#table.replaceChildren(edgeTable(graph, (other) => this.#select(other)));
+    find("map-of-all").hidden = graph === this.#whole;
+    if (label === null) this.#details.replaceChildren(introduction(graph));
+    else this.#select(label);
+  }
+
+  /** Show a label and its neighbours, whether or not it is among the strongest of all. */
+  async #showAround(label) {
+    try {
+      const graph = await this.#graphs.run((signal) => this.load(this.#model, label, signal));
+      if (graph) this.#show(graph, label);
+    } catch (problem) {
+      this.#complain(problem);
+    }
+  }
+
+  #complain(problem) {
+    this.#details.replaceChildren(make("p", {}, problem.message));
   }
 
   #drawnAt = "";
@@ -174,9 +214,11 @@ export class LabelMap extends EventTarget {
         this.loadRelated(this.#model, label, signal),
       );
       if (!answer) return;
-      this.#details.replaceChildren(...relatedLabels(answer, (other) => this.#select(other)));
+      const onSelect = (other) => this.#select(other);
+      const onAround = () => this.#showAround(label);
+      this.#details.replaceChildren(...relatedLabels(answer, onSelect, onAround));
     } catch (problem) {
-      this.#details.replaceChildren(make("p", {}, problem.message));
+      this.#complain(problem);
     }
   }
 

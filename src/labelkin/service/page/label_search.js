@@ -1,4 +1,4 @@
-/** A combobox that finds any label of the model and adds it. */
+/** A combobox that finds any label of the model. */
 
 import { find, make, setText } from "./dom.js";
 import { Latest } from "./latest.js";
@@ -6,18 +6,26 @@ import { counted } from "./numbers.js";
 
 const PAUSE = 120;
 
-/** Sends "choose" {label}; `search(q, signal)` and `stateOf(label)` come from outside. */
+/**
+ * Sends "choose" {label}; `search(q, signal)` and `stateOf(label)` come from outside. The field
+ * has the id `name`, its list and its note `name-results` and `name-none`.
+ */
 export class LabelSearch extends EventTarget {
-  #input = find("search");
-  #list = find("search-results");
-  #none = find("search-none");
+  #name;
+  #input;
+  #list;
+  #none;
   #latest = new Latest();
   #active = -1;
   #shown = null; // what the list is an answer to
   #hasty = false; // Enter came before the answer
 
-  constructor({ search, stateOf, onTrouble }) {
+  constructor({ name, search, stateOf, onTrouble }) {
     super();
+    this.#name = name;
+    this.#input = find(name);
+    this.#list = find(`${name}-results`);
+    this.#none = find(`${name}-none`);
     this.search = search;
     this.stateOf = stateOf;
     this.onTrouble = onTrouble;
@@ -83,7 +91,7 @@ export class LabelSearch extends EventTarget {
       "li",
       {
         role: "option",
-        id: `search-option-${i}`,
+        id: `${this.#name}-option-${i}`,
         "data-label": label,
         "aria-selected": "false",
         "aria-disabled": state === "accepted" ? "true" : null,

@@ -17,8 +17,8 @@ export function introduction({ nodes, edges }) {
   return make("p", { class: "quiet" }, text);
 }
 
-/** The labels related to one: those it attracts and those it repels. */
-export function relatedLabels({ label, documents, related }, onSelect) {
+/** The labels related to one: those it attracts and those it repels; `onAround` draws them. */
+export function relatedLabels({ label, documents, related }, onSelect, onAround) {
   const side = (sign) =>
     related
       .filter(({ strength }) => sign * strength >= WORTH_TELLING)
@@ -34,11 +34,14 @@ export function relatedLabels({ label, documents, related }, onSelect) {
           ),
         ]
       : [];
+  const nothing = "No other label speaks clearly for it or against it.";
   return [
     make("h3", { dir: "auto" }, label),
     make("p", { class: "quiet" }, counted(documents, "document")),
+    make("button", { type: "button", class: "around", onclick: onAround }, "Map of its neighbours"),
     ...list("Attracts", side(1)),
     ...list("Repels", side(-1)),
+    ...(side(1).length + side(-1).length ? [] : [make("p", { class: "quiet" }, nothing)]),
   ];
 }
 

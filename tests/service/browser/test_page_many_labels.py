@@ -1,0 +1,79 @@
+"""A model of thousands of labels: any of them is found, added, and drawn with its neighbours."""
+
+import numpy as np
+import pytest
+from live_server import server_process
+from page_reader import labels, write
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, NearestNeighbours, storage
+from labelkin.text import TermWeights, WordCounts
+
+pytestmark = pytest.mark.xdist_group("browser")
+N_LABELS, N_DOCUMENTS, TOPIC = 3_000, 6_000, 4
+
+
+def name(j):
+    return f"subject {j:04d} of series {j // TOPIC:04d}"
+
+
+@pytest.fixture(scope="module")
+def many_file(tmp_path_factory):
+    """Four labels of a series go together, and every label has a word of its own."""
+    rng = np.random.default_rng(0)
+    first = np.concatenate([np.arange(N_LABELS), rng.integers(0, N_LABELS, N_DOCUMENTS - N_LABELS)])
+    second = first // TOPIC * TOPIC + rng.integers(0, TOPIC, N_DOCUMENTS)
+    sets = [sorted({name(j), name(k)}) for j, k in zip(first, second, strict=True)]
+    texts = [
+        f"word{j}x word{j}x word{k}x filler{rng.integers(50)}y"
+        for j, k in zip(first, second, strict=True)
+    ]
+    classifier = LabelDependenceClassifier(NearestNeighbours(top=20), evidence_weight=0.5)
+    steps = [WordCounts(stem=False, min_documents=1), TermWeights("tfidf"), classifier]
+    path = tmp_path_factory.mktemp("models") / "many.labelkin"
+    return storage.save(make_pipeline(*steps).fit(texts, sets), path)
+
+
+@pytest.fixture(scope="module")
+def server(many_file, tmp_path_factory):
+    journal = tmp_path_factory.mktemp("browser") / "journal.sqlite"
+    with server_process(many_file, journal) as process:
+        yield process
+
+
+def test_any_of_thousands_of_labels_is_found_and_added(page):
+    write(page, "word12x word13x")
+    assert name(12) in labels(page)[:4]
+    page.click("#search")
+    page.get_by_text("and 2,980 labels more").wait_for()
+    assert page.locator("#search-results [role=option]").count() == 20
+    page.fill("#search", "SUBJECT 2971")
+    page.keyboard.press("Enter")
+    page.locator("#accepted .chip-name", has_text=name(2971)).wait_for()
+    assert name(12) in labels(page)  # it is no candidate of the text, and the text keeps its own
+
+
+def test_a_label_and_its_neighbours_are_drawn(page, keep_picture):
+    page.click("#open-map")
+    page.locator(".node").first.wait_for()
+    n_whole = page.locator(".node").count()
+    assert n_whole <= 60
+    page.fill("#map-search", "subject 1702")
+    page.get_by_role("option", name=name(1702)).click()
+    page.locator("#map-details h3", has_text=name(1702)).wait_for()
+    shown = page.locator(".node").evaluate_all("nodes => nodes.map(node => node.dataset.label)")
+    kin = {name(j) for j in range(1700, 1704)}
+    assert name(1702) in shown
+    assert kin & set(shown) > {name(1702)}
+    assert len(shown) <= 17
+    keep_picture(page, "map-of-a-neighbourhood")
+    other = next(label for label in shown if label in kin and label != name(1702))
+    page.locator(f'.node[data-label="{other}"]').click()
+    page.locator("#map-details h3", has_text=other).wait_for()
+    page.get_by_role("button", name="Map of its neighbours").click()
+    page.locator(f'.node[data-label="{other}"][aria-pressed="true"]').wait_for()
+    page.get_by_role("button", name="All labels").click()
+    page.wait_for_function(
+        "wanted => document.querySelectorAll('.node').length === wanted", arg=n_whole
+    )
+    assert page.locator("#map-of-all").is_hidden()
