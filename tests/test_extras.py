@@ -16,7 +16,7 @@ EXTRAS = {
     "cli": ["jinja2", "rich", "typer"],
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
-    "rules": ["rdflib"],
+    "skos": ["rdflib"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
 }
 #: What a distribution is imported as, where that is another name.
@@ -67,7 +67,7 @@ solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
 """,
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.label_graph(model).plot()",
-    "rules": """
+    "skos": """
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")

@@ -349,7 +349,7 @@ labels.BLR = {classifier = "logistic"}
             ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("Stemmer", TRAIN, "text"),
-            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "rules"),
+            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "skos"),
             ("fastapi", ["serve", "m.labelkin"], "serve"),
         ],
         ids=lambda value: value if isinstance(value, str) else value[0],

@@ -232,7 +232,7 @@ class TestSkos:
 
     def test_without_rdflib_the_install_line_is_given(self, written, monkeypatch):
         monkeypatch.setitem(sys.modules, "rdflib", None)
-        with pytest.raises(ImportError, match=r'rdflib: pip install "labelkin\[rules\]"'):
+        with pytest.raises(ImportError, match=r'rdflib: pip install "labelkin\[skos\]"'):
             read_skos(written("pets.ttl", TURTLE))
 
 

@@ -119,7 +119,7 @@ def audit(
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
         loaded = reading.corpus(corpus)
-        from labelkin.cli import auditing, training
+        from labelkin.cli import auditing, training, vocabularies
         from labelkin.registry import part_class
 
         part: Any = slice(None) if all_documents else loaded.train
@@ -128,7 +128,7 @@ def audit(
         if not all_documents:
             names = [names[i] for i in loaded.train]
         auditing.check_auditable(given, corpus)
-        bound = rules and training.rules_between(given.names.tolist(), rules, quiet)
+        bound = rules and vocabularies.rules_between(given.names.tolist(), rules, quiet)
         steps = training.make_steps(loaded, content, words)
         X: Any = documents
         for step in steps:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -21,6 +21,7 @@ from labelkin.registry import Kind, check_name, names
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
+    from labelkin.vocabulary import LabelNames
 
 #: How a model file begins; labelkin.storage, which says so, takes scikit-learn to load.
 MODEL_START = b"\x89LABELKIN"
@@ -99,6 +100,30 @@ EvidenceWeight = Annotated[
 ]
 RulesFile = Annotated[
     Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
+]
+Vocab = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names for the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
+        "uri, label_en, …, notation.",
+    ),
+]
+LabelLanguage = Annotated[
+    str | None, typer.Option(metavar="CODE", help="Language of the labels' names, such as en.")
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL",
+        help="Give only this label and narrower ones, by URI, notation or name; may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL", help="Do not give this label, nor narrower ones; may be given again."
+    ),
 ]
 Stem = Annotated[bool, typer.Option(help="Reduce words to stems.")]
 Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
@@ -218,6 +243,30 @@ def load_model(path: Path) -> FittedModel:
     return fitted_model(load(path), str(path))
 
 
+def label_names(model: FittedModel, language: str | None) -> LabelNames:
+    """Return the labels of a model as people read them; a language it has not is an error."""
+    return _in_language(model.names, language)
+
+
+def vocabulary_names(labels: Sequence[Any], model: Any, language: str | None) -> LabelNames:
+    """Return the same for whatever model a file holds, also one without labels."""
+    from labelkin.vocabulary import LabelNames, vocabulary_of
+
+    return _in_language(LabelNames(labels, vocabulary_of(model)), language)
+
+
+def _in_language(names: LabelNames, language: str | None) -> LabelNames:
+    if language is None:
+        return names
+    if names.vocabulary is None:
+        raise ValueError(
+            "--label-language is of the names in a vocabulary, and the model has none. Train it "
+            "with --vocab."
+        )
+    names.vocabulary.shown_in(language)  # says which there are
+    return names
+
+
 def check_model(path: Path) -> None:
     """Raise for a model file that is not there."""
     if not path.exists():
@@ -238,6 +287,14 @@ def check_input(path: Path | None) -> None:
     """Raise for a file or folder that is named and not there."""
     if path is not None and not path.exists():
         raise FileNotFoundError(f"{path}: No such file, there is none in {path.absolute().parent}.")
+
+
+def check_vocabulary(vocab: str | None) -> None:
+    """Raise for a vocabulary that is neither a file nor comes with the package."""
+    if vocab is not None:
+        from labelkin.vocabulary.files import PACKAGED
+
+        check_input(None if vocab in PACKAGED else Path(vocab))
 
 
 def check_out(out: Path, source: str | Path) -> None:

@@ -50,12 +50,17 @@ def predict(
     columns: options.Columns = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    label_language: options.LabelLanguage = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Label many documents; answers come in their order, one line each.
 
     A document without an id is known by its number. The answers go to the disk batch by batch: if
     the work is stopped, the same command with --resume goes on, without a gap or a repetition.
+
+    A model with a vocabulary writes the names of labels beside them, in --label-language.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
 
@@ -90,12 +95,24 @@ def predict(
     fitted = options.load_model(model)
     fitted.check_texts(str(model))
     kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
-    layout = prediction.make_layout(kind, fitted.labels.tolist(), all_scores)
+    names = options.label_names(fitted, label_language)
+    allowed = names.allowed(include or (), exclude or ())
+    columns_given = allowed.nonzero()[0].tolist()
+    shown = names.all(label_language)
+    layout = prediction.make_layout(
+        kind,
+        [names.labels[j] for j in columns_given],
+        all_scores,
+        None if names.vocabulary is None else [shown[j] for j in columns_given],
+    )
     chosen: dict[str, object] = {"--format": kind, "--limit": limit, "--all-scores": all_scores}
     chosen |= {"--columns": columns, "--delimiter": delimiter}
+    chosen |= {"--include": include, "--exclude": exclude, "--label-language": label_language}
     begun = prediction.ResumeNote.of(model, chosen)
     rest = chain([first], documents)
-    batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit)
+    batches = prediction.answer_batches(
+        fitted, rest, batch=batch, limit=limit, allowed=None if allowed.all() else allowed
+    )
     if out is not None and resume:
         begun.check(out)
     to_stdout = prediction.Output(sys.stdout.buffer, durable=False)

@@ -38,6 +38,8 @@ def train(
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
     at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
     rules: options.RulesFile = None,
+    vocab: options.Vocab = None,
+    label_language: options.LabelLanguage = None,
     stem: options.Stem = True,
     language: options.Language = "english",
     stop_words: options.StopWords = "auto",
@@ -64,9 +66,12 @@ def train(
     Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro_f1
 
     Example:  labelkin train news.csv -o news.labelkin --columns text=body --content naive_bayes
+
+    Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
     options.check_corpus(corpus)
     options.check_input(rules)
+    options.check_vocabulary(vocab)
     options.check_input(journal)
     options.check_out(out, corpus)
     options.check_model_target(out)
@@ -82,14 +87,25 @@ def train(
     }
     with stage(f"reading {corpus}", quiet):
         loaded = reading.corpus(corpus)
-    from labelkin.cli import training
+    from labelkin.cli import training, vocabularies
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.registry import part_class
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule
+    from labelkin.vocabulary import LabelNames
 
     documents = training.training_documents(loaded, all_documents, journal, quiet)
+    concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
+    n_before = documents.labels.shape[1]
+    documents = documents._replace(labels=vocabularies.current_labels(documents.labels, concepts))
     label_names = documents.labels.names.tolist()
+    shown = LabelNames(label_names, concepts)
+    if concepts is not None:
+        vocabularies.check_matches(shown, vocab or loaded.name)
+        print_message(f"{vocabularies.describe(shown)}.", quiet)
+        if n_before > len(label_names):
+            n_merged = n_before - len(label_names)
+            print_message(f"{n_merged} labels were merged into their successors.", quiet)
     rule = as_rule(cut, "log_odds")
     limited = at_least > 0 or at_most is not None
     classifier = LabelDependenceClassifier(
@@ -98,15 +114,17 @@ def train(
         variant,
         weight,
         LabelLimits(rule, at_least, at_most) if limited else rule,
-        None if rules is None else training.rules_between(label_names, rules, quiet),
+        None if rules is None else vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )
     steps = training.make_steps(loaded, content, words)
     size = {"documents": documents.labels.shape[0], "labels": len(label_names)}
     sizes = ", ".join(f"{number:,} {name}" for name, number in size.items())
-    print_message(f"{sizes}: {listed(label_names)}.", quiet)
+    print_message(f"{sizes}: {listed(shown.all())}.", quiet)
     model, scores = training.train_model(documents, steps, classifier, quiet)
+    if concepts is not None:
+        classifier.concepts_ = concepts
     summary = {
         "corpus": loaded.name,
         "source": loaded.source,
@@ -122,6 +140,7 @@ def train(
             **({} if top is None else {"top": str(top)}),
             "part": "all" if all_documents else "train",
         },
+        **({} if concepts is None else {"vocabulary": concepts.name}),
         **({} if documents.journal is None else {"journal": documents.journal}),
         "cross_validated": scores,
     }

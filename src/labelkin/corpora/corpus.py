@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
@@ -42,6 +42,8 @@ class Corpus:
         The documents' own names, ``(n_documents,)``, where they have any.
     terms : ndarray, optional
         Names of the features, ``(n_features,)``, where they have any.
+    label_names : mapping of str to str
+        What people call the labels, where the corpus says it: URI → name.
 
     Examples
     --------
@@ -63,6 +65,7 @@ class Corpus:
     features: Features = "text"
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
+    label_names: Mapping[str, str] = field(default_factory=dict)
 
     def names(self) -> list[str]:
         """Return what the documents are called: their ids, or their numbers from 1."""

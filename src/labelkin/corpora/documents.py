@@ -74,6 +74,8 @@ class Document(NamedTuple):
         Its known labels, ``{"accepted": (…), "rejected": (…)}``, where it has any.
     split : {"train", "test"} or None
         What it is for, where the source says so.
+    label_names : mapping of str to str or None
+        Names of labels that stand beside them, as in Annif's folders.
     """
 
     number: int
@@ -83,6 +85,7 @@ class Document(NamedTuple):
     labels: tuple[str, ...] | None = None
     known: Mapping[str, tuple[str, ...]] | None = None
     split: Split | None = None
+    label_names: Mapping[str, str] | None = None
 
     @property
     def text(self) -> str:
@@ -348,8 +351,13 @@ class Documents:
             # A document of either part may be called alike: the part is in the id.
             ident = text.stem if self.split is None else f"{self.split}/{text.stem}"
             content = "".join(decoded_lines(text, self.encoding))
-            labels = None if file is None else _subjects(file, self.encoding)
-            yield Document(number, text.name, {"text": content}, ident, labels, None, self.split)
+            names = None if file is None else _subjects(file, self.encoding)
+            labels = None if names is None else tuple(names)
+            named = {label: name for label, name in (names or {}).items() if name}
+            texts_by_view = {"text": content}
+            yield Document(
+                number, text.name, texts_by_view, ident, labels, None, self.split, named or None
+            )
 
 
 def format_of(path: Path) -> Format:
@@ -497,15 +505,18 @@ def _subject_files(folder: Path, texts: Sequence[Path], *, needed: bool) -> list
     return list(found.values())
 
 
-def _subjects(file: Path, encoding: str) -> tuple[str, ...]:
+def _subjects(file: Path, encoding: str) -> dict[str, str]:
+    """Return the labels in a file of them, each with the name that stands beside it, or none."""
     lines = [line.strip() for line in decoded_lines(file, encoding)]
     if file.suffix == ".key":
-        return tuple(line for line in lines if line)
-    return tuple(
-        _uri(line.split("\t")[0].strip(), f"{file.name}, line {number}")
-        for number, line in enumerate(lines, start=1)
-        if line
-    )
+        return {line: "" for line in lines if line}
+    subjects: dict[str, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if line:
+            uri, _, name = line.partition("\t")
+            label = _uri(uri.strip(), f"{file.name}, line {number}")
+            subjects[label] = name.partition("\t")[0].strip() or subjects.get(label, "")
+    return subjects
 
 
 def _delimiter_hint(header: Sequence[str]) -> str:

@@ -183,6 +183,9 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         )
     _check_distinct_ids(kept)
     train, test = _parts(kept)
+    names: dict[str, str] = {}
+    for document in kept:
+        names |= document.label_names or {}
     return Corpus(
         name=name or stem_of(path),
         documents=object_array([document.text for document in kept]),
@@ -192,6 +195,7 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
         source=str(path),
         licence="not stated in the file",
+        label_names=names,
     )
 
 

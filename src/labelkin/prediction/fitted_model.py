@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
+from labelkin.vocabulary import LabelNames, vocabulary_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,11 @@ class FittedModel:
     def labels(self) -> NDArray[Any]:
         """The labels, ``(n_labels,)``."""
         return np.asarray(self.classifier.label_names_)
+
+    @cached_property
+    def names(self) -> LabelNames:
+        """The labels as people read them, by the vocabulary that the model carries."""
+        return LabelNames(self.labels.tolist(), vocabulary_of(self.classifier))
 
     @property
     def takes_texts(self) -> bool:
@@ -127,7 +134,7 @@ class Answer(NamedTuple):
     given : ndarray of int
         Columns of the labels it is given, most probable first.
     probabilities : ndarray, (n_labels,)
-        Of all labels.
+        Of all labels; of those that may be given, where some may not.
     """
 
     id: str | int
@@ -141,6 +148,7 @@ def answer_batches(
     *,
     batch: int | None = None,
     limit: int | None = None,
+    allowed: NDArray[np.bool_] | None = None,
 ) -> Iterator[list[Answer]]:
     """Answer documents batch by batch; memory holds one batch.
 
@@ -154,6 +162,8 @@ def answer_batches(
         How many are answered together; ``None``: 1,000, or fewer where there are many labels.
     limit : int, optional
         The most labels that a document is given; ``None``: as many as the thresholds decide.
+    allowed : ndarray of bool, (n_labels,), optional
+        Which labels may be given; answers count their columns. ``None``: all.
     """
     if limit is not None and limit < 1:
         raise ValueError(f"limit must be at least 1, got {limit!r}.")
@@ -164,14 +174,25 @@ def answer_batches(
             "with other thresholds, or predict in Python (labelkin.load)."
         )
     size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
-    return (_answer(model, block, limit) for block in in_blocks(documents, size))
+    return (_answer(model, block, limit, allowed) for block in in_blocks(documents, size))
 
 
-def _answer(model: FittedModel, documents: list[Document], limit: int | None) -> list[Answer]:
+def _answer(
+    model: FittedModel,
+    documents: list[Document],
+    limit: int | None,
+    allowed: NDArray[np.bool_] | None,
+) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
-    given = best_labels(log_odds, limit, model.decide(log_odds))
-    return list(map(Answer, names, given, model.probabilities(log_odds)))
+    if allowed is None:
+        given = best_labels(log_odds, limit, model.decide(log_odds))
+        return list(map(Answer, names, given, model.probabilities(log_odds)))
+    probabilities = model.probabilities(log_odds)[:, allowed]
+    log_odds[:, ~allowed] = -np.inf  # for thresholds that count labels they are none
+    decided = np.asarray(model.decide(log_odds), dtype=np.bool_)[:, allowed]
+    given = best_labels(log_odds[:, allowed], limit, decided)
+    return list(map(Answer, names, given, probabilities))
 
 
 def _name(document: Document) -> str | int:

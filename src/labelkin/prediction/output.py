@@ -47,7 +47,12 @@ class Layout:
     id_of: Callable[[str], str]
 
 
-def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> Layout:
+def make_layout(
+    kind: str,
+    labels: Sequence[Any],
+    all_scores: bool = False,
+    names: Sequence[str] | None = None,
+) -> Layout:
     """Return how answers are written.
 
     Parameters
@@ -58,6 +63,8 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
         The labels of the model, in column order.
     all_scores : bool, default False
         Whether the probability of every label is written, not only of those that are given.
+    names : sequence of str, optional
+        What people call the labels, written beside those that are given; ``None``: nothing is.
 
     Examples
     --------
@@ -73,7 +80,7 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
     if kind not in LAYOUTS:
         listed = ", ".join(map(repr, LAYOUTS))
         raise ValueError(f"The format of answers must be one of {listed}, got {kind!r}.")
-    return LAYOUTS[kind]([str(label) for label in labels], all_scores)
+    return LAYOUTS[kind]([str(label) for label in labels], all_scores, names)
 
 
 @dataclass(frozen=True)
@@ -244,12 +251,13 @@ class ResumeNote:
         _note_path(out).unlink(missing_ok=True)
 
 
-def _json_layout(labels: list[str], all_scores: bool) -> Layout:
+def _json_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
     def line(answer: Answer) -> str:
         shown = range(len(labels)) if all_scores else answer.given.tolist()
         record = {
             "id": answer.id,
             "labels": [labels[j] for j in answer.given],
+            **({} if names is None else {"names": [names[j] for j in answer.given]}),
             "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
         }
         return json.dumps(record, ensure_ascii=False) + "\n"
@@ -257,7 +265,9 @@ def _json_layout(labels: list[str], all_scores: bool) -> Layout:
     return Layout("", line, lambda text: str(json.loads(text)["id"]))
 
 
-def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Layout:
+def _table_layout(
+    labels: list[str], all_scores: bool, names: Sequence[str] | None, *, delimiter: str
+) -> Layout:
     wrong = [label for label in labels if SEPARATOR in label or len(label.splitlines()) > 1]
     if wrong:
         raise ValueError(
@@ -272,16 +282,23 @@ def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Lay
         shown = slice(None) if all_scores else answer.given
         numbers = [_rounded(p) for p in answer.probabilities[shown]]
         scores = numbers if all_scores else [SEPARATOR.join(map(str, numbers))]
-        return row(answer.id, SEPARATOR.join(labels[j] for j in answer.given), *scores)
+        given = SEPARATOR.join(labels[j] for j in answer.given)
+        return row(answer.id, given, *called(answer), *scores)
 
+    def called(answer: Answer) -> list[str]:
+        # A name may have what separates them; the labels, which programs read, do not.
+        plain = [] if names is None else [names[j].replace(SEPARATOR, ",") for j in answer.given]
+        return [] if names is None else [SEPARATOR.join(plain)]
+
+    more = [] if names is None else ["names"]
     return Layout(
-        row("id", "labels", *(labels if all_scores else ["probabilities"])),
+        row("id", "labels", *more, *(labels if all_scores else ["probabilities"])),
         line,
         lambda text: plain_cell(next(csv.reader([text], delimiter=delimiter))[0]),
     )
 
 
-LAYOUTS: dict[str, Callable[[list[str], bool], Layout]] = {
+LAYOUTS: dict[str, Callable[[list[str], bool, Sequence[str] | None], Layout]] = {
     "jsonl": _json_layout,
     "csv": partial(_table_layout, delimiter=","),
     "tsv": partial(_table_layout, delimiter="\t"),

@@ -122,41 +122,56 @@ async def list_models(service: Service) -> messages.ModelList:
     return messages.ModelList(models=[_info(model) for model in service.models.values()])
 
 
-@router.post("/{model_id}/suggest")
+@router.post("/{model_id}/suggest", response_model_exclude_defaults=True)
 async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> messages.Suggestions:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
     return await asked.service.workers.do(answers.suggest, asked.model, request)
 
 
-@router.post("/{model_id}/explain", responses=declared(409))
+@router.post("/{model_id}/explain", responses=declared(409), response_model_exclude_defaults=True)
 async def explain_label(request: messages.ExplainRequest, asked: Asked) -> messages.Explained:
     """Explain which words and which other labels speak for a label of a text, and against it."""
     request.check(asked.service.limits)
     return await asked.service.workers.do(answers.explain, asked.model, request)
 
 
-@router.get("/{model_id}/labels")
+@router.get("/{model_id}/labels", response_model_exclude_defaults=True)
 async def list_labels(
-    asked: Asked, q: str = "", limit: Listed = 20, offset: Annotated[int, Query(ge=0)] = 0
+    asked: Asked,
+    q: str = "",
+    limit: Listed = 20,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    language: messages.Language = None,
 ) -> messages.LabelList:
-    """Search the labels by a part of their names, in any case; first those that begin with it."""
-    return await asked.service.workers.do(answers.search_labels, asked.model, q, limit, offset)
+    """Search the labels by a part of their names, in any case; first those that begin with it.
+
+    Those of a vocabulary are found by alternative labels and notations, too.
+    """
+    do = asked.service.workers.do
+    return await do(answers.search_labels, asked.model, q, limit, offset, language)
 
 
-@router.get("/{model_id}/related", responses=declared(409))
-async def list_related(asked: Asked, label: str, limit: Listed = 10) -> messages.RelatedLabels:
+@router.get("/{model_id}/related", responses=declared(409), response_model_exclude_defaults=True)
+async def list_related(
+    asked: Asked, label: str, limit: Listed = 10, language: messages.Language = None
+) -> messages.RelatedLabels:
     """List the labels that speak most for a label or against it."""
-    return await asked.service.workers.do(answers.related_labels, asked.model, label, limit)
+    do = asked.service.workers.do
+    return await do(answers.related_labels, asked.model, label, limit, language)
 
 
-@router.get("/{model_id}/graph", responses=declared(409))
+@router.get("/{model_id}/graph", responses=declared(409), response_model_exclude_defaults=True)
 async def draw_graph(
-    asked: Asked, attractions: Edges = 20, repulsions: Edges = 10, label: str | None = None
+    asked: Asked,
+    attractions: Edges = 20,
+    repulsions: Edges = 10,
+    label: str | None = None,
+    language: messages.Language = None,
 ) -> messages.LabelMap:
     """Draw the labels that attract and repel each other most; or one label and its neighbours."""
     do = asked.service.workers.do
-    return await do(answers.label_map, asked.model, attractions, repulsions, label)
+    return await do(answers.label_map, asked.model, attractions, repulsions, label, language)
 
 
 @router.post("/{model_id}/documents", status_code=201)
@@ -211,7 +226,7 @@ async def answer_issue(request: messages.ReviewAnswer, service: Service) -> mess
 
 
 def _info(model: ServedModel) -> messages.ModelInfo:
-    rescorer = model.classifier.rescorer_
+    rescorer, vocabulary = model.classifier.rescorer_, model.shown.vocabulary
     return messages.ModelInfo(
         id=model.id,
         name=model.title,
@@ -221,4 +236,7 @@ def _info(model: ServedModel) -> messages.ModelInfo:
         content=type(model.classifier.content_).__name__,
         evidence_weight=rescorer.evidence_weight_,
         summary=model.header.summary,
+        vocabulary=None if vocabulary is None else vocabulary.name,
+        languages=[] if vocabulary is None else list(vocabulary.languages),
+        language=None if vocabulary is None else vocabulary.language,
     )

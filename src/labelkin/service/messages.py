@@ -44,6 +44,10 @@ def _no_boolean(value: Any) -> Any:
 Text = Annotated[str, AfterValidator(_of_whole_characters)]
 #: Labels may be numbers; over HTTP all of them are texts.
 Name = Annotated[str, BeforeValidator(str)]
+#: The language that names of labels are wanted in; where there are none, they come in another.
+Language = Annotated[str | None, Field(max_length=100)]
+#: Label → what people call it, of the labels in an answer; none where the model has no vocabulary.
+Names = dict[str, str]
 
 
 class LabelledDocument(BaseModel):
@@ -67,12 +71,14 @@ class SuggestRequest(LabelledDocument):
     """Asks for the most probable of the labels that are open."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = 20
+    language: Language = None
 
 
 class ExplainRequest(LabelledDocument):
     """Asks why a label has the probability it has."""
 
     label: Annotated[Text, Field(min_length=1)]
+    language: Language = None
 
 
 class ModelInfo(BaseModel):
@@ -86,6 +92,9 @@ class ModelInfo(BaseModel):
     content: str
     evidence_weight: float
     summary: dict[str, Any] | None
+    vocabulary: str | None = None
+    languages: list[str] = []
+    language: str | None = None
 
 
 class ModelList(BaseModel):
@@ -119,6 +128,7 @@ class Suggestions(BaseModel):
     known: list[KnownLabel]
     n_words: int | None
     learned: int
+    names: Names = {}
 
 
 class LabelContribution(BaseModel):
@@ -169,6 +179,7 @@ class Explained(BaseModel):
     terms_rest: float
     content_constant: float
     neighbours: list[Neighbour]
+    names: Names = {}
 
 
 class LabelCount(BaseModel):
@@ -178,11 +189,18 @@ class LabelCount(BaseModel):
     documents: float
 
 
+class LabelFound(LabelCount):
+    """A label that was searched for; what has matched, where that is not the name shown."""
+
+    matched: str | None = None
+
+
 class LabelList(BaseModel):
     """Some of the labels that were searched for, and how many were found."""
 
-    labels: list[LabelCount]
+    labels: list[LabelFound]
     total: int
+    names: Names = {}
 
 
 class Edge(BaseModel):
@@ -210,6 +228,7 @@ class RelatedLabels(BaseModel):
     label: str
     documents: float
     related: list[Edge]
+    names: Names = {}
 
 
 class Node(BaseModel):
@@ -226,6 +245,7 @@ class LabelMap(BaseModel):
 
     nodes: list[Node]
     edges: list[Edge]
+    names: Names = {}
 
 
 class Saved(BaseModel):

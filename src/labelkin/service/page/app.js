@@ -10,6 +10,7 @@ import { ExplanationPanel } from "./explanation.js";
 import { LabelMap } from "./label_map.js";
 import { LabelSearch } from "./label_search.js";
 import { showCurrentModel, showModels } from "./models.js";
+import { forgetNames, nameOf, showLanguages } from "./names.js";
 import { announce, clearTrouble, showTrouble, startNotices, toast } from "./notices.js";
 import { count, counted } from "./numbers.js";
 import { copyText, downloadText, fileName, resultOf, withImplied } from "./saving.js";
@@ -61,7 +62,7 @@ async function start() {
   showModels(models, switchModel);
   if (models.some(({ id }) => id === store.now.model)) asker.ask(0, "start");
   else store.change({ model: models[0]?.id ?? null, accepted: [], rejected: [], explained: null });
-  showCurrentModel(models, store.now.model);
+  showModel();
   showReviewLink();
 }
 
@@ -71,12 +72,19 @@ async function showReviewLink() {
   find("to-review").hidden = !total;
 }
 
+/** Show which model answers, and in which languages it has names. */
+function showModel() {
+  showCurrentModel(models, store.now.model);
+  const model = models.find(({ id }) => id === store.now.model);
+  if (model) showLanguages(model, () => asker.ask(0, "language"));
+}
+
 // What the person does
 
 function decide(label, state) {
   if (label === null) return;
   const follow = store.now.explained === label && grid.hasFocus;
-  said = `${{ accepted: "Accepted", rejected: "Rejected", open: "Removed" }[state]} ${label}.`;
+  said = `${{ accepted: "Accepted", rejected: "Rejected", open: "Removed" }[state]} ${nameOf(label)}.`;
   announce(said);
   if (state !== "open") grid.drop(label);
   store.decide(label, state);
@@ -216,7 +224,7 @@ function showAnswer({ next, before, cause }) {
 function showExplanation(reasons) {
   panel.show(reasons, store.stateOf(reasons.label));
   pane.highlight(reasons.terms ?? []);
-  setText(find("marks-label"), reasons.label);
+  setText(find("marks-label"), nameOf(reasons.label));
   find("marks-legend").hidden = !reasons.terms?.some(({ words }) => words.length);
 }
 
@@ -252,7 +260,10 @@ function connect() {
 
 function onChange({ keys, cause }) {
   showState();
-  if (keys.has("model")) showCurrentModel(models, store.now.model);
+  if (keys.has("model")) {
+    forgetNames();
+    showModel();
+  }
   if (keys.has("text") || keys.has("model")) asker.shorten();
   if (keys.has("explained")) openOrClosePanel();
   const isTyped = cause === "edit" && keys.has("text");

@@ -1,5 +1,6 @@
 /** How probabilities move from one answer to the next, and how that is said. */
 
+import { nameOf } from "./names.js";
 import { percent } from "./numbers.js";
 
 const MENTIONED = 0.02;
@@ -21,7 +22,7 @@ export function describeChanges(changes, suggestions) {
     .slice(0, MOST_MENTIONED)
     .map(
       ({ label, probability, change }) =>
-        `${label} ${change > 0 ? "rose" : "fell"} to ${percent(probability)}`,
+        `${nameOf(label)} ${change > 0 ? "rose" : "fell"} to ${percent(probability)}`,
     );
   return largest.length ? `${largest.join(", ")}.` : "Nothing else changed much.";
 }

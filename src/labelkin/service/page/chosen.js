@@ -1,6 +1,7 @@
 /** The labels that are decided: accepted and rejected, each with a way back. */
 
 import { find, icon, make, setText } from "./dom.js";
+import { nameOf, titleOf } from "./names.js";
 
 /** Sends "reopen" {label} and "explain" {label}. */
 export class ChosenLabels extends EventTarget {
@@ -23,8 +24,14 @@ export class ChosenLabels extends EventTarget {
     const list = this.#lists[state];
     const old = new Map([...list.children].map((chip) => [chip.dataset.key, chip]));
     const chips = [
-      ...labels.map((label) => [`person ${label}`, () => this.#chip(label, state)]),
-      ...byRule.map(({ label, because }) => [`rule ${label}`, () => ruleChip(label, because)]),
+      ...labels.map((label) => [
+        `person ${label} ${nameOf(label)}`,
+        () => this.#chip(label, state),
+      ]),
+      ...byRule.map(({ label, because }) => [
+        `rule ${label} ${nameOf(label)}`,
+        () => ruleChip(label, because),
+      ]),
     ];
     const wanted = chips.map(([key, build]) => {
       const chip = old.get(key) ?? build();
@@ -50,17 +57,17 @@ export class ChosenLabels extends EventTarget {
           type: "button",
           class: "chip-name",
           dir: "auto",
-          title: "Explain",
+          title: titleOf(label) ?? "Explain",
           onclick: send("explain"),
         },
-        label,
+        nameOf(label),
       ),
       make(
         "button",
         {
           type: "button",
           class: "chip-remove",
-          "aria-label": `Remove ${label} from the ${state} labels`,
+          "aria-label": `Remove ${nameOf(label)} from the ${state} labels`,
           title: "Remove",
           onclick: (event) => {
             const next = neighbour(event.currentTarget);
@@ -79,7 +86,7 @@ function ruleChip(label, because) {
   return make(
     "li",
     { class: "chip ruled" },
-    make("span", { class: "chip-name" }, label, make("small", {}, ` ${reason}`)),
+    make("span", { class: "chip-name" }, nameOf(label), make("small", {}, ` ${reason}`)),
   );
 }
 

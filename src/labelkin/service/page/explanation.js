@@ -8,6 +8,7 @@ import {
   sumTable,
   wordCell,
 } from "./explanation_tables.js";
+import { nameOf, titleOf } from "./names.js";
 import { percent, probabilityOf, signed } from "./numbers.js";
 
 const SHOWN = 8;
@@ -36,7 +37,7 @@ export class ExplanationPanel extends EventTarget {
   open(label) {
     if (label !== this.#label) {
       this.#whole.clear();
-      setText(this.#title, label);
+      setText(this.#title, nameOf(label));
       setText(this.#probability, "");
       this.#body.replaceChildren(make("p", { class: "quiet" }, "Asking why …"));
       this.#root.scrollTop = 0;
@@ -48,7 +49,8 @@ export class ExplanationPanel extends EventTarget {
   /** Show the explanation; `state` says whether the label is open, accepted or rejected. */
   show(explanation, state) {
     this.#last = explanation;
-    setText(this.#title, explanation.label);
+    setText(this.#title, nameOf(explanation.label));
+    this.#title.title = titleOf(explanation.label) ?? "";
     setText(this.#probability, percent(explanation.probability));
     for (const [name, button] of Object.entries(this.#buttons)) {
       setAttribute(button, "aria-pressed", name === state);
@@ -128,7 +130,7 @@ export class ExplanationPanel extends EventTarget {
           dir: "auto",
           onclick: () => this.#send("explain", { label }),
         },
-        label,
+        nameOf(label),
       ),
       " ",
       make("small", {}, known ? (value ? "accepted" : "rejected") : `predicted ${percent(value)}`),
@@ -215,7 +217,7 @@ function storyOf({ parts, probability, label }, state) {
     decided,
     "of all documents ",
     strong(probabilityOf(parts.prior)),
-    ` have ${label}; with this text it is `,
+    ` have ${nameOf(label)}; with this text it is `,
     strong(probabilityOf(parts.prior + parts.content)),
     ", with the other labels ",
     strong(probability),

@@ -5,6 +5,7 @@ import { LabelSearch } from "./label_search.js";
 import { Latest } from "./latest.js";
 import { edgeTable, introduction, relatedLabels } from "./map_details.js";
 import { pushApart } from "./map_layout.js";
+import { nameOf } from "./names.js";
 import { counted } from "./numbers.js";
 
 const LEAST = { width: 620, height: 420 };
@@ -130,7 +131,7 @@ export class LabelMap extends EventTarget {
     const edges = this.#graph.edges.filter((edge) => edge.first === label || edge.second === label);
     const nFor = edges.filter((edge) => edge.strength > 0).length;
     const description = [
-      label,
+      nameOf(label),
       counted(documents, "document"),
       counted(nFor, "attraction"),
       counted(edges.length - nFor, "repulsion"),
@@ -161,7 +162,7 @@ export class LabelMap extends EventTarget {
       },
       draw("title", {}, description),
       draw("rect", { rx: 6 }),
-      draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, label),
+      draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, nameOf(label)),
     );
   }
 

@@ -2,6 +2,7 @@
 
 import { find, make, setText } from "./dom.js";
 import { Latest } from "./latest.js";
+import { nameOf } from "./names.js";
 import { counted } from "./numbers.js";
 
 const PAUSE = 120;
@@ -84,9 +85,10 @@ export class LabelSearch extends EventTarget {
     if (option) this.#choose(option);
   }
 
-  #option({ label, documents }, i) {
+  #option({ label, documents, matched }, i) {
     const state = this.stateOf(label);
-    const note = state === "open" ? counted(documents, "document") : state;
+    const count = state === "open" ? counted(documents, "document") : state;
+    const note = matched ? `${matched} · ${count}` : count;
     return make(
       "li",
       {
@@ -96,7 +98,7 @@ export class LabelSearch extends EventTarget {
         "aria-selected": "false",
         "aria-disabled": state === "accepted" ? "true" : null,
       },
-      make("span", { dir: "auto" }, label),
+      make("span", { dir: "auto" }, nameOf(label)),
       make("small", {}, note),
     );
   }

@@ -1,6 +1,7 @@
 /** The label map in words: the labels related to one, and all edges as a table. */
 
 import { make } from "./dom.js";
+import { nameOf } from "./names.js";
 import { count, counted, signed } from "./numbers.js";
 
 /** Strengths below this are 0.0 when written. */
@@ -36,7 +37,7 @@ export function relatedLabels({ label, documents, related }, onSelect, onAround)
       : [];
   const nothing = "No other label speaks clearly for it or against it.";
   return [
-    make("h3", { dir: "auto" }, label),
+    make("h3", { dir: "auto" }, nameOf(label)),
     make("p", { class: "quiet" }, counted(documents, "document")),
     make("button", { type: "button", class: "around", onclick: onAround }, "Map of its neighbours"),
     ...list("Attracts", side(1)),
@@ -52,7 +53,7 @@ function relatedItem({ first, strength, n_both: both, n_expected: expected }, on
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(first) },
-      first,
+      nameOf(first),
     ),
     make("span", { class: "value" }, signed(strength)),
     make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
@@ -65,7 +66,7 @@ export function edgeTable({ edges }, onSelect) {
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
-      label,
+      nameOf(label),
     );
   const columns = ["Label", "Label", "Strength", "Together", "By chance"];
   return make(

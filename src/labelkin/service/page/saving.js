@@ -1,5 +1,7 @@
 /** The result as JSON: to the clipboard, to a file. */
 
+import { nameOf, titleOf } from "./names.js";
+
 /** The accepted labels, and those that follow from them by a rule (`known` of an answer). */
 export function withImplied(accepted, known) {
   const implied = known.filter(({ state, because }) => because && state === "accepted");
@@ -16,6 +18,7 @@ export function resultOf(state, { suggestions, known }) {
     rejected: state.rejected,
     suggestions: suggestions.map(({ label, probability, log_odds, parts }) => ({
       label,
+      ...(titleOf(label) ? { name: nameOf(label) } : {}),
       probability,
       log_odds,
       parts,

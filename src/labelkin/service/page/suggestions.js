@@ -3,6 +3,7 @@
 import { describe, makeAxis, makeBar, scaleOf, updateAxis, updateBar } from "./bars.js";
 import { icon, make, setAttribute, setText } from "./dom.js";
 import { glide } from "./motion.js";
+import { nameOf, titleOf } from "./names.js";
 import { percent } from "./numbers.js";
 
 const COLUMNS = ["label", "accept", "reject"];
@@ -177,7 +178,7 @@ function makeRow(label) {
       {
         type: "button",
         class: `${verb.toLowerCase()} icon`,
-        "aria-label": `${verb} ${label}`,
+        "aria-label": `${verb} ${nameOf(label)}`,
         title: verb,
       },
       icon(verb.toLowerCase()),
@@ -189,7 +190,7 @@ function makeRow(label) {
     "aria-expanded": "false",
     "aria-controls": "explanation",
   });
-  name.textContent = label;
+  name.textContent = nameOf(label);
   return make(
     "div",
     { role: "row", class: "row", "data-label": label },
@@ -202,6 +203,7 @@ function makeRow(label) {
 
 function updateRow(row, suggestion, place, scale, changes) {
   setAttribute(row, "aria-rowindex", place + 2);
+  nameRow(row, suggestion.label);
   row.classList.remove("leaving");
   row.classList.toggle("likely", suggestion.probability >= 0.5);
   setText(row.querySelector(".probability"), percent(suggestion.probability));
@@ -218,6 +220,18 @@ function updateRow(row, suggestion, place, scale, changes) {
     );
   }
   updateChange(row.querySelector(".change"), changes.get(suggestion.label) ?? 0);
+}
+
+/** Call a row by the name of its label, which changes with the language. */
+function nameRow(row, label) {
+  const name = row.querySelector(".label");
+  if (name.textContent === nameOf(label) && name.title === (titleOf(label) ?? "")) return;
+  setText(name, nameOf(label));
+  name.title = titleOf(label) ?? "";
+  for (const verb of ["Accept", "Reject"]) {
+    const button = row.querySelector(`.${verb.toLowerCase()}`);
+    setAttribute(button, "aria-label", `${verb} ${nameOf(label)}`);
+  }
 }
 
 /** A small ▲ or ▼ with percentage points, for changes one can see. */
