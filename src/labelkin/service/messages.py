@@ -217,6 +217,7 @@ class Edge(BaseModel):
     n_second: float
     n_both: float
     n_expected: float
+    bound: float
 
 
 class RelatedLabels(BaseModel):
