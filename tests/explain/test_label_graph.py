@@ -91,7 +91,7 @@ def test_bonds_are_the_pairs_that_documents_bear_out_most(world):
     graph = label_graph(rescorer, 4, 30)
     expected = [*best_borne_out(Y, weights, 1)[:4], *best_borne_out(Y, weights, -1)[:30]]
     assert [edge.bound for edge in graph.edges] == pytest.approx(
-        [np.sign(b.strength) * bound_of(Y, weights, *p) for b, p in zip(graph.edges, expected)]
+        [np.sign(b.strength) * bound_of(Y, weights, *p) for b, p in zip(graph.edges, expected, strict=True)]
     )
     assert [(b.first, b.second) for b in graph.edges] == [(NAMES[k], NAMES[j]) for k, j in expected]
     for edge, (k, j) in zip(graph.edges, expected, strict=True):

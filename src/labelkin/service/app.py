@@ -24,6 +24,7 @@ from labelkin.service.models import ServedModel
 from labelkin.service.review import the_review
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
+from labelkin.vocabulary.languages import LANGUAGE_CODES
 
 _PAGE = Path(__file__).with_name("page")
 
@@ -119,7 +120,8 @@ Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 @router.get("")
 async def list_models(service: Service) -> messages.ModelList:
     """List the models that are served."""
-    return messages.ModelList(models=[_info(model) for model in service.models.values()])
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
 @router.post("/{model_id}/suggest", response_model_exclude_defaults=True)
@@ -146,6 +148,7 @@ async def list_labels(
 ) -> messages.LabelList:
     """Search the labels by a part of their names, in any case; first those that begin with it.
 
+    Where none has it, those that are spelled nearly so.
     Those of a vocabulary are found by alternative labels and notations, too.
     """
     do = asked.service.workers.do
@@ -239,4 +242,5 @@ def _info(model: ServedModel) -> messages.ModelInfo:
         vocabulary=None if vocabulary is None else vocabulary.name,
         languages=[] if vocabulary is None else list(vocabulary.languages),
         language=None if vocabulary is None else vocabulary.language,
+        text_language=LANGUAGE_CODES.get(model.language),
     )

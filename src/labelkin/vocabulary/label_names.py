@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import some_of
 from labelkin.vocabulary.record import Vocabulary
+from labelkin.vocabulary.similar import SimilarNames
 
 #: Languages whose names are kept ready: there may be dozens.
 _MOST_READY = 8
@@ -64,6 +65,7 @@ class LabelNames:
         none: list[int | None] = [None] * len(self.labels)
         self._places = none if vocabulary is None else vocabulary.match(self.labels)
         self._ready: dict[str, list[str]] = {}
+        self._spelled: dict[str, SimilarNames] = {}
 
     @property
     def n_named(self) -> int:
@@ -173,6 +175,23 @@ class LabelNames:
                 break
         order = sorted(best, key=lambda j: (best[j][0][1], *best[j][0]))
         return [FoundLabel(j, best[j][1]) for j in order]
+
+    def similar(self, query: str, language: str | None = None) -> list[FoundLabel]:
+        """Return the labels with a name that is spelled nearly like a text, most alike first.
+
+        Looked through is what :meth:`search` looks through first.
+        """
+        texts = self._texts(self.all(language))
+        tag = language or ""
+        if tag not in self._spelled:
+            if len(self._spelled) >= _MOST_READY:
+                self._spelled.pop(next(iter(self._spelled)), None)
+            self._spelled[tag] = SimilarNames([text for _, text, _, _ in texts])
+        found: dict[int, str] = {}
+        for place in self._spelled[tag].near(query):
+            _, text, column, _ = texts[place]
+            found.setdefault(column, text)
+        return [FoundLabel(column, text) for column, text in found.items()]
 
     def allowed(
         self, include: Iterable[str] = (), exclude: Iterable[str] = ()
