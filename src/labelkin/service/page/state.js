@@ -87,7 +87,8 @@ export class Store extends EventTarget {
       added: without(this.now.added),
     };
     if (state !== "open") patch[state].push(label);
-    this.change(patch, t(`step.${state}`, { label: nameOf(label) }));
+    const step = state === "open" ? "reopened" : state;
+    this.change(patch, t(`step.${step}`, { label: nameOf(label) }));
   }
 
   /** Add a label that the model does not know. */
