@@ -22,8 +22,9 @@ Columns = NDArray[np.int64]
 
 #: Pairs looked at together: what lies between weights and edges stays small.
 _BLOCK = 1 << 20
-#: How sure a bound is, on one side, and how many pairs get theirs at a time.
-_CONFIDENCE, _AT_A_TIME = 0.95, 4096
+#: How sure a bound is, on one side: the best of thousands of pairs are wanted; and how many pairs
+#: get theirs at a time.
+_CONFIDENCE, _AT_A_TIME = 0.999, 4096
 
 
 #: Of an edge that documents do not bear out: it is drawn, but hardly.
@@ -40,7 +41,7 @@ def borne_out(
     """Return how much of the strength between labels the documents bear out, at the least.
 
     Of the documents with the rarer label, some have the other one, too. The share is certain only
-    within bounds (Clopper and Pearson's, 95 % on one side); the one nearer to chance says what the
+    within bounds (Clopper and Pearson's, 99.9 % on one side); the one nearer to chance says what the
     rarer label adds to the log-odds of the other at the least. The result is that or the strength,
     whichever is nearer to 0; and 0 where the bound is on the other side of chance. A pair that is
     seen together once bears out little, however high its learned weights.
@@ -62,7 +63,7 @@ def borne_out(
     Examples
     --------
     >>> borne_out([6.9, 3.1, -4.0], [16, 433, 900], [9, 212, 700], [1, 200, 0], 7769).round(1)
-    array([ 1. ,  3.1, -3.5])
+    array([ 0. ,  3.1, -2.7])
     """
     strength = np.asarray(strength, dtype=np.float64)
     first, second = np.asarray(n_first, dtype=np.float64), np.asarray(n_second, dtype=np.float64)

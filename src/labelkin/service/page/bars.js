@@ -21,7 +21,7 @@ const LEAST_DRAWN = 0.05;
 /** The scale is straight up to here, in log-odds, and bends beyond; its ends are at ±HALF. */
 const STRAIGHT = 5;
 const BEND = 1.5;
-const HALF = 9;
+const HALF = 8;
 /** Words and other labels add less: they are drawn larger, and always by as much. */
 const CLOSER = 2.5;
 
