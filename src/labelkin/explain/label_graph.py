@@ -41,10 +41,10 @@ def borne_out(
     """Return how much of the strength between labels the documents bear out, at the least.
 
     Of the documents with the rarer label, some have the other one, too. The share is certain only
-    within bounds (Clopper and Pearson's, 99.9 % on one side); the one nearer to chance says what the
-    rarer label adds to the log-odds of the other at the least. The result is that or the strength,
-    whichever is nearer to 0; and 0 where the bound is on the other side of chance. A pair that is
-    seen together once bears out little, however high its learned weights.
+    within bounds (Clopper and Pearson's, 99.9 % on one side); the one nearer to chance says what
+    the rarer label adds to the log-odds of the other at the least. The result is that or the
+    strength, whichever is nearer to 0; and 0 where the bound is on the other side of chance. A
+    pair that is seen together once bears out little, however high its learned weights.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from labelkin.service import annif, answers, health, messages
@@ -47,7 +47,7 @@ def build_app(
         version=version("labelkin"),
         description="Labels for texts, with reasons, that respond to accepted and rejected labels.",
         lifespan=_lifespan,
-        docs_url=None,  # their pages load scripts from other hosts
+        docs_url=None,  # their pages load scripts from other hosts; /docs is our own
         redoc_url=None,
     )
     app.state.service = service
@@ -56,6 +56,8 @@ def build_app(
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
     app.add_api_route("/review", _show_review, include_in_schema=False)
+    app.add_api_route("/docs", _show_docs, include_in_schema=False)
+    app.add_api_route("/v1/ui/", _lead_to_docs, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
     app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
@@ -75,6 +77,15 @@ async def _show_page(service: Service) -> FileResponse:
 
 async def _show_review() -> FileResponse:
     return _page_file("review.html")
+
+
+async def _show_docs() -> FileResponse:
+    return _page_file("docs.html")
+
+
+async def _lead_to_docs() -> RedirectResponse:
+    """Answer where Annif has its description; relative, as there may be a proxy's path before."""
+    return RedirectResponse("../../docs")
 
 
 def _page_file(name: str) -> FileResponse:
