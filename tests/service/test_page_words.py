@@ -86,6 +86,11 @@ def test_every_key_that_is_used_exists_and_every_one_that_exists_is_used():
     # Keys that are put together: `accept.label`, `review.kind-twin`, `part.prior`.
     pattern = re.findall(r"`([\w.-]*)\$\{\w+(?:\.\w+)*\}([\w.-]*)`", code)
     made = [re.compile(re.escape(a) + r"[\w -]+" + re.escape(b)) for a, b in pattern if a + b]
-    texts = set(re.findall(r'"([^"\n]+)"', code + markup.replace("=", '"').replace(" ", '"')))
+    texts = set(re.findall(r'"([^"\n]+)"', code))
+    texts |= {
+        key
+        for pairs in re.findall(r'data-t-attributes="([^"]+)"', markup)
+        for key in re.findall(r"=(\S+)", pairs)
+    }
     for key in WORDS["en"]:
         assert key in named | texts or any(one.fullmatch(key) for one in made), key

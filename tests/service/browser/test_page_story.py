@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 from page_reader import (
@@ -133,7 +134,7 @@ def test_the_scale_is_legible_and_does_not_move(open_page, server, width):
         ticks = page.locator("#grid .tick:visible").all()
         boxes = [tick.bounding_box() for tick in ticks]
         ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
-        assert all(end < begin for (_, end), (begin, _) in zip(ends, ends[1:], strict=False))
+        assert all(end < begin for (_, end), (begin, _) in pairwise(ends))
         places.append(
             [(tick.inner_text(), box["x"]) for tick, box in zip(ticks, boxes, strict=True)]
         )
