@@ -1,4 +1,4 @@
-"""What the page asks of the service besides suggestions: limits, similar names, how many are open."""
+"""What the page asks besides suggestions: limits, similar names, how many labels are open."""
 
 import pytest
 from live_server import serving

@@ -347,9 +347,7 @@ function connectButtons() {
   find("keys-on").addEventListener("change", ({ target }) =>
     store.change({ keys: target.checked }),
   );
-  find("format").addEventListener("change", ({ target }) =>
-    store.change({ format: target.value }),
-  );
+  find("format").addEventListener("change", ({ target }) => store.change({ format: target.value }));
   for (const id of ["map", "help"]) makeClosable(find(id));
 }
 

@@ -128,6 +128,12 @@ function drawPiece(piece, { name, value, low, high }, kind = kindOf(name)) {
 
 /** An arrow where a bar is longer than the scale. */
 function markBeyond(bar, pieces) {
-  bar.classList.toggle("beyond-low", pieces.some(({ low }) => place(low) <= 0));
-  bar.classList.toggle("beyond-high", pieces.some(({ high }) => place(high) >= 100));
+  bar.classList.toggle(
+    "beyond-low",
+    pieces.some(({ low }) => place(low) <= 0),
+  );
+  bar.classList.toggle(
+    "beyond-high",
+    pieces.some(({ high }) => place(high) >= 100),
+  );
 }

@@ -13,7 +13,8 @@ export function makeClosable(dialog) {
 
 /** List the shortcuts in the help dialog. */
 export function fillHelp(shortcuts) {
-  const keys = ({ shown }) => shown.flatMap((key, i) => [i ? ` ${t("or")} ` : "", make("kbd", {}, key)]);
+  const keys = ({ shown }) =>
+    shown.flatMap((key, i) => [i ? ` ${t("or")} ` : "", make("kbd", {}, key)]);
   find("shortcut-rows").replaceChildren(
     ...shortcuts.map((shortcut) =>
       make("tr", {}, make("th", { scope: "row" }, keys(shortcut)), make("td", {}, shortcut.what)),

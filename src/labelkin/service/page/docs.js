@@ -65,7 +65,10 @@ function routeOf({ path, method, operation }) {
     answersOf(responses),
     tryOf({ path, method, parameters, type, schema: content?.schema }),
   );
-  route.addEventListener("toggle", () => route.open && history.replaceState(null, "", `#${route.id}`));
+  route.addEventListener(
+    "toggle",
+    () => route.open && history.replaceState(null, "", `#${route.id}`),
+  );
   return route;
 }
 
@@ -176,7 +179,9 @@ function exampleOf(schema, depth = 0) {
     return Object.fromEntries(values);
   }
   if (found.type === "array") return found.items ? [exampleOf(found.items, depth + 1)] : [];
-  return { string: "text", integer: 1, number: 0.5, boolean: false, object: {} }[found.type] ?? null;
+  return (
+    { string: "text", integer: 1, number: 0.5, boolean: false, object: {} }[found.type] ?? null
+  );
 }
 
 function resolve(reference) {

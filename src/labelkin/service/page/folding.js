@@ -26,7 +26,7 @@ export class Fold extends EventTarget {
     this.#isOpen = false;
   }
 
-  /** Return the suggestions to show; `isBlind`: nothing is known of the document but how common labels are. */
+  /** Return the suggestions to show; `isBlind`: only how common labels are can be said. */
   shown({ suggestions, n_open: nOpen }, isBlind, hasMore) {
     const nLikely = isBlind ? 0 : likely(suggestions);
     const isFolded = nLikely < suggestions.length;

@@ -69,7 +69,8 @@ export class LabelSearch extends EventTarget {
     const isExact = labels.some(({ label }) => nameOf(label).toLowerCase() === q.toLowerCase());
     if (q && !isExact && this.mayAdd(q)) items.push(this.#newOption(q, labels.length));
     const none = isFound ? "" : t("search.none", { q });
-    if (none && items.length) items.unshift(noteItem(similar ? `${none} ${t("search.similar")}` : none));
+    if (none && items.length)
+      items.unshift(noteItem(similar ? `${none} ${t("search.similar")}` : none));
     this.#list.replaceChildren(...items);
     this.#list.hidden = items.length === 0;
     this.#none.hidden = items.length > 0;

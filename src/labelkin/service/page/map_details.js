@@ -74,11 +74,7 @@ export function edgeTable({ edges }, onSelect) {
   return make(
     "table",
     { class: "plain-table" },
-    make(
-      "caption",
-      { class: "hidden" },
-      t("map.caption"),
-    ),
+    make("caption", { class: "hidden" }, t("map.caption")),
     make(
       "thead",
       {},

@@ -218,12 +218,7 @@ function tablesOf(found) {
   const words = found.words
     .slice(0, 8)
     .map((term) => ({ name: wordCell(term), added: term.log_odds }));
-  return [
-    ...parts,
-    ...table("labels", labels),
-    ...table("content", words),
-    ...similarOf(found),
-  ];
+  return [...parts, ...table("labels", labels), ...table("content", words), ...similarOf(found)];
 }
 
 function table(kind, items) {

@@ -142,7 +142,8 @@ async function readText(file, most) {
   const isWhole = file.size <= BYTES * (most + 1);
   const part = isWhole ? file : file.slice(0, BYTES * (most + 1));
   const bytes = await part.arrayBuffer();
-  if (new Uint8Array(bytes).includes(0)) return { text: null, trouble: t("file.no-text", { name }) };
+  if (new Uint8Array(bytes).includes(0))
+    return { text: null, trouble: t("file.no-text", { name }) };
   try {
     // Where a file is cut, so may be its last character: that is no fault of the file.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole });
