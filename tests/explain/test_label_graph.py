@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse, stats
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -19,6 +20,7 @@ from labelkin.explain import label_graph as module
 from labelkin.explain.label_graph import (
     LabelGraph,
     LabelPairs,
+    borne_out,
     circle_order,
     label_graph,
     short_name,
@@ -61,11 +63,36 @@ def world():
     return Y, LabelRescorer().fit(read_labels(Y, names=NAMES))
 
 
-def test_bonds_are_the_pairs_with_the_most_extreme_mean_weight(world):
-    _, rescorer = world
+def bound_of(Y, weights, k, j):
+    """What documents bear out of one pair, counted and bounded one by one."""
+    strength = (weights[k, j] + weights[j, k]) / 2
+    both = int((Y[:, k] & Y[:, j]).sum())
+    rare, common = sorted((int(Y[:, k].sum()), int(Y[:, j].sum())))
+    if strength > 0:
+        share = stats.beta.ppf(0.001, both, rare - both + 1) if both else 0.0
+    else:
+        share = stats.beta.ppf(0.999, both + 1, rare - both) if both < rare else 1.0
+    elsewhere = (common - share * rare + 0.5) / (len(Y) - rare + 1)
+    if share in (0.0, 1.0):
+        return 0.0
+    added = np.log(share / (1 - share)) - np.log(elsewhere / (1 - elsewhere))
+    return float(np.clip(np.sign(strength) * added, 0, abs(strength)))
+
+
+def best_borne_out(Y, weights, sign):
+    """Every pair of a sign: what documents bear out most first, then by strength."""
+    pairs = sorted_pairs(weights, sign)
+    return sorted(pairs, key=lambda pair: -bound_of(Y, weights, *pair))  # stable
+
+
+def test_bonds_are_the_pairs_that_documents_bear_out_most(world):
+    Y, rescorer = world
     weights = rescorer.label_weights_
-    graph = label_graph(rescorer, 4, 3)
-    expected = [*sorted_pairs(weights, 1)[:4], *sorted_pairs(weights, -1)[:3]]
+    graph = label_graph(rescorer, 4, 30)
+    expected = [*best_borne_out(Y, weights, 1)[:4], *best_borne_out(Y, weights, -1)[:30]]
+    bounds = [bound_of(Y, weights, *pair) for pair in expected]
+    assert [abs(edge.bound) for edge in graph.edges] == pytest.approx(bounds)
+    assert all(edge.bound * edge.strength >= 0 for edge in graph.edges)
     assert [(b.first, b.second) for b in graph.edges] == [(NAMES[k], NAMES[j]) for k, j in expected]
     for edge, (k, j) in zip(graph.edges, expected, strict=True):
         assert (edge.to_second, edge.to_first) == (weights[k, j], weights[j, k])
@@ -86,6 +113,38 @@ def test_blocks_and_ties_change_nothing(weights, n_attractions, n_repulsions, bl
         edges = pairs_of(weights, Y).strongest(n_attractions, n_repulsions)
     expected = sorted_pairs(weights, 1)[:n_attractions] + sorted_pairs(weights, -1)[:n_repulsions]
     assert [(b.first, b.second) for b in edges] == expected
+
+
+def test_a_pair_that_is_seen_once_is_not_the_strongest_bond():
+    Y = np.zeros((400, 4), dtype=int)
+    Y[:60, :2] = 1
+    Y[60:70, 0] = 1
+    Y[399, 2:] = 1
+    weights = np.array([[0, 3, 0, 0], [3, 0, 0, 0], [0, 0, 0, 9], [0, 0, 9, 0]], dtype=float)
+    for kind in (np.asarray, sparse.csc_array):
+        often, once = pairs_of(kind(weights), read_labels(Y)).strongest()
+        assert (often.first, often.second, once.first, once.second) == (0, 1, 2, 3)
+        assert often.bound == often.strength == 3 and once.strength == 9
+        assert 0 <= once.bound < 1
+        assert often.pull > once.pull
+
+
+@given(
+    arrays(int, 4, elements=st.integers(0, 60)),
+    st.floats(-9, 9, allow_nan=False),
+    st.integers(0, 9),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_bound_is_between_nothing_and_the_strength_and_more_documents_bear_out_more(
+    counts, strength, times
+):
+    both, first, second, neither = map(int, counts)
+    sizes = (both + first, both + second, both, both + first + second + neither)
+    bound = float(borne_out(strength, *sizes))
+    assert 0 <= bound * np.sign(strength) <= abs(strength)
+    more = float(borne_out(strength, *(n * (times + 1) for n in sizes)))
+    assert abs(more) >= abs(bound) - 0.05  # half a document is added to chance
+    assert float(borne_out(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
 
 
 def assert_counts(edge, Y, names, times):
@@ -342,6 +401,12 @@ def test_short_names_stay_and_long_ones_end_in_an_ellipsis():
     assert short_name("y" * 25) == "y" * 23 + "…"
 
 
+def by_bound(edges):
+    """Strengths of edges, best borne out first."""
+    ranked = sorted(edges, key=lambda e: (-abs(e.bound), -abs(e.strength)))
+    return [edge.strength for edge in ranked]
+
+
 @pytest.mark.parametrize("labels", [None, LogisticLabels(neighbours=3)], ids=["all", "neighbours"])
 def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_ends(labels):
     rescorer = LabelRescorer(labels).fit(read_labels(label_sets(5), names=NAMES))
@@ -349,8 +414,8 @@ def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_
     every = {frozenset((e.first, e.second)): e for e in graph.edges}
     for label in NAMES:
         near = graph.around(label, 2, 1)
-        own = sorted((e.strength for pair, e in every.items() if label in pair), reverse=True)
-        expected = [s for s in own if s > 0][:2] + [s for s in own[::-1] if s < 0][:1]
+        own = by_bound(e for pair, e in every.items() if label in pair)
+        expected = [s for s in own if s > 0][:2] + [s for s in own if s < 0][:1]
         mine = [e for e in near.edges if label in (e.first, e.second)]
         assert [e.strength for e in mine] == pytest.approx(expected)
         assert list(near.edges[: len(mine)]) == mine
@@ -358,9 +423,9 @@ def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_
         ends = {e.second for e in mine}
         between = near.edges[len(mine) :]
         inner = [e for pair, e in every.items() if pair <= ends]
-        strengths = sorted((e.strength for e in inner), reverse=True)
+        strengths = by_bound(inner)
         assert [e.strength for e in between] == pytest.approx(
-            [s for s in strengths if s > 0][:2] + [s for s in strengths[::-1] if s < 0][:1]
+            [s for s in strengths if s > 0][:2] + [s for s in strengths if s < 0][:1]
         )
         for e in near.edges:
             whole = every[frozenset((e.first, e.second))]

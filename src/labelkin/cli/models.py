@@ -63,7 +63,8 @@ def inspect(
     _print_summary(found["summary"] or {})
     if edges:
         typer.echo("")
-        header_row = ("most related labels", "weight", "with first", "second", "both", "by chance")
+        header_row = ["most related labels", "at least", "weight"]
+        header_row += ["with first", "second", "both", "by chance"]
         shown = dict(zip(names.labels, names.all(label_language), strict=True))
         print_table(header_row, (_edge_row(edge, shown) for edge in edges))
 
@@ -184,6 +185,7 @@ def _edge_row(edge: LabelEdge, names: dict[str, str]) -> list[str]:
     first, second = (names.get(str(one), str(one)) for one in (edge.first, edge.second))
     return [
         f"{first} {'+' if edge.strength > 0 else '/'} {second}",
+        f"{edge.bound:+.2f}",
         f"{edge.strength:+.2f}",
         *(f"{n:.10g}" for n in (edge.n_first, edge.n_second, edge.n_both)),
         f"{edge.n_expected:.1f}",

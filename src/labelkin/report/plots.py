@@ -238,7 +238,7 @@ def edge_picture(edges: Sequence[LabelEdge]) -> Picture:
         "below it."
     )
     with _drawing(_GRAPH) as (figure, axes):
-        draw_on_circle(axes, [(e.first, e.second, e.strength) for e in edges])
+        draw_on_circle(axes, [(e.first, e.second, e.pull) for e in edges])
         return _finish(figure, "edges", "The label graph", alt)
 
 

@@ -71,6 +71,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
             "known": known_labels,
             "n_words": content.n_words,
             "learned": snapshot.learned,
+            "n_open": int(np.isfinite(log_odds).sum()),
             "names": _names(
                 model, (one["label"] for one in (*suggestions, *known_labels)), request.language
             ),
@@ -217,9 +218,13 @@ def search_labels(
 ) -> messages.LabelList:
     """Return the labels that contain a text, in any case; those that begin with it come first.
 
-    Those of a vocabulary are found by alternative labels and notations, too.
+    Those of a vocabulary are found by alternative labels and notations, too. Where no name has the
+    text, those that are spelled nearly so are returned.
     """
     found = model.shown.search(query, language)
+    is_similar = not found
+    if is_similar:
+        found = model.shown.similar(query, language)
     shown, documents = model.shown.all(language), _documents(model.snapshot)
     labels = [
         messages.LabelFound(
@@ -230,7 +235,9 @@ def search_labels(
         for j, matched in found[offset : offset + limit]
     ]
     names = _names(model, (one.label for one in labels), language)
-    return messages.LabelList(labels=labels, total=len(found), names=names)
+    return messages.LabelList(
+        labels=labels, total=len(found), similar=is_similar and bool(found), names=names
+    )
 
 
 def related_labels(

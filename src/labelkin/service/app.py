@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from labelkin.service import annif, answers, health, messages
@@ -24,6 +24,7 @@ from labelkin.service.models import ServedModel
 from labelkin.service.review import the_review
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
+from labelkin.vocabulary.languages import LANGUAGE_CODES
 
 _PAGE = Path(__file__).with_name("page")
 
@@ -47,7 +48,7 @@ def build_app(
         version=version("labelkin"),
         description="Labels for texts, with reasons, that respond to accepted and rejected labels.",
         lifespan=_lifespan,
-        docs_url=None,  # their pages load scripts from other hosts
+        docs_url=None,  # their pages load scripts from other hosts; /docs is our own
         redoc_url=None,
     )
     app.state.service = service
@@ -56,6 +57,8 @@ def build_app(
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
     app.add_api_route("/review", _show_review, include_in_schema=False)
+    app.add_api_route("/docs", _show_docs, include_in_schema=False)
+    app.add_api_route("/v1/ui/", _lead_to_docs, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
     app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
@@ -75,6 +78,15 @@ async def _show_page(service: Service) -> FileResponse:
 
 async def _show_review() -> FileResponse:
     return _page_file("review.html")
+
+
+async def _show_docs() -> FileResponse:
+    return _page_file("docs.html")
+
+
+async def _lead_to_docs() -> RedirectResponse:
+    """Answer where Annif has its description; relative, as there may be a proxy's path before."""
+    return RedirectResponse("../../docs")
 
 
 def _page_file(name: str) -> FileResponse:
@@ -120,7 +132,8 @@ Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 @router.get("")
 async def list_models(service: Service) -> messages.ModelList:
     """List the models that are served."""
-    return messages.ModelList(models=[_info(model) for model in service.models.values()])
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
 @router.post("/{model_id}/suggest", response_model_exclude_defaults=True)
@@ -147,6 +160,7 @@ async def list_labels(
 ) -> messages.LabelList:
     """Search the labels by a part of their names, in any case; first those that begin with it.
 
+    Where none has it, those that are spelled nearly so.
     Those of a vocabulary are found by alternative labels and notations, too.
     """
     do = asked.service.workers.do
@@ -240,4 +254,5 @@ def _info(model: ServedModel) -> messages.ModelInfo:
         vocabulary=None if vocabulary is None else vocabulary.name,
         languages=[] if vocabulary is None else list(vocabulary.languages),
         language=None if vocabulary is None else vocabulary.language,
+        text_language=LANGUAGE_CODES.get(model.language),
     )

@@ -95,12 +95,24 @@ class ModelInfo(BaseModel):
     vocabulary: str | None = None
     languages: list[str] = []
     language: str | None = None
+    text_language: str | None = None
+
+
+class Bounds(BaseModel):
+    """How much a request may bring, as in :class:`labelkin.service.Limits`."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    text_characters: int
+    known_labels: int
+    label_characters: int
 
 
 class ModelList(BaseModel):
-    """All models that are served."""
+    """All models that are served, and how much a request about one may bring."""
 
     models: list[ModelInfo]
+    limits: Bounds
 
 
 class Suggestion(BaseModel):
@@ -121,13 +133,14 @@ class KnownLabel(BaseModel):
 
 
 class Suggestions(BaseModel):
-    """The open labels, most probable first."""
+    """The most probable of the ``n_open`` open labels, most probable first."""
 
     model: str
     suggestions: list[Suggestion]
     known: list[KnownLabel]
     n_words: int | None
     learned: int
+    n_open: int
     names: Names = {}
 
 
@@ -196,10 +209,14 @@ class LabelFound(LabelCount):
 
 
 class LabelList(BaseModel):
-    """Some of the labels that were searched for, and how many were found."""
+    """Some of the labels that were searched for, and how many were found.
+
+    Where no name has the text, ``similar`` is true, and the labels have names spelled nearly so.
+    """
 
     labels: list[LabelFound]
     total: int
+    similar: bool = False
     names: Names = {}
 
 
@@ -217,6 +234,7 @@ class Edge(BaseModel):
     n_second: float
     n_both: float
     n_expected: float
+    bound: float
 
 
 class RelatedLabels(BaseModel):
@@ -340,10 +358,10 @@ class ReviewedIssue(IssueRecord):
 
 #: By kind of problem: the rule, what came, and the way out.
 _BOUNDS = {
-    "text-too-long": "A text may have {} characters, got {}. Send its beginning, or a summary.",
-    "batch-too-large": "A request may have {} documents, got {}. Send them in several requests.",
-    "too-many-labels": "At most {} labels may be {word}, got {}.",
-    "label-too-long": "A label may have {} characters, got one of {} among those {word}.",
+    "text-too-long": "A text may have {:,} characters, got {:,}. Send its beginning, or a summary.",
+    "batch-too-large": "A request may have {:,} documents, got {:,}. Send them in several ones.",
+    "too-many-labels": "At most {:,} labels may be {word}, got {:,}.",
+    "label-too-long": "A label may have {:,} characters, got one of {:,} among those {word}.",
 }
 
 

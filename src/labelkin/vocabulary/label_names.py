@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import some_of
 from labelkin.vocabulary.record import Vocabulary
+from labelkin.vocabulary.similar import SimilarNames
 
 #: Languages whose names are kept ready: there may be dozens.
 _MOST_READY = 8
@@ -181,6 +182,18 @@ class LabelNames:
         order = sorted(best, key=lambda j: (best[j][0] % 2 * 8 + best[j][0]) * n + places[j])
         return [FoundLabel(j, best[j][1]) for j in order]
 
+    def similar(self, query: str, language: str | None = None) -> list[FoundLabel]:
+        """Return the labels with a name that is spelled nearly like a text, most alike first.
+
+        Looked through is what :meth:`search` looks through first.
+        """
+        ready = self._in(language)
+        found: dict[int, str] = {}
+        for place in ready.spelled.near(query):
+            _, text, column, _ = ready.texts[place]
+            found.setdefault(column, text)
+        return [FoundLabel(column, text) for column, text in found.items()]
+
     def allowed(
         self, include: Iterable[str] = (), exclude: Iterable[str] = ()
     ) -> NDArray[np.bool_]:
@@ -324,3 +337,8 @@ class _InOneLanguage:
         """The place of each name in a list in order, whatever their case."""
         order = sorted(range(len(self.names)), key=lambda j: (self.texts[j][0], self.names[j]))
         return np.argsort(order).tolist()
+
+    @cached_property
+    def spelled(self) -> SimilarNames:
+        """The texts, to be found by how they are spelled."""
+        return SimilarNames([text for _, text, _, _ in self.texts])

@@ -1,10 +1,10 @@
 /** Asks the service. Errors arrive as `Problem`, with a text that can be shown. */
 
 import { language, rememberNames } from "./names.js";
+import { t } from "./words.js";
 
 const ROOT = new URL("../api/", import.meta.url);
 const TOKEN = "labelkin.token";
-const OFFLINE = "The service does not answer. Your text and your choices are kept in this tab.";
 
 /** What went wrong, in the service's own words where it gave any. */
 export class Problem extends Error {
@@ -13,6 +13,11 @@ export class Problem extends Error {
     this.name = "Problem";
     this.status = status;
     this.title = title;
+  }
+
+  /** Whether asking the same again is of no use. */
+  get isFinal() {
+    return this.status >= 400 && this.status < 500 && ![401, 408, 429].includes(this.status);
   }
 }
 
@@ -92,7 +97,7 @@ async function send(route, { query, body, signal }, token) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, "No answer", OFFLINE);
+    throw new Problem(0, "No answer", t("trouble.offline"));
   }
 }
 

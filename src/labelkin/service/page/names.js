@@ -1,12 +1,13 @@
 /** What people call the labels, in the language that is shown; what is sent stays the label. */
 
 import { find, make } from "./dom.js";
+import { locale } from "./words.js";
 
 const KEPT = "labelkin.language";
 const names = new Map();
 
-/** The language that the person has chosen, or null. */
-export const language = () => localStorage.getItem(KEPT);
+/** The language that the person has chosen for names, else that of the page. */
+export const language = () => localStorage.getItem(KEPT) ?? locale;
 
 /** Keep the names that come with an answer. */
 export function rememberNames(answer) {
