@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
-from labelkin.corpora.documents import json_objects, table_rows
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels

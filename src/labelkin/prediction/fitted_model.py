@@ -12,7 +12,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.corpora.documents import Document, in_blocks
+from labelkin.corpora.documents import Document
+from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
