@@ -63,7 +63,14 @@ def test_a_separator_that_is_not_clear_is_a_question(tmp_path):
 
 
 def test_commas_separate_labels_that_come_again():
-    cells = ["tea, sugar", "milk, tea", "sugar, milk, tea", "sugar", "tea, milk", "tea,gin,milk"] * 3
+    cells = [
+        "tea, sugar",
+        "milk, tea",
+        "sugar, milk, tea",
+        "sugar",
+        "tea, milk",
+        "tea,gin,milk",
+    ] * 3
     assert find_separator(cells, "f") == ","
     assert find_separator(["tea"] * 20, "f") is None
     authors = [f"Last{i}, First{i}; Last{i + 1}, First{i + 1}" for i in range(20)]

@@ -11,6 +11,7 @@ import typer
 
 from labelkin.cli import options
 from labelkin.cli.printing import (
+    counted,
     listed,
     print_json,
     print_message,
@@ -156,7 +157,8 @@ def _edge_row(edge: LabelEdge) -> list[str]:
 def suggest(
     model: options.ModelFile,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The document; - reads it from stdin.")
+        str,
+        typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
     ],
     accept: Annotated[
         list[str] | None, typer.Option(help="A label it has; may be given again.")
@@ -174,10 +176,10 @@ def suggest(
 
     Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
 
-    Example:  labelkin suggest news.labelkin - --reject corn --json < article.txt
+    Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
     options.check_model(model)
-    document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
+    document = _document(text)
     fitted = options.load_model(model)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
@@ -212,6 +214,23 @@ def suggest(
     for e, w in zip(explained, words, strict=False):
         typer.echo("")
         _print_reasons(e, w)
+
+
+def _document(text: str) -> str:
+    """Return a text, or what is in the file of this name, or on stdin."""
+    from labelkin.corpora.lines import decoded_lines
+
+    if text == "-":
+        return "".join(decoded_lines(sys.stdin.buffer, None, "stdin"))
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name
+        is_file = False
+    if not is_file:
+        return text
+    document = "".join(decoded_lines(text, None))
+    print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
+    return document
 
 
 def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> dict[str, list[Any]]:
@@ -283,7 +302,7 @@ def _print_reasons(e: Explanation, words: _Words) -> None:
 @options.reads_corpus
 def evaluate(
     model: options.ModelFile,
-    corpus: options.CorpusName,
+    corpus: options.CorpusNames,
     reading: options.Reading,
     part: Annotated[
         Literal["test", "train", "all"] | None,
@@ -306,7 +325,7 @@ def evaluate(
     options.check_model(model)
     options.check_corpus(corpus)
     fitted = options.load_model(model)
-    loaded = reading.corpus(corpus)
+    loaded = reading.corpus(corpus, quiet)
     _check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")
     documents, labels = _part(loaded, chosen)
@@ -318,10 +337,17 @@ def evaluate(
         )
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     found = judge(fitted, documents, labels)
+    if found.n_ranked is not None and found.n_ranked < found.n_documents:
+        print_message(
+            f"Ranking measures (one-error, coverage, precision@k and others) are over the "
+            f"{counted(found.n_ranked, 'document')} that have labels.",
+            quiet,
+        )
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
             "documents": found.n_documents,
+            "labelled_documents": found.n_ranked,
             "labels": len(found.labels),
             "part": chosen,
             "unknown_labels": unknown,
