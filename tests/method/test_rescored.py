@@ -52,7 +52,7 @@ def test_the_scores_are_made_out_of_fold_with_the_folds_asked_for(news, fitted):
 
 
 def test_parameters_of_the_estimator_can_be_searched(news):
-    X, Y, X_test, _ = news
+    X, Y, *_ = news
     grid = {"estimator__estimator__C": [1, 30], "evidence_weight": [0, 1]}
     search = GridSearchCV(RescoredClassifier(BASE), grid, cv=2, scoring="f1_micro")
     found = search.fit(X, Y[:, :4]).best_params_
@@ -70,12 +70,11 @@ def test_forests_known_labels_and_sparse_labels(news):
 
 
 def test_what_gives_no_probabilities_is_named(news):
-    with pytest.raises(TypeError, match="RidgeClassifier has no predict_proba. Calibrate it"):
+    with pytest.raises(TypeError, match=r"RidgeClassifier has no predict_proba\. Calibrate it"):
         RescoredClassifier(RidgeClassifier()).fit(*news[:2])
 
 
-def test_it_can_be_saved(news, tmp_path):
-    X, Y, X_test, _ = news
+def test_it_can_be_saved(tmp_path):
     texts = corpora.newsroom(60)
     model = make_pipeline(TfidfVectorizer(), RescoredClassifier(BASE, cv=2, random_state=0))
     model.fit(texts.documents, texts.Y)

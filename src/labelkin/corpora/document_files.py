@@ -49,8 +49,9 @@ class DocumentFiles:
                 number += 1
                 yield document if document.number == number else document._replace(number=number)
 
+    @property
     def understood(self) -> str:
-        """Return what was found out, in words; where files differ, file by file."""
+        """What was found out, in words; where files differ, file by file."""
         said = {part._called: str(part.understood) for part in self.parts}
         if len(set(said.values())) == 1:
             return next(iter(said.values()))

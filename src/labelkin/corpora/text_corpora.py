@@ -83,7 +83,7 @@ def read_texts(
             DocumentFiles(_several(test), **options, split="test"),
         ]
     found = corpus_of(chain.from_iterable(parts), path=Path(paths[0]), name=name)
-    said = dict.fromkeys(part.understood() for part in parts)
+    said = dict.fromkeys(part.understood for part in parts)
     source = ", ".join(map(str, paths))
     return replace(found, source=source, understood="; ".join(filter(None, said)))
 

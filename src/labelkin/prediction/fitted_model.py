@@ -118,6 +118,55 @@ _CELLS = 2**22
 _MOST = 1000
 
 
+class Choice(NamedTuple):
+    """Which labels a document is given, where it is not the model's thresholds that decide.
+
+    Attributes
+    ----------
+    top : int, optional
+        So many of the most probable labels, …
+    threshold : float, optional
+        … of those that have at least this probability; ``None`` both: as the model decides.
+    at_least : int, default 0
+        So many at least: what is missing is filled up with the most probable ones.
+    limit : int, optional
+        So many at most.
+    """
+
+    top: int | None = None
+    threshold: float | None = None
+    at_least: int = 0
+    limit: int | None = None
+
+    def check(self) -> None:
+        """Raise for numbers that make no sense."""
+        for name, value in self._asdict().items():
+            if name == "threshold" and not (value is None or 0 <= value <= 1):
+                raise ValueError(f"threshold must be a probability, got {value!r}.")
+            if name in ("top", "limit") and not (value is None or value >= 1):
+                raise ValueError(f"{name} must be at least 1, got {value!r}.")
+        most = min((n for n in (self.top, self.limit) if n is not None), default=self.at_least)
+        if self.at_least > most:
+            raise ValueError(f"at_least must not be above {most}, the most, got {self.at_least}.")
+
+    def labels(
+        self, log_odds: NDArray[np.float64], probabilities: NDArray[np.float64], decided: Any
+    ) -> list[NDArray[np.intp]]:
+        """Return the columns of the labels that each document is given, most probable first."""
+        there = log_odds > -np.inf  # not: rejected, or no candidate
+        if self.top is not None or self.threshold is not None:
+            decided = there & (probabilities >= (self.threshold or 0.0))
+        most = min((n for n in (self.top, self.limit) if n is not None), default=None)
+        given = best_labels(log_odds, most, decided)
+        few = [i for i, labels in enumerate(given) if len(labels) < self.at_least]
+        if few:
+            for i, labels in zip(
+                few, best_labels(log_odds[few], self.at_least, there[few]), strict=True
+            ):
+                given[i] = labels
+        return given
+
+
 class Answer(NamedTuple):
     """What a model says of one document.
 
@@ -141,7 +190,7 @@ def answer_batches(
     documents: Iterable[Document],
     *,
     batch: int | None = None,
-    limit: int | None = None,
+    choice: Choice | None = None,
 ) -> Iterator[list[Answer]]:
     """Answer documents batch by batch; memory holds one batch.
 
@@ -153,26 +202,29 @@ def answer_batches(
         From wherever they come.
     batch : int, optional
         How many are answered together; ``None``: 1,000, or fewer where there are many labels.
-    limit : int, optional
-        The most labels that a document is given; ``None``: as many as the thresholds decide.
+    choice : Choice, optional
+        Which labels a document is given; ``None``: as the model's thresholds decide.
     """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit!r}.")
-    if model.needs_batch:
+    choice = Choice() if choice is None else choice
+    choice.check()
+    if model.needs_batch and choice.top is None and choice.threshold is None:
         raise ValueError(
             f"A stream must be decided document by document, and "
-            f"{type(model.classifier.thresholds_).__name__} looks at all documents together. Train "
-            "with other thresholds, or predict in Python (labelkin.load)."
+            f"{type(model.classifier.thresholds_).__name__} looks at all documents together. Give "
+            "--top or --threshold, train with other thresholds, or predict in Python "
+            "(labelkin.load)."
         )
     size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
-    return (_answer(model, block, limit) for block in in_blocks(documents, size))
+    return (_answer(model, block, choice) for block in in_blocks(documents, size))
 
 
-def _answer(model: FittedModel, documents: list[Document], limit: int | None) -> list[Answer]:
+def _answer(model: FittedModel, documents: list[Document], choice: Choice) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
-    given = best_labels(log_odds, limit, model.decide(log_odds))
-    return list(map(Answer, names, given, model.probabilities(log_odds)))
+    probabilities = model.probabilities(log_odds)
+    decides = choice.top is None and choice.threshold is None
+    given = choice.labels(log_odds, probabilities, model.decide(log_odds) if decides else None)
+    return list(map(Answer, names, given, probabilities))
 
 
 def _name(document: Document) -> str | int:
