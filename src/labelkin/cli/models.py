@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -304,12 +304,7 @@ def evaluate(
     model: options.ModelFile,
     corpus: options.CorpusNames,
     reading: options.Reading,
-    part: Annotated[
-        Literal["test", "train", "all"] | None,
-        typer.Option(
-            help="Which documents; if not named, test ones where there are any, else all."
-        ),
-    ] = None,
+    part: options.Part = None,
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
@@ -326,9 +321,9 @@ def evaluate(
     options.check_corpus(corpus)
     fitted = options.load_model(model)
     loaded = reading.corpus(corpus, quiet)
-    _check_kinds(fitted, loaded, str(model))
+    check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = _part(loaded, chosen)
+    documents, labels = part_of(loaded, chosen)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -362,7 +357,8 @@ def evaluate(
         print_table(list(rows[0]), cells)
 
 
-def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+def check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+    """Raise where a model takes texts and a corpus has vectors, or the other way round."""
     takes = "texts" if model.takes_texts else "vectors"
     has = "texts" if corpus.features == "text" else "vectors"
     if takes != has:
@@ -372,7 +368,8 @@ def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
         )
 
 
-def _part(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+def part_of(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+    """Return the documents of a part of a corpus, and their labels."""
     if part == "all":
         return corpus.documents, corpus.Y
     rows = corpus.test if part == "test" else corpus.train

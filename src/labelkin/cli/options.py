@@ -93,6 +93,10 @@ Columns = Annotated[
         "given again.",
     ),
 ]
+Part = Annotated[
+    Literal["test", "train", "all"] | None,
+    typer.Option(help="Which documents; if not named, test ones where there are any, else all."),
+]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
 ]
