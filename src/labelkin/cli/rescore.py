@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message
+from labelkin.cli.printing import counted, print_message
 
 if TYPE_CHECKING:
-    from labelkin.cli.score_files import Scores
+    from labelkin.cli.score_files import Labelled, Scores
 
 
 def rescore(
@@ -30,15 +31,24 @@ def rescore(
     scale: Annotated[
         Literal["probability", "log_odds"], typer.Option(help="What the scores are.")
     ] = "probability",
-    evidence_weight: options.EvidenceWeight = "1",
+    evidence_weight: options.EvidenceWeight = "auto",
     out_of_fold: Annotated[
         Path | None,
         typer.Option(
-            help="Scores of the training documents, made without them; auto learns from them.",
+            help="Scores of the training documents, made without them; auto learns from them. "
+            "Without them auto is cautious.",
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels of the scored documents, as --train: then before and after are printed; "
+            "matched by id, else by order. If not named, those of --train that are scored."
         ),
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
+    replace: options.Replace = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Improve another classifier's scores by what the other labels say.
@@ -47,21 +57,19 @@ def rescore(
 
     Example:  labelkin rescore scores.csv --train train.jsonl --out better.csv
 
-    Example:  labelkin rescore scores.npz --train labels.npz --evidence-weight auto --out-of-fold
-    training-scores.npz --out better.npz
+    Example:  labelkin rescore scores.npz --train labels.npz --out-of-fold training-scores.npz
+    --out better.npz
     """
     options.check_input(scores)
     options.check_input(out_of_fold)
     options.check_corpus(train)
     if out is not None:
         options.check_out(out, scores)
-        options.check_new(out)
+        if not replace:
+            options.check_new(out, "--replace overwrites it; else delete it or name another.")
+    if truth is not None:
+        options.check_corpus(truth)
     weight = options.read_evidence_weight(evidence_weight)
-    if weight == "auto" and out_of_fold is None:
-        raise ValueError(
-            "--evidence-weight auto learns from scores of the training documents: name them by "
-            "--out-of-fold."
-        )
     import numpy as np
 
     from labelkin.cli import score_files
@@ -72,12 +80,13 @@ def rescore(
     kind = (out or scores).suffix.lower()
     if out is None and kind in (".npy", ".npz"):  # no text for a terminal
         kind = ".csv"
-    truth = score_files.read_training_labels(train)
-    names = [str(name) for name in truth.names.tolist()]
+    labelled = score_files.read_labelled(train)
+    learned = labelled.labels.rows(labelled.train)
+    names = [str(name) for name in learned.names.tolist()]
     missing = 0.0 if scale == "probability" else None
     given = score_files.read_scores(scores, names, missing)
     if given.names is not None:
-        truth = score_files.labels_in_order(truth, given.names, "Scores and training labels")
+        learned = score_files.labels_in_order(learned, given.names, "Scores and training labels")
         left_out = set(names).difference(given.names)
         if left_out:
             print_message(
@@ -87,18 +96,63 @@ def rescore(
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
-    rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
+    with warnings.catch_warnings(action="ignore", category=UserWarning):  # said below, as options
+        rescorer.fit(learned, scores=None if unseen is None else _in_order(unseen, given))
     absent = 0.0 if scale == "probability" else -np.inf
-    better = score_files.write_scores(
-        score_files.Scores(rescorer.rescore(given.values), given.names, given.ids, absent), kind
-    )
+    after = score_files.Scores(rescorer.rescore(given.values), given.names, given.ids, absent)
+    if not quiet:
+        _compare(
+            given,
+            after,
+            labelled if truth is None else score_files.read_labelled(truth),
+            scale,
+            is_named=truth is not None,
+        )
+    better = score_files.write_scores(after, kind)
     if out is None:
         sys.stdout.buffer.write(better)
         sys.stdout.buffer.flush()
     else:
         write_whole(out, better)
     n_documents, n_labels = given.values.shape
-    print_message(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
+    print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
+    if weight == "auto" and unseen is None:
+        caution = f"predicted labels count cautiously, {rescorer.evidence_weight_:g}"
+        named = "--evidence-weight names another weight"
+        print_message(f"Without --out-of-fold {caution}; {named}.", quiet)
+
+
+def _compare(
+    before: Scores, after: Scores, labelled: Labelled, scale: str, *, is_named: bool
+) -> None:
+    """Print what scores are worth before and after, on documents whose labels are known."""
+    from labelkin.cli.score_files import labels_in_order
+    from labelkin.metrics import evaluate
+    from labelkin.report.scores import WORDS
+
+    n_documents = before.values.shape[0]
+    found = labelled.of(before)
+    if found is None and is_named:
+        if labelled.labels.shape[0] != n_documents:
+            raise ValueError(
+                f"--truth must have the scored documents, by id or {n_documents:,} of them in "
+                f"their order, got {labelled.labels.shape[0]:,} others."
+            )
+        found = list(range(n_documents)), labelled.labels
+    if found is None:
+        return
+    rows, labels = found
+    if before.names is not None and labels.names.dtype.kind not in "iu":  # those are by order
+        labels = labels_in_order(labels, before.names, "Scores and known labels")
+    key = "probabilities" if scale == "probability" else "log_odds"
+    pair = [evaluate(labels, **{key: one.values[rows]}).scores() for one in (before, after)]
+    shown = ("micro_f1", "macro_f1", "one_error")
+    said = ", ".join(f"{WORDS[name]} {pair[0][name]:.4f} → {pair[1][name]:.4f}" for name in shown)
+    worse = pair[1]["micro_f1"] < pair[0]["micro_f1"]
+    hint = (
+        " The other labels do not help: --evidence-weight 0 leaves scores alone." if worse else ""
+    )
+    print_message(f"{counted(len(rows), 'scored document')} with known labels: {said}.{hint}")
 
 
 def _in_order(scores: Scores, like: Scores) -> Any:
