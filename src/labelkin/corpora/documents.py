@@ -330,7 +330,7 @@ class Documents:
         names = {"labels": ["subject_uris"]} if format == "annif_csv" else {}
         keys = self._keys(header, cast(Any, names))
         where = self._positions(header, keys)
-        split_labels = split_uris
+        split_labels: Callable[[str, Field, str], dict[str, str]] = split_uris
         if format != "annif_csv":
             columns = [where[key.name] for key in keys if key.field in sets and key.name in where]
             separator = self.separator or self._separator(

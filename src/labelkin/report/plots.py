@@ -290,8 +290,7 @@ def rank_picture(test: RankTest, title: str, key: str = "") -> Picture:
 def limit_picture(table: LimitTable, metric: str, title: str) -> Picture:
     """Draw what a measure scores by threshold, a line for each of some limits."""
     best, scores = table.best(metric), table.scores(metric)
-    shown = [limit for limit in (1, 2, 3, 5, 10, 15) if limit in table.limits]
-    shown = sorted({*shown, best.limit})
+    shown = [limit for limit in table.limits if limit in (1, 2, 3, 5, 10, 15, best.limit)]
     with _drawing((4.6, 3.2)) as (figure, axes):
         for limit in shown:
             column, is_best = scores[:, table.limits.index(limit)], limit == best.limit
