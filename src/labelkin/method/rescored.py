@@ -31,8 +31,18 @@ class RescoredClassifier(LabelDependenceClassifier):
     cv : int, default 5
         Folds for the out-of-fold scores, stratified over all labels; the estimator is fitted
         ``cv + 1`` times.
-    labels, variant, evidence_weight, thresholds, rules, calibrate
-        As :class:`LabelDependenceClassifier` takes them.
+    labels : label classifier or name, optional
+        As :class:`LabelDependenceClassifier` takes it, and all that follows.
+    variant : "soft", "hard" or threshold rule, default "soft"
+        How the other labels of a new document are filled in.
+    evidence_weight : float, "auto" or LearnedWeight, default "auto"
+        How much label evidence from predicted labels counts; ``"auto"`` learns it.
+    thresholds : float, metric, rule or name, optional
+        From posterior to decision, tuned out of fold; ``None`` cuts at ½.
+    rules : Rules, optional
+        :class:`labelkin.rules.Rules` between labels.
+    calibrate : bool, default False
+        Whether probabilities are calibrated on the out-of-fold posterior.
     n_jobs : int, optional
         Number of jobs of all parts that do not name their own.
     random_state : int or RandomState, optional
