@@ -102,7 +102,7 @@ class TestFittingFromBlocks:
         with pytest.raises(ValueError, match="enough for LogisticLabels and SVMLabels"):
             LabelRescorer(evidence_weight="auto").fit_blocks([Y])
         with pytest.raises(ValueError, match="Blocks must have the same labels, got 5 and 4"):
-            LabelRescorer().fit_blocks([Y, Y[:, :4]])
+            LabelRescorer(evidence_weight=1).fit_blocks([Y, Y[:, :4]])
 
     def test_naive_bayes_counts_further_documents(self):
         X, Y = self.made()

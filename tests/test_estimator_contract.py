@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -25,6 +26,7 @@ from labelkin import (
     OtherLabels,
     PerLabel,
     PlattSVM,
+    RescoredClassifier,
     SVMLabels,
     metrics,
 )
@@ -35,6 +37,8 @@ CLASSIFIERS = [
     NearestNeighbours(),
     PlattSVM(),
     PerLabel(LogisticRegression()),
+    RescoredClassifier(LogisticRegression()),
+    RescoredClassifier(OneVsRestClassifier(LogisticRegression()), cv=3),
 ]
 LABEL_ESTIMATORS = [
     LogisticLabels(),

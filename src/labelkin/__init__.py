@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+    from labelkin.method.rescored import RescoredClassifier
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.rules import Rules
     from labelkin.storage import load, save
@@ -63,6 +64,7 @@ _HOMES = {
         "explain.terms": "TermExplanation explain_terms",
         "method.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.rescored": "RescoredClassifier",
         "method.rescorer": "LabelRescorer",
         "rules": "Rules",
         "storage": "load save",
@@ -95,6 +97,7 @@ __all__ = [
     "PlattSVM",
     "Posterior",
     "RCut",
+    "RescoredClassifier",
     "Rules",
     "SCut",
     "SCutFBR",

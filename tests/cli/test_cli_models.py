@@ -252,3 +252,13 @@ def test_a_model_for_vectors_is_evaluated_on_vectors(tmp_path):
     told = json.loads(call("evaluate", path, tmp_path / "v.svm", "--json").done())
     expected = evaluate(corpus.Y, model.log_odds(corpus.documents))
     np.testing.assert_allclose(told["scores"]["log_loss"], expected["log_loss"])
+
+
+def test_a_file_is_the_document_not_its_name(model, tmp_path):
+    path = tmp_path / "wheat.txt"
+    path.write_bytes("The café raised the price of coffee.\n".encode("cp1252"))
+    done = call("suggest", model, path, "--json")
+    text = call("suggest", model, "The café raised the price of coffee.\n", "--json").done()
+    assert done.done() == text
+    assert "wheat.txt is a file: its 37 characters are the document." in done.err
+    assert call("suggest", model, "word " * 2000).code == 0

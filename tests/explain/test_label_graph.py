@@ -60,7 +60,7 @@ def sorted_pairs(weights, sign):
 @pytest.fixture(scope="module")
 def world():
     Y = label_sets()
-    return Y, LabelRescorer().fit(read_labels(Y, names=NAMES))
+    return Y, LabelRescorer(evidence_weight=1).fit(read_labels(Y, names=NAMES))
 
 
 def bound_of(Y, weights, k, j):
@@ -165,12 +165,12 @@ def test_the_counts_behind_a_bond_are_those_of_the_documents(world):
 def test_documents_count_as_often_as_their_weight_says():
     Y = label_sets(2)
     times = np.random.default_rng(2).integers(0, 4, len(Y))
-    weighted = label_graph(LabelRescorer().fit(Y, sample_weight=times), 5, 5)
+    weighted = label_graph(LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times), 5, 5)
     for edge in weighted.edges:
         assert_counts(edge, Y, list(range(9)), times)
-    repeated = label_graph(LabelRescorer().fit(np.repeat(Y, times, axis=0)), 5, 5)
+    repeated = label_graph(LabelRescorer(evidence_weight=1).fit(np.repeat(Y, times, axis=0)), 5, 5)
     assert [b.n_both for b in weighted.edges] == [b.n_both for b in repeated.edges]
-    halves = LabelRescorer().fit(Y, sample_weight=times / 2)
+    halves = LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times / 2)
     for edge in label_graph(halves, 5, 5).edges:
         assert_counts(edge, Y, list(range(9)), times / 2)
 
@@ -178,14 +178,14 @@ def test_documents_count_as_often_as_their_weight_says():
 def test_an_unknown_label_is_not_counted():
     Y = label_sets(3).astype(float)
     Y[::4, 2] = np.nan
-    for edge in label_graph(LabelRescorer().fit(Y)).related(2):
+    for edge in label_graph(LabelRescorer(evidence_weight=1).fit(Y)).related(2):
         assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
 
 @pytest.mark.parametrize("labels", [None, SVMLabels()], ids=["logistic", "svm"])
 def test_related_labels_are_those_that_say_most_of_the_label(labels):
     Y = label_sets(4)
-    rescorer = LabelRescorer(labels).fit(read_labels(Y, names=NAMES))
+    rescorer = LabelRescorer(labels, evidence_weight=1).fit(read_labels(Y, names=NAMES))
     j = int(np.abs(rescorer.label_weights_).sum(axis=0).argmax())
     said = rescorer.label_weights_[:, j]
     order = np.argsort(-said).tolist()
@@ -202,7 +202,9 @@ def test_related_labels_are_those_that_say_most_of_the_label(labels):
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_the_labels_does_not_matter(world, order):
     Y, rescorer = world
-    permuted = LabelRescorer().fit(read_labels(Y[:, order], names=[NAMES[j] for j in order]))
+    permuted = LabelRescorer(evidence_weight=1).fit(
+        read_labels(Y[:, order], names=[NAMES[j] for j in order])
+    )
 
     def edges(model):
         return {
@@ -222,13 +224,13 @@ def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     graphs = [label_graph(m) for m in (model, classifier, classifier.rescorer_)]
     assert graphs[0].edges == graphs[1].edges == graphs[2].edges
     assert graphs[0].edges == label_graph(make_pipeline(model)).edges
-    assert graphs[0].edges == label_graph(LabelRescorer().fit(topics)).edges
+    assert graphs[0].edges == label_graph(LabelRescorer(evidence_weight=1).fit(topics)).edges
     assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
 
 
 def test_what_was_learnt_later_is_in_the_graph():
     Y = label_sets(5)
-    more = LabelRescorer().fit(Y[:90]).learn_more(Y[90:])
+    more = LabelRescorer(evidence_weight=1).fit(Y[:90]).learn_more(Y[90:])
     for edge in label_graph(more).edges:
         assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
@@ -237,7 +239,7 @@ def test_labels_that_none_or_all_have_are_in_no_bond():
     Y = label_sets(6)
     Y[:, 3], Y[:, 4] = 0, 1
     for labels in (None, SVMLabels()):
-        graph = label_graph(LabelRescorer(labels).fit(Y), 99, 99)
+        graph = label_graph(LabelRescorer(labels, evidence_weight=1).fit(Y), 99, 99)
         assert graph.related(3) == graph.related(4) == ()
         assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
         assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
@@ -246,7 +248,7 @@ def test_labels_that_none_or_all_have_are_in_no_bond():
 
 @pytest.mark.parametrize("Y", [[["tea"], [], ["tea"]], [0, 1, 1, 0], [["a"], ["b"]] * 1])
 def test_small_worlds_have_graphs(Y):
-    graph = label_graph(LabelRescorer().fit(Y))
+    graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y))
     assert len(graph.table()) == len(graph.edges) == str(graph).count("by chance")
     assert len(graph.edges) <= 1
 
@@ -273,7 +275,7 @@ def test_the_table_fits_data_frames_and_the_text_a_terminal(world):
 
 class TestRefusals:
     def test_label_evidence_without_weights(self):
-        model = LabelRescorer(LogisticRegression()).fit(label_sets())
+        model = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(label_sets())
         with pytest.raises(ValueError, match=r"LogisticRegression\(\).*LogisticLabels\(\) or SVML"):
             label_graph(model)
 
@@ -283,7 +285,12 @@ class TestRefusals:
             label_graph(model)
 
     @pytest.mark.parametrize(
-        "model", [LabelRescorer(), LabelDependenceClassifier(), make_pipeline(LabelRescorer())]
+        "model",
+        [
+            LabelRescorer(evidence_weight=1),
+            LabelDependenceClassifier(),
+            make_pipeline(LabelRescorer(evidence_weight=1)),
+        ],
     )
     def test_models_that_are_not_fitted(self, model):
         with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -345,7 +352,9 @@ class TestPlot:
         np.fill_diagonal(weights, 0)
         labels = read_labels(np.eye(40, dtype=int), names=names)
         edges = pairs_of(weights, labels).strongest(30, 30)
-        graph = LabelGraph(tuple(edges), label_graph(LabelRescorer().fit(label_sets())).pairs)
+        graph = LabelGraph(
+            tuple(edges), label_graph(LabelRescorer(evidence_weight=1).fit(label_sets())).pairs
+        )
         axes = graph.plot()
         axes.figure.canvas.draw()
         frame = axes.figure.bbox
@@ -360,13 +369,13 @@ class TestPlot:
 
     def test_names_are_drawn_as_they_are(self):
         Y = [["costs $\\no$", "two\nlines"], [], ["costs $\\no$", "two\nlines"], ["x" * 99]]
-        axes = label_graph(LabelRescorer().fit(Y)).plot()
+        axes = label_graph(LabelRescorer(evidence_weight=1).fit(Y)).plot()
         axes.figure.canvas.draw()
         shown = {text.get_text() for text in axes.texts}
         assert {"costs $\\no$", "two lines", "x" * 23 + "…"} == shown
 
     def test_no_bonds_are_an_empty_picture(self):
-        axes = label_graph(LabelRescorer().fit([["tea"], []])).plot()
+        axes = label_graph(LabelRescorer(evidence_weight=1).fit([["tea"], []])).plot()
         axes.figure.canvas.draw()
         assert not axes.lines and not axes.texts and axes.get_legend() is None
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin import NaiveBayes
 from labelkin.corpora import Documents
-from labelkin.prediction import answer_batches, fitted_model
+from labelkin.prediction import Choice, answer_batches, fitted_model
 from labelkin.text import WordCounts
 
 TEXTS = ["tea sugar", "tea", "milk", "milk sugar"]
@@ -35,13 +35,13 @@ def test_answers_are_the_same_in_batches_of_any_size(model):
 def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(model):
     documents = Documents([f"{text}\n" for text in TEXTS], "text")
     [unlimited] = answer_batches(model, documents)
-    [limited] = answer_batches(model, documents, limit=1)
+    [limited] = answer_batches(model, documents, choice=Choice(limit=1))
     assert max(len(answer.given) for answer in unlimited) == 2
     for all_given, first in zip(unlimited, limited, strict=True):
         np.testing.assert_array_equal(all_given.given[:1], first.given)
         assert (np.diff(all_given.probabilities[all_given.given]) <= 0).all()
     with pytest.raises(ValueError, match="limit must be at least 1, got 0"):
-        answer_batches(model, documents, limit=0)
+        answer_batches(model, documents, choice=Choice(limit=0))
 
 
 def test_an_id_that_would_break_a_line_is_located(model):
@@ -58,4 +58,5 @@ def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora()
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["labelkin.corpora.documents", "labelkin.corpora.lines"]
+    needed = ("dialect", "documents", "lines", "values")
+    assert done.stdout.split() == [f"labelkin.corpora.{name}" for name in needed]

@@ -121,7 +121,7 @@ def audit(
     start = time.perf_counter()
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
-        loaded = reading.corpus(corpus)
+        loaded = reading.corpus(corpus, quiet)
         from labelkin.cli import auditing, training, vocabularies
         from labelkin.registry import part_class
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from labelkin.cli import options
 from labelkin.cli.printing import (
+    counted,
     listed,
     print_json,
     print_message,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from labelkin.metrics import Evaluation
     from labelkin.prediction import FittedModel
     from labelkin.storage import ModelFile
-    from labelkin.vocabulary import LabelNames
+    from labelkin.vocabulary import LabelNames, Vocabulary
 
 
 def inspect(
@@ -195,7 +196,8 @@ def _edge_row(edge: LabelEdge, names: dict[str, str]) -> list[str]:
 def suggest(
     model: options.ModelFile,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The document; - reads it from stdin.")
+        str,
+        typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
     ],
     accept: Annotated[
         list[str] | None, typer.Option(help="A label it has; may be given again.")
@@ -220,10 +222,10 @@ def suggest(
     Labels are named by what the documents have, a URI as a rule, or by a name or notation of the
     model's vocabulary.
 
-    Example:  labelkin suggest news.labelkin - --reject corn --json < article.txt
+    Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
     options.check_model(model)
-    document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
+    document = _document(text)
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
@@ -268,6 +270,23 @@ def suggest(
     for e, w in zip(explained, words, strict=False):
         typer.echo("")
         _print_reasons(_named(e, names, label_language), w)
+
+
+def _document(text: str) -> str:
+    """Return a text, or what is in the file of this name, or on stdin."""
+    from labelkin.corpora.lines import decoded_lines
+
+    if text == "-":
+        return "".join(decoded_lines(sys.stdin.buffer, None, "stdin"))
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name
+        is_file = False
+    if not is_file:
+        return text
+    document = "".join(decoded_lines(text, None))
+    print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
+    return document
 
 
 def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> dict[str, list[Any]]:
@@ -368,14 +387,9 @@ def _print_reasons(e: Explanation, words: _Words) -> None:
 @options.reads_corpus
 def evaluate(
     model: options.ModelFile,
-    corpus: options.CorpusName,
+    corpus: options.CorpusNames,
     reading: options.Reading,
-    part: Annotated[
-        Literal["test", "train", "all"] | None,
-        typer.Option(
-            help="Which documents; if not named, test ones where there are any, else all."
-        ),
-    ] = None,
+    part: options.Part = None,
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
@@ -394,15 +408,11 @@ def evaluate(
     options.check_model(model)
     options.check_corpus(corpus)
     fitted = options.load_model(model, trusted)
-    loaded = reading.corpus(corpus)
-    _check_kinds(fitted, loaded, str(model))
+    loaded = reading.corpus(corpus, quiet)
+    check_kinds(fitted, loaded, str(model))
     chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = _part(loaded, chosen)
     names = options.label_names(fitted, label_language)
-    if names.vocabulary is not None:
-        from labelkin.cli.vocabularies import current_labels
-
-        labels = current_labels(labels, names.vocabulary)
+    documents, labels = part_of(loaded, chosen, names.vocabulary)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -412,10 +422,17 @@ def evaluate(
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     with watching(quiet), options.cluster(dask) as engine:
         found = judge(fitted, documents, labels, engine)
+    if found.n_ranked is not None and found.n_ranked < found.n_documents:
+        print_message(
+            f"Ranking measures (one-error, coverage, precision@k and others) are over the "
+            f"{counted(found.n_ranked, 'document')} that have labels.",
+            quiet,
+        )
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
             "documents": found.n_documents,
+            "labelled_documents": found.n_ranked,
             "labels": len(found.labels),
             "part": chosen,
             "unknown_labels": unknown,
@@ -431,7 +448,8 @@ def evaluate(
         print_table(list(rows[0]), cells)
 
 
-def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+def check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+    """Raise where a model takes texts and a corpus has vectors, or the other way round."""
     takes = "texts" if model.takes_texts else "vectors"
     has = "texts" if corpus.features == "text" else "vectors"
     if takes != has:
@@ -441,13 +459,21 @@ def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
         )
 
 
-def _part(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+def part_of(
+    corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
+) -> tuple[Any, LabelMatrix]:
+    """Return the documents of a part of a corpus, and their labels as a vocabulary has them."""
+    labels = corpus.Y
+    if vocabulary is not None:
+        from labelkin.cli.vocabularies import current_labels
+
+        labels = current_labels(labels, vocabulary)
     if part == "all":
-        return corpus.documents, corpus.Y
+        return corpus.documents, labels
     rows = corpus.test if part == "test" else corpus.train
     if not len(rows):
         raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
-    return corpus.documents[rows], corpus.Y.rows(rows)
+    return corpus.documents[rows], labels.rows(rows)
 
 
 def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list[str]:

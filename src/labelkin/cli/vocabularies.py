@@ -83,6 +83,16 @@ def describe(names: LabelNames) -> str:
     )
 
 
+def print_matches(names: LabelNames, path: str, n_merged: int, quiet: bool) -> None:
+    """Print what a vocabulary, if there is one, calls labels; that it has none is an error."""
+    if names.vocabulary is None:
+        return
+    check_matches(names, path)
+    print_message(f"{describe(names)}.", quiet)
+    if n_merged > 0:
+        print_message(f"{n_merged} labels were merged into their successors.", quiet)
+
+
 def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelMatrix:
     """Return labels with those that were replaced under the names of their successors."""
     old = labels.names.tolist()
@@ -117,8 +127,8 @@ def rules_between(
     """
     if path.suffix.lower() in (".csv", ".tsv"):
         found = _as_labels(read_relations(path), LabelNames(labels, vocabulary))
-        rules, mentioned = found.only(labels), list(found.labels)
-        n_found, unknown = len(found), [one for one in mentioned if one not in set(labels)]
+        rules, mentioned, here = found.only(labels), list(found.labels), set(labels)
+        n_found, unknown = len(found), [one for one in mentioned if one not in here]
     else:
         concepts = read_vocabulary(path)
         rules = rules_of(concepts, labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Literal
 
@@ -44,6 +44,8 @@ class Corpus:
         Names of the features, ``(n_features,)``, where they have any.
     label_names : mapping of str to str
         What people call the labels, where the corpus says it: URI → name.
+    understood : str, default ""
+        What was found out about the file when it was read, such as its separators.
 
     Examples
     --------
@@ -66,6 +68,25 @@ class Corpus:
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
     label_names: Mapping[str, str] = field(default_factory=dict)
+    understood: str = ""
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Whether each document has a label, ``(n_documents,)``."""
+        return np.asarray(np.diff(self.Y.positive.indptr) > 0)
+
+    def labelled(self) -> Corpus:
+        """Return the corpus without the documents that have no label."""
+        rows = np.flatnonzero(self.is_labelled)
+        place = np.cumsum(self.is_labelled) - 1
+        return replace(
+            self,
+            documents=self.documents[rows],
+            Y=self.Y.rows(rows),
+            train=place[self.train[self.is_labelled[self.train]]],
+            test=place[self.test[self.is_labelled[self.test]]],
+            ids=None if self.ids is None else self.ids[rows],
+        )
 
     def names(self) -> list[str]:
         """Return what the documents are called: their ids, or their numbers from 1."""

@@ -344,7 +344,7 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     --------
     >>> from labelkin import LabelRescorer
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
-    >>> graph = label_graph(LabelRescorer().fit(Y), n_repulsions=1)
+    >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> print(graph)
     +1.11  grain + wheat: 8 of 12 and 8, 4.8 by chance
     -1.74  gold / grain: 0 of 7 and 12, 4.2 by chance

@@ -12,12 +12,14 @@ import csv
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
+from urllib.parse import quote
 
 from labelkin.corpora.documents import Document
 from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
@@ -26,6 +28,8 @@ from labelkin.prediction.fitted_model import Answer
 #: Stands between the labels of a document in a table, as in corpora that are tables.
 SEPARATOR = ";"
 _BLOCK = 1 << 16
+#: Bytes of a file's name, with room for its ending and for a temporary one.
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -304,6 +308,49 @@ LAYOUTS: dict[str, Callable[[list[str], bool, Sequence[str] | None], Layout]] = 
     "tsv": partial(_table_layout, delimiter="\t"),
 }
 """How answers can be written, by name."""
+
+
+def document_lines(
+    answer: Answer, labels: Sequence[Any], names: Sequence[str] | None = None
+) -> str:
+    r"""Return an answer as the text of a file of its own: label, tab, probability in each line.
+
+    A URI stands in angle brackets and has a column for its name behind it, as in Annif's files;
+    other labels have one where there are names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = Answer("a7", np.array([1, 0]), np.array([0.25, 0.75]))
+    >>> document_lines(answer, ["sugar", "http://example.org/tea"])
+    '<http://example.org/tea>\t\t0.75\nsugar\t0.25\n'
+    >>> document_lines(answer, ["sugar", "http://example.org/tea"], ["Zucker", "Tee"])
+    '<http://example.org/tea>\tTee\t0.75\nsugar\tZucker\t0.25\n'
+    """
+    lines = []
+    for j in answer.given.tolist():
+        label = " ".join(str(labels[j]).split())
+        is_uri = re.match(r"\w+://\S+$", label)
+        cells = [f"<{label}>" if is_uri else label]
+        if is_uri or names is not None:
+            cells.append("" if names is None else " ".join(names[j].split()))
+        lines.append("\t".join([*cells, f"{_rounded(answer.probabilities[j])}\n"]))
+    return "".join(lines)
+
+
+def file_name(document: str | int) -> str:
+    """Return what the file of a document's labels is called; no id leads out of its folder.
+
+    Examples
+    --------
+    >>> file_name("a7"), file_name("../b 1.txt")
+    ('a7.tsv', '%2E.%2Fb 1.txt.tsv')
+    """
+    name = quote(str(document), safe=" !()+,;=@[]{}~'&$#^`")
+    name = f"%2E{name[1:]}" if name.startswith(".") else name
+    if len(name.encode()) > _LONGEST_NAME:
+        name = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name}.tsv"
 
 
 def _rounded(probability: float) -> float:

@@ -26,7 +26,8 @@ from labelkin.storage.file import shown
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
     *("AllLabels", "NaiveBayes", "NearestNeighbours", "OmikujiContent", "PerLabel", "PlattSVM"),
-    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "Rules"),
+    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "RescoredClassifier"),
+    *("Rules",),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from labelkin.corpora.documents import table_rows
-from labelkin.corpora.lines import decoded_lines, stem_of
+from labelkin.corpora.lines import decoded_lines, stem_of, table_rows
 from labelkin.vocabulary.record import Concept, Vocabulary
 from labelkin.vocabulary.skos import FORMATS, read_concepts
 
