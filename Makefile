@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale sbom
+.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service sbom
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -48,6 +48,9 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
 	$(BIN)/python -m benchmarks.growth --write docs/scale.md
 	$(BIN)/python -m benchmarks.scale_bars
+
+bench-service: .venv/dev  ## suggestions over HTTP beside a route that does nothing, and documents of predict
+	$(BIN)/python -m benchmarks.service
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)

@@ -101,7 +101,7 @@ class TestEveryClassifier:
         (PerLabel(LinearSVC()), TypeError, r"PerLabel\(CalibratedClassifierCV\(LinearSVC"),
         (NearestNeighbours(n_neighbors=0), ValueError, "whole number of at least 1, got 0"),
         (PlattSVM(C=-1), ValueError, "C must be positive, got -1"),
-        (PlattSVM(cv=1), ValueError, "at least 2 folds, got 1"),
+        (PlattSVM(cv=1), ValueError, "at least 2 folds, got n_samples=1"),
     ],
     ids=repr,
 )
@@ -163,5 +163,5 @@ def test_at_least_one_suggestion_is_asked_for():
 
 
 def test_one_document_cannot_be_cross_validated():
-    with pytest.raises(ValueError, match="at least 2 documents and 2 folds, got 1"):
+    with pytest.raises(ValueError, match="at least 2 documents and 2 folds, got n_samples=1"):
         cross_val_log_odds(NaiveBayes(), X[:1], Y[:1])

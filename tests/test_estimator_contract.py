@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import (
     AllLabels,
+    ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
@@ -37,6 +38,7 @@ CLASSIFIERS = [
     NearestNeighbours(),
     PlattSVM(),
     PerLabel(LogisticRegression()),
+    ContentEnsemble([NearestNeighbours(), PerLabel(LogisticRegression())], random_state=0),
     RescoredClassifier(LogisticRegression()),
     RescoredClassifier(OneVsRestClassifier(LogisticRegression()), cv=3),
 ]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
+    from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
@@ -55,6 +56,7 @@ _HOMES = {
         "audit.label_audit": "LabelAudit",
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
+        "content.ensemble": "ContentEnsemble",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.omikuji_content": "OmikujiContent",
@@ -75,6 +77,7 @@ _HOMES = {
 
 __all__ = [
     "AllLabels",
+    "ContentEnsemble",
     "ExpectedF1",
     "Explanation",
     "FixedCut",

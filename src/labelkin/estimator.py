@@ -355,8 +355,8 @@ def _folds(
     n_folds = min(cv, labels.shape[0])
     if n_folds < 2:
         raise ValueError(
-            f"Out-of-fold evidence needs at least 2 documents and 2 folds, got {labels.shape[0]} "
-            f"document(s) and cv={cv!r}."
+            f"Out-of-fold evidence needs at least 2 documents and 2 folds, got "
+            f"n_samples={labels.shape[0]} and cv={cv!r}."
         )
     fold = stratified_folds(labels, n_folds, random_state=random_state)
     return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds))

@@ -140,6 +140,39 @@ labels.BLR = { classifier = "logistic" }
     done = None
 
 
+class Auditing:
+    """The list of issues is whole or not there, and the same command gives the same one."""
+
+    files = ("out.csv", "out.part", "out")
+    corpus = "".join(
+        json.dumps({"id": str(i), "text": f"{text} {i}", "labels": [label]}) + "\n"
+        for i, text in enumerate(["gas oil pump", "tea milk cup"] * 20)
+        for label in [["fuel", "drink"][i % 2 ^ (i in (7, 22))]]
+    )
+
+    def prepare(self, folder):
+        (folder / "c.jsonl").write_text(self.corpus)
+
+    def act(self, folder):
+        run("audit", folder / "c.jsonl", "-o", folder / "out.csv", "--content", "naive_bayes",
+            "--min-documents", "1", "--top", "5", "--quiet")  # fmt: skip
+
+    def state(self, folder):
+        out = folder / "out.csv"
+        before = out.read_text() if out.exists() else None
+        if before is None:
+            self.act(folder)
+        left = [path.name for path in folder.iterdir() if path.suffix != ".part"]
+        assert sorted(left) == ["c.jsonl", "out.csv"], left
+        return out.read_text()
+
+    @property
+    def allowed(self):
+        return (self.done,)
+
+    done = None
+
+
 class Journalling:
     """What was acknowledged is there, once; what was not is there once or not at all."""
 
@@ -177,6 +210,7 @@ SCENES = {
     "train": Training,
     "predict": Predicting,
     "experiment": Experimenting,
+    "audit": Auditing,
     "journal": Journalling,
 }
 

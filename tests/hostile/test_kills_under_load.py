@@ -1,16 +1,19 @@
 """Clients that suggest and save while the service is killed again and again: nothing is lost."""
 
-import threading
+import asyncio
+import json
 import time
 from collections import Counter
+from urllib.parse import urlencode, urlsplit
 
-import httpx
 import pytest
 from live_server import ServerProcess
+from load import read_answer
 
 from labelkin.service import journal_upkeep, read_journal
 
 pytestmark = pytest.mark.xdist_group("service")
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
 @pytest.fixture(scope="module")
@@ -26,68 +29,99 @@ def small_model(tmp_path_factory):
     return storage.save(model, tmp_path_factory.mktemp("models") / "news.labelkin")
 
 
-class Client(threading.Thread):
-    """Asks four times and saves once, again and again; notes what was acknowledged."""
+class Seen:
+    """What all clients together have seen, and where the service is just now."""
 
-    def __init__(self, number, address, ends):
-        super().__init__()
-        self.number, self.address, self.ends = number, address, ends
-        self.acknowledged, self.answered, self.strange = [], 0, []
+    def __init__(self, address):
+        self.address = address
+        self.acknowledged, self.strange, self.latencies = [], [], []
+        self.statuses, self.n_cut, self.is_over = Counter(), 0, False
 
-    def run(self):
-        count = 0
-        while not self.ends.is_set():
-            count += 1
-            text = f"gas and oil {self.number} {count}"
-            try:
-                with httpx.Client(base_url=self.address(), timeout=10) as client:
-                    for _ in range(4):
-                        answer = client.post("/v1/projects/news/suggest", data={"text": text})
-                        self.note(answer, 200)
-                    saved = {"text": text, "accepted": ["gas"]}
-                    answer = client.post("/api/models/news/documents", json=saved)
-                    if self.note(answer, 201):
-                        self.acknowledged.append(text)
-            except httpx.TransportError:
-                time.sleep(0.05)  # it was killed just now
 
-    def note(self, answer, wanted):
-        self.answered += answer.status_code == wanted
-        if answer.status_code not in (wanted, 503, 504):
-            self.strange.append((answer.status_code, answer.text))
-        return answer.status_code == wanted
+async def client(number, seen):
+    """Ask four times and save once, again and again; note what was acknowledged."""
+    count = 0
+    while not seen.is_over:
+        place = urlsplit(seen.address)
+        try:
+            reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        except OSError:
+            await asyncio.sleep(0.1)  # it was killed just now
+            continue
+        try:
+            while not seen.is_over:
+                count += 1
+                text = f"gas and oil {number} {count}"
+                path, body, kind, wanted = "/v1/projects/news/suggest", {"text": text}, FORM, 200
+                if count % 5 == 0:
+                    path, body = "/api/models/news/documents", {"text": text, "accepted": ["gas"]}
+                    kind, wanted = JSON, 201
+                payload = (urlencode(body) if kind == FORM else json.dumps(body)).encode()
+                head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                start = time.perf_counter()
+                writer.write(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload)
+                status, answer = await asyncio.wait_for(read_answer(reader), 60)
+                seen.latencies.append(time.perf_counter() - start)
+                seen.statuses[status] += 1
+                if status == 201:
+                    seen.acknowledged.append(text)
+                elif status not in (wanted, 503):
+                    seen.strange.append((status, answer[:300]))
+        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            seen.n_cut += 1
+        finally:
+            writer.close()
+
+
+async def story(start_server, n_clients, n_kills, seconds):
+    """Kill the service every so many seconds, and begin it anew; return what clients have seen."""
+    server = await asyncio.to_thread(start_server)
+    seen = Seen(server.address)
+    clients = [asyncio.create_task(client(i, seen)) for i in range(n_clients)]
+    try:
+        for _ in range(n_kills):
+            await asyncio.sleep(seconds)
+            await asyncio.to_thread(server.kill)
+            server = await asyncio.to_thread(start_server)
+            seen.address = server.address
+        n_before = len(seen.acknowledged)
+        for _ in range(600):  # until the last one has saved something, too
+            await asyncio.sleep(0.1)
+            if len(seen.acknowledged) > n_before:
+                break
+    finally:
+        seen.is_over = True
+        await asyncio.gather(*clients)
+        await asyncio.to_thread(server.stop)
+    return seen
 
 
 @pytest.mark.long
-def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_proofs):
-    if not long_proofs:
-        pytest.skip("test_service_kill.py has the small one")
-    n_clients, n_kills, seconds = 100, 10, 60
-    journal, ends = tmp_path / "journal.sqlite", threading.Event()
-    server = ServerProcess(small_model, journal)
-    address = [server.address]
-    clients = [Client(i, lambda: address[0], ends) for i in range(n_clients)]
-    for client in clients:
-        client.start()
-    try:
-        for _ in range(n_kills):
-            time.sleep(seconds)
-            server.kill()
-            server = ServerProcess(small_model, journal)
-            address[0] = server.address
-        time.sleep(1)
-    finally:
-        ends.set()
-        for client in clients:
-            client.join()
-        status = server.stop()
-    assert status == 0
-    acknowledged = [text for client in clients for text in client.acknowledged]
-    found = Counter(read_journal(journal).documents)
-    print(
-        f"{n_kills} kills, {len(acknowledged)} saved, {sum(c.answered for c in clients)} answered"
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_acknowledged_document_is_there_once(
+    small_model, tmp_path, long_proofs, workers, capsys
+):
+    """At full size: a hundred clients and ten minutes, with a kill every minute."""
+    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (10, 1, 2)
+    journal = tmp_path / "journal.sqlite"
+    seen = asyncio.run(
+        story(
+            lambda: ServerProcess(small_model, journal, workers=workers),
+            n_clients,
+            n_kills,
+            seconds,
+        )
     )
-    assert [client.strange for client in clients if client.strange] == []
-    assert len(acknowledged) > n_kills
-    assert {text: found[text] for text in acknowledged if found[text] != 1} == {}
+    found = Counter(read_journal(journal).documents)
+    with capsys.disabled():
+        slowest = sorted(seen.latencies)[int(0.99 * len(seen.latencies))]
+        print(
+            f"\n{workers} workers, {n_kills} kills, {len(seen.acknowledged)} saved, {len(found)} "
+            f"in the journal, answers {dict(seen.statuses)}, {seen.n_cut} connections cut, "
+            f"p99 {1000 * slowest:.0f} ms"
+        )
+    assert seen.strange == []
+    assert len(seen.acknowledged) > n_kills
+    assert {text: found[text] for text in seen.acknowledged if found[text] != 1} == {}
+    assert set(found.values()) == {1}
     assert journal_upkeep.check(journal).is_whole

@@ -20,10 +20,12 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from labelkin.service import serve
-journal, review, *models = map(Path, sys.argv[1:])
+workers = int(sys.argv[1])
+journal, review, *models = map(Path, sys.argv[2:])
 serve(
     models,
     port=0,
+    workers=workers,
     journal=journal,
     review=None if review == Path("none") else review,
     announce=lambda address: print(address, flush=True),
@@ -63,11 +65,13 @@ def serving(*models, **options):
 class ServerProcess:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, model, journal, *, slow_disk=False, review="none"):
+    def __init__(self, model, journal, *, slow_disk=False, review="none", workers=1, stderr=None):
         program = SLOW_DISK + PROGRAM if slow_disk else PROGRAM
+        models = [] if model is None else [model]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, journal, review, *([] if model is None else [model])],
+            [sys.executable, "-c", program, str(workers), journal, review, *models],
             stdout=subprocess.PIPE,
+            stderr=stderr,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )

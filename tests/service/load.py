@@ -68,7 +68,7 @@ class _Client:
         start = time.perf_counter()
         writer.write(f"{head}Content-Length: {len(payload)}\r\n\r\n".encode() + payload)
         await writer.drain()
-        status, answer = await _read_answer(reader)
+        status, answer = await read_answer(reader)
         load.latencies.append(time.perf_counter() - start)
         load.statuses[status] += 1
         if status >= 300:
@@ -102,7 +102,8 @@ class _Client:
         return "/v1/projects/news/learn", body, "application/json", saved
 
 
-async def _read_answer(reader):
+async def read_answer(reader):
+    """Return status and body of one answer."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
     size = [line for line in head.split("\r\n") if line.startswith("content-length:")]
     body = await reader.readexactly(int(size[0].partition(":")[2])) if size else b""

@@ -8,7 +8,7 @@ from live_server import serving, wait_until
 
 from labelkin.service import Limits
 from labelkin.service.messages import ProblemError
-from labelkin.service.running_service import WorkerPool
+from labelkin.service.work import WorkerPool
 
 pytestmark = pytest.mark.xdist_group("service")
 

@@ -160,8 +160,11 @@ class LearnedWeight(BaseEstimator):
 
     def _best_weight(self, evidence: PredictedEvidence | CandidateEvidence, truth: Truth) -> float:
         """Look at every tenth, then closer around the best; of equals the smallest."""
-        criterion = CRITERIA[self.criterion]
-        loss: Callable[[Matrix], float] = lambda z: criterion(evidence.scores(z), truth)  # noqa: E731
+
+        def by_criterion(log_odds: Matrix) -> float:
+            return CRITERIA[self.criterion](evidence.scores(log_odds), truth)
+
+        loss: Callable[[Matrix], float] = by_criterion
         if self.criterion == "brier" and isinstance(evidence, CandidateEvidence):
             loss = brier_of_candidates(evidence.cells, truth)
 

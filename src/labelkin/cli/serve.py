@@ -46,6 +46,9 @@ def serve(
         typer.Option(help="Where documents and their labels are written down; beside the model."),
     ] = None,
     trusted: options.Trusted = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that answer; one more writes the journals.")
+    ] = 1,
 ) -> None:
     """Serve models: a page for indexers, the Annif API, and JSON for programs.
 
@@ -87,4 +90,5 @@ def serve(
         announce=announce,
         review=review,
         trusted=trusted or (),
+        workers=workers,
     )

@@ -311,11 +311,16 @@ def as_content(estimator: Any) -> Any:
     """Give any estimator the two verbs of content evidence, ``fit`` and ``log_odds``.
 
     A name of the registry, such as ``"naive_bayes"``, stands for that classifier with its defaults.
+    A list of estimators and names is a :class:`~labelkin.content.ensemble.ContentEnsemble` of them.
     An estimator that has both verbs is returned as it is. One that takes label matrices (a forest,
     a neural network, ``OneVsRestClassifier``) sees them whole; any other is fitted per label.
     """
     if isinstance(estimator, str):
         return part_class("content", estimator)()
+    if isinstance(estimator, list | tuple):
+        from labelkin.content.ensemble import ContentEnsemble  # it is made of what is here
+
+        return ContentEnsemble(estimator)
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         raise TypeError(
             f"content must be an estimator instance such as PlattSVM(), got {estimator!r}."

@@ -62,7 +62,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         The content classifier: :class:`PlattSVM` (default, ``"svm"``), :class:`NaiveBayes`
         (``"naive_bayes"``), :class:`NearestNeighbours` (``"nearest_neighbours"``),
         :class:`PerLabel`, or any scikit-learn classifier with ``predict_proba``, multilabel or
-        binary.
+        binary. A list of several is a :class:`ContentEnsemble` of them.
     labels : label classifier or name, optional
         The label classifier: :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels`
         (``"svm"``), or any scikit-learn classifier with ``predict_proba``, fitted per label on the

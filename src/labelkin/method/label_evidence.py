@@ -49,11 +49,8 @@ class LabelEvidence(BaseEstimator, ABC):
         -------
         self
         """
-        labels = read_labels(Y)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.label_names_ = labels.names
-        self.prior_ = labels.prior(weight)
-        self._learn(labels, weight)
+        self._learn(read_labels(Y), weight)
         return self
 
     def log_odds(self, L: Any) -> NDArray[np.float64]:
@@ -79,7 +76,7 @@ class LabelEvidence(BaseEstimator, ABC):
 
     @abstractmethod
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        """Learn from checked labels."""
+        """Learn from checked labels; their names and prior, too."""
 
     @abstractmethod
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,7 +98,10 @@ class LinearLabelEvidence(LabelEvidence):
         return self
 
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self._learn_from(count_label_sets(labels, weight))
+        self.label_names_, self.prior_ = labels.names, labels.prior(weight)
+        label_sets = count_label_sets(labels, weight)
+        del labels  # of millions of documents: what is counted is enough
+        self._learn_from(label_sets)
 
     @abstractmethod
     def _learn_from(self, label_sets: LabelSets) -> None:
@@ -314,6 +314,7 @@ class OtherLabels(LabelEvidence):
             raise ValueError(
                 f"OtherLabels({name}) does not take sample_weight; LogisticLabels and SVMLabels do."
             )
+        self.label_names_, self.prior_ = labels.names, labels.prior()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         known = labels.dense()
         inputs = np.where(np.isnan(known), self.prior_, known)
@@ -345,7 +346,11 @@ def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
 
     Where nothing is unknown it is the mean number of other labels.
     """
-    squares = label_sets.count * label_sets.inputs().power(2).sum(axis=1)
+    if label_sets.unknown is None:  # inputs are 1 and 0
+        sums = np.diff(label_sets.positive.indptr).astype(np.float64)
+    else:
+        sums = label_sets.inputs().power(2).sum(axis=1)
+    squares = label_sets.count * sums
     total = squares.sum() - label_sets.positives()
     if label_sets.unknown is not None:
         total -= label_sets.unknown.T @ squares

@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
@@ -26,6 +26,7 @@ from labelkin.service.messages import (
     check_labels,
     check_text,
     declared,
+    json_answer,
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import RunningService, Service
@@ -171,6 +172,7 @@ async def show_project(project_id: str, service: Service) -> Project:
 
 @router.post(
     "/projects/{project_id}/suggest",
+    response_model=Subjects,
     responses=declared(404, 415, 422, 504),
     openapi_extra={
         "requestBody": {
@@ -179,17 +181,24 @@ async def show_project(project_id: str, service: Service) -> Project:
         }
     },
 )
-async def suggest(project_id: str, request: Request, service: Service) -> Subjects:
+async def suggest(project_id: str, request: Request) -> Response:
     """Suggest labels for a text."""
+    service: RunningService = request.app.state.service  # quicker than a dependency
     model = service.model(project_id)
     form = await _read_form(request)
     check_text(form.text, service.limits)
     _check_language(model, form.language)
-    (found,) = await service.workers.do(best_labels, model, [form.text], form.limit, form.threshold)
-    return Subjects(results=_subjects(model, found, form.language))
+    (found,) = await service.workers.do_sized(
+        model.cost, len(form.text), best_labels, model, [form.text], form.limit, form.threshold
+    )
+    return json_answer({"results": _subjects(model, found, form.language)})
 
 
-@router.post("/projects/{project_id}/suggest-batch", responses=declared(404, 422, 504))
+@router.post(
+    "/projects/{project_id}/suggest-batch",
+    response_model=list[DocumentSubjects],
+    responses=declared(404, 422, 504),
+)
 async def suggest_batch(
     project_id: str,
     batch: Batch,
@@ -197,7 +206,7 @@ async def suggest_batch(
     limit: Annotated[Limit, Query()] = 10,
     threshold: Annotated[Threshold, Query()] = 0.0,
     language: str = "",
-) -> list[DocumentSubjects]:
+) -> Response:
     """Suggest labels for several texts."""
     model = service.model(project_id)
     _check_language(model, language)
@@ -206,12 +215,12 @@ async def suggest_batch(
     for text in texts:
         check_text(text, service.limits)
     found = await service.workers.do(best_labels, model, texts, limit, threshold)
-    return [
-        DocumentSubjects(
-            document_id=document.document_id, results=_subjects(model, labels, language)
-        )
-        for document, labels in zip(batch.documents, found, strict=True)
-    ]
+    return json_answer(
+        [
+            {"results": _subjects(model, labels, language), "document_id": document.document_id}
+            for document, labels in zip(batch.documents, found, strict=True)
+        ]
+    )
 
 
 @router.post(
@@ -307,15 +316,18 @@ async def _read_form(request: Request) -> SuggestForm:
         raise ProblemError(400, "does-not-fit", detail) from None
 
 
-def _subjects(model: ServedModel, found: list[tuple[str, float]], language: str) -> list[Subject]:
+def _subjects(
+    model: ServedModel, found: list[tuple[str, float]], language: str
+) -> list[dict[str, Any]]:
+    """Return what :class:`Subject` describes."""
     shown = model.shown
     return [
-        Subject(
-            uri=shown.uri(label),
-            label=shown.of(label, language or None),
-            notation=shown.notation(label),
-            score=score,
-        )
+        {
+            "uri": shown.uri(label),
+            "label": shown.of(label, language or None),
+            "notation": shown.notation(label),
+            "score": score,
+        }
         for label, score in found
     ]
 

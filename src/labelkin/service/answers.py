@@ -33,8 +33,8 @@ _MOST = 30
 _graphs: WeakKeyDictionary[LabelRescorer, LabelGraph] = WeakKeyDictionary()
 
 
-def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Suggestions:
-    """Return the open labels of a text, most probable first."""
+def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, Any]:
+    """Return the open labels of a text, most probable first; :class:`messages.Suggestions`."""
     snapshot = model.snapshot
     known = _known(model, request.accepted, request.rejected)
     content = model.content(request.text)
@@ -64,19 +64,16 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> messages.Su
         }
         for j in np.flatnonzero(np.isinf(log_odds[0]) & ~_no_candidates(posterior)[0])
     ]
-    return messages.Suggestions.model_validate(
-        {
-            "model": model.id,
-            "suggestions": suggestions,
-            "known": known_labels,
-            "n_words": content.n_words,
-            "learned": snapshot.learned,
-            "n_open": int(np.isfinite(log_odds).sum()),
-            "names": _names(
-                model, (one["label"] for one in (*suggestions, *known_labels)), request.language
-            ),
-        }
-    )
+    names = _names(model, (one["label"] for one in (*suggestions, *known_labels)), request.language)
+    return {
+        "model": model.id,
+        "suggestions": suggestions,
+        "known": known_labels,
+        "n_words": content.n_words,
+        "learned": snapshot.learned,
+        "n_open": int(np.isfinite(log_odds).sum()),
+        **({"names": names} if names else {}),
+    }
 
 
 def best_labels(

@@ -19,9 +19,9 @@ from starlette.types import Scope
 from labelkin.service import annif, answers, health, messages
 from labelkin.service.guard import Guard
 from labelkin.service.journal import Entry
-from labelkin.service.messages import ProblemError, answer_problems, declared
-from labelkin.service.models import ServedModel
-from labelkin.service.review import the_review
+from labelkin.service.keeper import OwnKeeper
+from labelkin.service.messages import ProblemError, answer_problems, declared, json_answer
+from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
 from labelkin.vocabulary.languages import LANGUAGE_CODES
@@ -42,7 +42,13 @@ def build_app(
 
     The parameters are those of :func:`labelkin.service.create_app`.
     """
-    service = RunningService(models, journal, limits, review, trusted)
+    served = read_models(models, trusted) if models or review is None else {}
+    keeper = OwnKeeper(models, served, journal, limits, review)
+    return app_of(RunningService(served, keeper, limits), hosts, token)
+
+
+def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> FastAPI:
+    """Return the application of a service."""
     app = FastAPI(
         title="labelkin",
         version=version("labelkin"),
@@ -61,8 +67,8 @@ def build_app(
     app.add_api_route("/v1/ui/", _lead_to_docs, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
-    app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
-    app.add_middleware(health.Counted, telemetry=service.telemetry)
+    app.add_middleware(Guard, hosts=hosts, token=token, limits=service.limits)
+    app.add_middleware(health.Counted, count=service.keeper.count)
     return app
 
 
@@ -107,9 +113,6 @@ class _PageFiles(StaticFiles):
 
 router = APIRouter(prefix="/api/models", tags=["labelkin"], responses=declared(401, 404, 422, 504))
 
-#: Unknown labels of the journal that are listed, most common first.
-_MOST_UNKNOWN = 1_000
-
 
 class _Asked(NamedTuple):
     """The service, and which of its models a request is about."""
@@ -136,11 +139,12 @@ async def list_models(service: Service) -> messages.ModelList:
     return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
-@router.post("/{model_id}/suggest", response_model_exclude_defaults=True)
-async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> messages.Suggestions:
+@router.post("/{model_id}/suggest", response_model=messages.Suggestions)
+async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
-    return await asked.service.workers.do(answers.suggest, asked.model, request)
+    do, model, size = asked.service.workers.do_sized, asked.model, len(request.text)
+    return json_answer(await do(model.cost, size, answers.suggest, model, request))
 
 
 @router.post("/{model_id}/explain", responses=declared(409), response_model_exclude_defaults=True)
@@ -203,15 +207,7 @@ async def save_document(request: messages.LabelledDocument, asked: Asked) -> mes
 @router.get("/{model_id}/journal")
 async def show_journal(asked: Asked) -> messages.JournalState:
     """Return what the journal holds, and which labels in it the model does not have."""
-    service, model = asked
-    return messages.JournalState(
-        documents=service.journals[model.id].n_documents[model.id],
-        learned=model.snapshot.learned,
-        unknown=[
-            messages.LabelCount(label=name, documents=count)
-            for name, count in model.unknown.most_common(_MOST_UNKNOWN)
-        ],
-    )
+    return await asked.service.journal_state(asked.model)
 
 
 review_router = APIRouter(prefix="/api/review", tags=["review"], responses=declared(401, 404, 504))
@@ -220,7 +216,7 @@ review_router = APIRouter(prefix="/api/review", tags=["review"], responses=decla
 @review_router.get("")
 async def show_review(service: Service) -> messages.ReviewState:
     """Return how many issues of an audit there are to review, and how far the review is."""
-    return messages.ReviewState() if service.review is None else service.review.state()
+    return await service.review_state()
 
 
 @review_router.get("/issues/{number}")
@@ -228,16 +224,13 @@ async def show_issue(
     service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
 ) -> messages.ReviewedIssue:
     """Return an issue with its text and reasons, and what was said of it; the first is 1."""
-    review = the_review(service.review)
-    return messages.ReviewedIssue(number=number, **review.shown(number))
+    return await service.issue(number)
 
 
 @review_router.post("/answers")
 async def answer_issue(request: messages.ReviewAnswer, service: Service) -> messages.ReviewState:
     """Say that what the corpus says is to be changed or kept, or cannot be said; null: undo."""
-    review = the_review(service.review)
-    await service.answer(review, request.number, request.answer)
-    return review.state()
+    return await service.answer(request.number, request.answer)
 
 
 def _info(model: ServedModel) -> messages.ModelInfo:

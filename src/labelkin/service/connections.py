@@ -39,6 +39,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
 
         waiting: dict[Bounded, None] = {}  # noqa: RUF012 - one for all connections, oldest first
         n_open = 0
+        url = b""
         deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
@@ -57,6 +58,13 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self.watch()
+
+        def on_headers_complete(self) -> None:
+            """Take ``GET http://host`` for ``GET http://host/``; only httptools calls this."""
+            address, mark, query = self.url.partition(b"?")
+            if b"://" in address and b"/" not in address.partition(b"://")[2]:
+                self.url = address + b"/" + mark + query
+            super().on_headers_complete()  # type: ignore[misc]
 
         def on_response_complete(self) -> None:
             super().on_response_complete()

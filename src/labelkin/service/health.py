@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -59,8 +60,7 @@ async def ready(request: Request) -> Health:
 async def metrics(request: Request) -> Response:
     """Return what was counted and timed, for Prometheus."""
     service: RunningService = request.app.state.service
-    service.measure()
-    return Response(service.telemetry.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(await service.metrics(), media_type=CONTENT_TYPE_LATEST)
 
 
 class Telemetry:
@@ -82,6 +82,11 @@ class Telemetry:
         self.refits = self._made(Counter, "refits", "Of label evidence.", "model", "outcome")
         self.refit_seconds = self._made(Histogram, "refit_seconds", "A refit.", "model")
 
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count and time a request that was answered."""
+        self.requests.labels(method, route, str(status)).inc()
+        self.seconds.labels(method, route).observe(seconds)
+
     def text(self) -> bytes:
         """Return everything in Prometheus' own format."""
         return generate_latest(self.registry)
@@ -97,13 +102,13 @@ class Counted:
     ----------
     app : ASGI application
         What is counted.
-    telemetry : Telemetry
-        Where it is counted.
+    count : callable
+        Called with method, route, status and seconds of each.
     """
 
-    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+    def __init__(self, app: ASGIApp, count: Callable[[str, str, int, float], None]) -> None:
         self._app = app
-        self._telemetry = telemetry
+        self._count_one = count
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -127,5 +132,4 @@ class Counted:
         route = str(getattr(scope.get("route"), "path", _NO_ROUTE))
         # Anyone can make methods up: only those that a route has make a series.
         method = "any" if route == _NO_ROUTE or status == 405 else scope["method"]
-        self._telemetry.requests.labels(method, route, str(status)).inc()
-        self._telemetry.seconds.labels(method, route).observe(seconds)
+        self._count_one(method, route, status, seconds)

@@ -430,6 +430,10 @@ class ProblemError(Exception):
         self.detail = detail
         self.headers = dict(headers or {})
 
+    def __reduce__(self) -> Any:
+        """Let one process hand it to another."""
+        return type(self), (self.status, self.kind, self.detail, self.headers)
+
     def response(self) -> Response:
         """Return the answer."""
         problem = Problem(
@@ -441,6 +445,11 @@ class ProblemError(Exception):
         # ASCII: a text may hold half a character, which UTF-8 cannot.
         body = json.dumps(problem.model_dump(), ensure_ascii=True)
         return Response(body, self.status, self.headers, MEDIA_TYPE)
+
+
+def json_answer(content: Any) -> Response:
+    """Return an answer that is right by the way it was made: to check it again takes its time."""
+    return Response(json.dumps(content, allow_nan=False), media_type="application/json")
 
 
 def declared(*statuses: int) -> dict[int | str, dict[str, Any]]:

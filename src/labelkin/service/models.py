@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from threading import Event, Lock
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,12 +24,15 @@ from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Entry, Mark
+from labelkin.service.work import Cost
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
 from labelkin.vocabulary import LabelNames, vocabulary_of
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
+#: Different words whose columns are remembered, a few megabytes.
+_MOST_WORDS = 2**16
 #: Labels that the model does not have are counted by name, so many: anyone can make them up.
 _MOST_UNKNOWN = 5_000
 #: Documents are gathered for so long before a refit: each of them shows within a second, …
@@ -97,8 +100,8 @@ class ServedModel:
         Name → column.
     shown : LabelNames
         What people call the labels, by the vocabulary that the file carries.
-    snapshot : Snapshot
-        What it has learned by now; replaced as a whole.
+    cost : Cost
+        What it costs to ask it about a text.
     unknown : Counter
         Labels of the journal that the model does not have, and how many documents have them; the
         first few thousand labels.
@@ -120,9 +123,15 @@ class ServedModel:
                 "Train with names that are all texts."
             )
         self.shown = LabelNames(self.names, vocabulary_of(self.classifier))
-        self.snapshot = Snapshot(self.classifier.rescorer_, 0)
+        self._snapshots = {0: Snapshot(self.classifier.rescorer_, 0)}
+        self._current: Callable[[], int] = lambda: 0
         self.unknown: Counter[str] = Counter()
+        self.cost = Cost()
         self._terms = terms_of(self.pipeline[:-1])
+        first = self.pipeline[0]
+        self._first_step: Callable[[Sequence[str]], Any] = (
+            first.counter(_MOST_WORDS) if isinstance(first, WordCounts) else first.transform
+        )
         self._remembered: OrderedDict[bytes, Content] = OrderedDict()
         self._lock = Lock()
         try:  # before the first person does: it also makes the first answer quick
@@ -131,6 +140,23 @@ class ServedModel:
             raise ValueError(
                 f"A served model must take texts, but the model in {path} cannot: {error}"
             ) from error
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """What it has learned by now."""
+        while (found := self._snapshots.get(self._current())) is None:
+            sleep(0.0005)  # a newer one has come since the number was read
+        return found
+
+    def follow(self, current: Callable[[], int]) -> None:
+        """Take snapshots that others have learned, by their numbers; 0 is that of the file."""
+        self._current = current
+
+    def prepare(self, number: int, snapshot: Snapshot) -> None:
+        """Have a snapshot ready for the moment when its number is the current one."""
+        now = self._current()
+        old = {key: one for key, one in self._snapshots.items() if key >= now}
+        self._snapshots = {**old, number: snapshot}
 
     @property
     def learns(self) -> bool:
@@ -199,11 +225,11 @@ class ServedModel:
         rescorer, learned = self.snapshot
         if entries and self.learns:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
-            self.snapshot = Snapshot(rescorer, learned + len(entries))
+            self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
 
     def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Return what the first step makes of texts, and what the last one before the labels."""
-        counts = features = self.pipeline[0].transform(texts)
+        counts = features = self._first_step(texts)
         for _, step in self.pipeline.steps[1:-1]:
             features = step.transform(features)
         return counts, features
@@ -246,10 +272,18 @@ class Learner:
         What learns.
     telemetry : Telemetry
         Where refits are counted.
+    publish : callable or None, default None
+        Called with the model when it has learned something.
     """
 
-    def __init__(self, model: ServedModel, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        model: ServedModel,
+        telemetry: Telemetry,
+        publish: Callable[[ServedModel], None] | None = None,
+    ) -> None:
         self._model = model
+        self._publish = publish
         self._telemetry = telemetry
         self._waiting: deque[Entry] = deque()
         self._gathering = _GATHER_SECONDS
@@ -267,6 +301,8 @@ class Learner:
         with self._telemetry.refit_seconds.labels(model.id).time():
             try:
                 model.learn(entries)
+                if self._publish is not None:
+                    self._publish(model)
             except Exception:
                 outcome = "failed"
                 _log.exception("model %s could not learn from %d documents", model.id, len(entries))

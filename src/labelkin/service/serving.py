@@ -54,11 +54,7 @@ def create_app(
     -------
     fastapi.FastAPI
     """
-    if token is not None and not (token.isascii() and token.split() == [token]):
-        raise ValueError(
-            "A token must be ASCII without blanks, and not empty. Make one with: "
-            "python -c 'import secrets; print(secrets.token_urlsafe())'"
-        )
+    _check_token(token)
     with _extra_installed():
         from labelkin.service.app import build_app
     place = None if journal is None else Path(journal)
@@ -80,6 +76,7 @@ def serve(
     announce: Callable[[str], None] | None = None,
     review: str | os.PathLike[str] | None = None,
     trusted: Sequence[str] = (),
+    workers: int = 1,
 ) -> None:
     """Serve models until interrupted or terminated; requests that were taken are finished first.
 
@@ -97,12 +94,31 @@ def serve(
         Further names it is called by, such as that of a proxy before it.
     announce : callable or None, default None
         Called with the address once the service listens.
+    workers : int, default 1
+        Processes that answer. All of them have the models, and the bounds each for itself; one more
+        writes the journals and learns, so that all give the same answers.
     """
+    if workers < 1:
+        raise ValueError(f"workers must be at least 1, got {workers!r}.")
     if not (is_local(host) or token or insecure):
         raise ValueError(
             f"A service beyond this machine needs a token, got host={host!r} and none. Set a "
             "token, listen on 127.0.0.1, or say insecure where the network is trusted."
         )
+    if workers > 1:
+        _check_token(token)
+        with _extra_installed():
+            from labelkin.service.processes import Settings, serve_processes
+        paths = [Path(path) for path in models]
+        serve_processes(
+            workers,
+            Settings(paths, [host, *hosts], token, limits or Limits(), trusted),
+            (host, port),
+            None if journal is None else Path(journal),
+            None if review is None else Path(review),
+            announce,
+        )
+        return
     app = create_app(
         models,
         hosts=[host, *hosts],
@@ -114,7 +130,7 @@ def serve(
     )
     try:
         with listen(host, port) as listening:
-            _run(app, listening, limits or Limits(), announce)
+            run_server(app, listening, limits or Limits(), announce)
     finally:
         app.state.service.close()
 
@@ -194,14 +210,20 @@ def is_local(host: str) -> bool:
         return False
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that takes connections; port 0 is any that is free."""
+def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
+    """Return a socket that takes connections; port 0 is any that is free.
+
+    One that is shared may have others beside it at the same port, among which the system deals
+    connections out.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, connections are recognised by asyncio, which then sends small answers at once.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two services share the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listening.bind((host, port))
         listening.listen(_BACKLOG)
     except OSError as error:
@@ -214,9 +236,16 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _run(
+def address_of(listening: socket.socket) -> str:
+    """Return the address of a service, for browsers."""
+    host, port = listening.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+
+
+def run_server(
     app: FastAPI, listening: socket.socket, limits: Limits, announce: Callable[[str], None] | None
 ) -> None:
+    """Answer at a socket until a signal comes; then finish what was taken."""
     with _extra_installed():
         import uvicorn
 
@@ -228,8 +257,7 @@ def _run(
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if announce is not None and self.started:
-                host, port = listening.getsockname()[:2]
-                announce(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+                announce(address_of(listening))
 
     config = uvicorn.Config(
         app,
@@ -245,6 +273,14 @@ def _run(
         Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # raised again after all has ended in order
         return
+
+
+def _check_token(token: str | None) -> None:
+    if token is not None and not (token.isascii() and token.split() == [token]):
+        raise ValueError(
+            "A token must be ASCII without blanks, and not empty. Make one with: "
+            "python -c 'import secrets; print(secrets.token_urlsafe())'"
+        )
 
 
 @contextmanager

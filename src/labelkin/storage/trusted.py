@@ -25,9 +25,9 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("AllLabels", "NaiveBayes", "NearestNeighbours", "OmikujiContent", "PerLabel", "PlattSVM"),
+    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("PerLabel", "PlattSVM", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "RescoredClassifier"),
-    *("Rules",),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
@@ -79,6 +79,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.method.combination.Combination",
     "KnownWeights": "labelkin.beyond.known_labels.KnownWeights",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
+    "Member": "labelkin.content.ensemble.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
     "LearnedLabels": "labelkin.beyond.learned_weight.LearnedLabels",
@@ -221,7 +222,7 @@ def check_twister(state: Any) -> None:
             and state["has_gauss"] in (0, 1)
             and isinstance(state["gauss"], float)
         )
-    except (KeyError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError):
         fits = False
     if not fits:
         raise ValueError("a random state is not one of the Mersenne twister")

@@ -251,7 +251,7 @@ class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
         if self.scheme != "counts":
             weights = unit_length(weights)
         kind = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
-        return self._output(kind(weights), X)
+        return self._output(weights if type(weights) is kind else kind(weights), X)
 
     def _read(self, X: ArrayLike, reset: bool) -> sparse.csr_matrix:
         """Return a copy without stored zeros, checked."""

@@ -19,6 +19,7 @@ from importlib import import_module
 from importlib.resources import files
 from itertools import pairwise
 from numbers import Integral
+from threading import Lock
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -249,11 +250,45 @@ class WordCounts(TermOutput, BaseEstimator):
             The counts, float64; a document without a known term is an empty row. A table after
             :meth:`set_output`.
         """
+        return self.counter()(X)
+
+    def counter(
+        self, most_words: int = _REMEMBERED
+    ) -> Callable[[Iterable[str]], sparse.csr_matrix]:
+        """Return a function that does what :meth:`transform` does, for many calls with few texts.
+
+        It remembers the words of one call for the next, which makes it about twice as fast for a
+        text of a hundred words. Several threads may call it.
+
+        Parameters
+        ----------
+        most_words : int, default=1,048,576
+            Different words that are remembered at a time, at about 100 bytes each.
+
+        Returns
+        -------
+        callable
+            From texts to counts.
+
+        Examples
+        --------
+        >>> counts = WordCounts(min_documents=1, stem=False).fit(["ships trade"])
+        >>> count = counts.counter()
+        >>> count(["trade"]).toarray(), count(["ships, ships"]).toarray()
+        (array([[0., 1.]]), array([[2., 0.]]))
+        """
         check_is_fitted(self)
         known = self.vocabulary_
-        counts = self._count(X, lambda term: known.get(term, _LEFT_OUT), lambda: len(known))
-        counts.sort_indices()
-        return self._output(counts, X)
+        count = self._counter(
+            lambda term: known.get(term, _LEFT_OUT), lambda: len(known), most_words
+        )
+
+        def counted(X: Iterable[str]) -> sparse.csr_matrix:
+            counts = count(X)
+            counts.sort_indices()
+            return self._output(counts, X)
+
+        return counted
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the terms in column order.
@@ -276,7 +311,7 @@ class WordCounts(TermOutput, BaseEstimator):
         self.stop_words_ = read_stop_words(self.stop_words, self.language)
         place: defaultdict[str, int] = defaultdict()
         place.default_factory = place.__len__
-        counts = self._count(X, place.__getitem__, lambda: len(place))
+        counts = self._counter(place.__getitem__, lambda: len(place))(X)
         n_documents = counts.shape[0]
         if n_documents == 0:
             raise ValueError(
@@ -300,40 +335,51 @@ class WordCounts(TermOutput, BaseEstimator):
         kept.sort_indices()
         return kept
 
-    def _count(
-        self, X: Iterable[str], column_of: Callable[[str], int], n_columns: Callable[[], int]
-    ) -> sparse.csr_matrix:
-        """Count terms by column; how many columns there are is asked after the last document."""
+    def _counter(
+        self,
+        column_of: Callable[[str], int],
+        n_columns: Callable[[], int],
+        most_words: int = _REMEMBERED,
+    ) -> Callable[[Iterable[str]], sparse.csr_matrix]:
+        """Return what counts terms by column; after the last document it asks how many there are.
+
+        Stemmers serve one thread at a time.
+        """
         words = word_finder(
             self.token_pattern, language=self.language, markup=self.markup, lowercase=self.lowercase
         )
-        stem = snowball_stemmer(self.language) if self.stem else str
+        stem, lock = snowball_stemmer(self.language) if self.stem else str, Lock()
 
         def column_of_word(word: str) -> int:
-            term = "" if word.lower() in self.stop_words_ else stem(word)
-            return column_of(term) if term else _LEFT_OUT
+            with lock:
+                term = "" if word.lower() in self.stop_words_ else stem(word)
+                return column_of(term) if term else _LEFT_OUT
 
-        columns = _Remembered(column_of_word)
-        indices, values, ends = array("i"), array("i"), array("q", [0])
-        for text in _texts(X):
-            counts = Counter(map(columns.__getitem__, words(text)))
-            counts.pop(_LEFT_OUT, None)
-            indices.extend(counts.keys())
-            values.extend(counts.values())
-            ends.append(len(indices))
-        parts = (np.array(values, dtype=np.float64), np.array(indices), np.array(ends))
-        return sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns()))
+        columns = _Remembered(column_of_word, most_words)
+
+        def count(X: Iterable[str]) -> sparse.csr_matrix:
+            indices, values, ends = array("i"), array("i"), array("q", [0])
+            for text in _texts(X):
+                counts = Counter(map(columns.__getitem__, words(text)))
+                counts.pop(_LEFT_OUT, None)
+                indices.extend(counts.keys())
+                values.extend(counts.values())
+                ends.append(len(indices))
+            parts = (np.array(values, dtype=np.float64), np.array(indices), np.array(ends))
+            return sparse.csr_matrix(parts, shape=(len(ends) - 1, n_columns()))
+
+        return count
 
 
 class _Remembered(dict[str, int]):
     """Word → column; a word is looked up and stemmed only when it is new."""
 
-    def __init__(self, find: Callable[[str], int]) -> None:
+    def __init__(self, find: Callable[[str], int], most: int) -> None:
         super().__init__()
-        self.find = find
+        self.find, self.most = find, most
 
     def __missing__(self, word: str) -> int:
-        if len(self) >= _REMEMBERED:
+        if len(self) >= self.most:
             self.clear()
         self[word] = column = self.find(word)
         return column

@@ -1,0 +1,326 @@
+"""Several content classifiers as one."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import FunctionTransformer
+
+import labelkin
+from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
+from labelkin.content.ensemble import ContentEnsemble
+from labelkin.estimator import fit_content
+from labelkin.label_matrix import read_labels
+
+
+def world(n=160, seed=0, n_labels=4):
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, n_labels)) < np.linspace(0.2, 0.5, n_labels)).astype(int)
+    X = 0.01 + rng.poisson(0.5 + 0.8 * np.repeat(Y, 3, axis=1))
+    return X / np.linalg.norm(X, axis=1, keepdims=True), Y
+
+
+MEMBERS = ["naive_bayes", "nearest_neighbours", "svm"]
+
+
+def three(**options):
+    members = [NaiveBayes(), NearestNeighbours(10), PlattSVM(random_state=0)]
+    return ContentEnsemble(members, random_state=0, **options)
+
+
+def evidence_by_hand(model, X, Y):
+    """Return what the three say beyond the prior of unseen documents, and the prior."""
+    labels = read_labels(Y)
+    prior = logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
+    z = [fit_content(m, X, labels, {}, out_of_fold=True) for m in map(clone, model.members)]
+    bayes = np.sign(z[0] - prior) * np.log1p(np.abs(z[0] - prior))
+    share = (10 * expit(z[1]) + expit(prior)) / 11
+    return np.stack([bayes, logit(share) - prior, z[2] - prior]), prior
+
+
+def loss(theta, inputs, offset, y):
+    log_odds = offset + np.tensordot(theta[:-1], inputs, 1) + theta[-1]
+    return (np.logaddexp(0, log_odds) - y * log_odds).sum()
+
+
+class TestWeights:
+    def test_are_those_that_scipy_finds(self):
+        X, Y = world()
+        model = three(shrinkage=7.0).fit(X, Y)
+        inputs, prior = evidence_by_hand(model, X, Y)
+        kept = [k for k, name in enumerate(MEMBERS) if name not in model.dropped_]
+        inputs = inputs[kept]
+        offset = prior if model.prior_once_ else np.zeros_like(prior)
+        inputs = inputs if model.prior_once_ else inputs + prior
+
+        def shared(theta):
+            return loss(theta, inputs, offset, Y) + 0.5e-3 * theta @ theta
+
+        centre = minimize(shared, np.zeros(len(kept) + 1), options={"gtol": 1e-8}).x
+        assert (centre[:-1] > 0).all()
+        precision = np.array([*[7.0] * len(kept), 0.7])
+        for j in range(4):
+
+            def own(theta, j=j):
+                far = 0.5 * precision @ (theta - centre) ** 2
+                return loss(theta, inputs[..., j], offset[j], Y[:, j]) + far
+
+            found = minimize(own, centre, options={"gtol": 1e-8}).x
+            assert model.weights_[j] == pytest.approx(found[:-1], abs=1e-4)
+            assert model.bias_[j] == pytest.approx(found[-1], abs=1e-4)
+
+    def test_the_prior_counts_once_where_that_has_the_better_brier_score(self):
+        X, Y = world()
+        model = three().fit(X, Y)
+        inputs, prior = evidence_by_hand(model, X, Y)
+        scores = {}
+        inputs = inputs[[k for k, name in enumerate(MEMBERS) if name not in model.dropped_]]
+        for once in (True, False):
+            offset = prior if once else np.zeros_like(prior)
+            z = inputs if once else inputs + prior
+            theta = minimize(
+                lambda t, z=z, o=offset: loss(t, z, o, Y) + 0.5e-3 * t @ t, np.zeros(len(z) + 1)
+            ).x
+            p = expit(offset + np.tensordot(theta[:-1], z, 1) + theta[-1])
+            scores[once] = ((Y - p) ** 2).sum()
+        assert model.prior_once_ == (scores[True] <= scores[False])
+
+    def test_a_member_that_does_not_help_is_dropped_and_named(self):
+        X, Y = world()
+        rng = np.random.default_rng(1)
+        noise = FunctionTransformer(lambda X: rng.random((len(X), 2)))
+        wrong = ("wrong", FunctionTransformer(np.negative), _Contrary())
+        model = ContentEnsemble([PlattSVM(random_state=0), wrong]).fit(X, Y)
+        assert model.dropped_ == ["wrong"]
+        assert [m.name for m in model.members_] == ["svm"]
+        assert model.weights_.shape == (4, 1)
+        assert ContentEnsemble([PlattSVM(random_state=0), ("noise", noise, _Contrary())]).fit(X, Y)
+
+    def test_of_constant_labels_there_is_only_the_prior(self):
+        X, Y = world()
+        Y[:, 1], Y[:, 2] = 0, 1
+        model = three().fit(X, Y)
+        n = len(Y)
+        assert model.log_odds(X)[:, 1] == pytest.approx(logit(0.5 / (n + 1)))
+        assert model.log_odds(X)[:, 2] == pytest.approx(logit((n + 0.5) / (n + 1)))
+
+    def test_cells_that_cannot_matter_change_little(self, monkeypatch):
+        X, Y = world(400)
+        Y[:, 0] = 0
+        Y[:3, 0] = 1
+        counted = three().fit(X, Y).log_odds(X)
+        monkeypatch.setattr("labelkin.content.ensemble._FAR", -np.inf)
+        visited = three().fit(X, Y).log_odds(X)
+        assert expit(counted) == pytest.approx(expit(visited), abs=5e-3)
+
+    def test_labels_in_blocks_learn_what_all_together_learn(self, monkeypatch):
+        X, Y = world()
+        whole = three().fit_out_of_fold(X, Y)
+        monkeypatch.setattr("labelkin.content.ensemble._BLOCK_CELLS", 1)
+        assert three().fit_out_of_fold(X, Y) == pytest.approx(whole, abs=1e-9)
+
+
+class _Contrary(LogisticRegression):
+    """Says the opposite of what it has learned, and learns the opposite."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(X)[:, ::-1]
+
+
+class TestOutOfFold:
+    def test_documents_have_not_been_seen(self):
+        """On labels that are chance, the training documents look no better than others."""
+        rng = np.random.default_rng(99)
+        X, Y = world(300)
+        Y = (rng.random(Y.shape) < 0.5).astype(int)
+        posterior = three().fit_out_of_fold(X, Y)
+        agreement = ((posterior > 0) == Y).mean()
+        assert 0.42 < agreement < 0.56
+
+    def test_is_distributed_as_what_is_deployed(self):
+        X, Y = world(600)
+        unseen = three().fit_out_of_fold(X[:400], Y[:400])
+        deployed = three().fit(X[:400], Y[:400]).log_odds(X[400:])
+        assert unseen.mean() == pytest.approx(deployed.mean(), abs=0.25)
+        assert (unseen > 0).sum(axis=1).mean() == pytest.approx(
+            (deployed > 0).sum(axis=1).mean(), abs=0.2
+        )
+
+    def test_beats_each_member_in_brier_score(self):
+        X, Y = world(500)
+        both = three().fit(X[:300], Y[:300])
+        ours = ((both.predict_proba(X[300:]) - Y[300:]) ** 2).mean()
+        for member in both.members:
+            alone = clone(member).fit(X[:300], Y[:300]).predict_proba(X[300:])
+            assert ours < ((alone - Y[300:]) ** 2).mean() + 1e-3
+
+
+class TestViews:
+    TEXTS = np.array(["wheat harvest", "gold mine", "wheat price", "gold price"] * 8, dtype=object)
+    TOPICS = [["grain"], ["gold"], ["grain"], ["gold"]] * 8
+
+    def views(self):
+        return ContentEnsemble(
+            [
+                ("words", TfidfVectorizer(), PlattSVM(random_state=0)),
+                ("characters", TfidfVectorizer(analyzer="char_wb"), PlattSVM(random_state=0)),
+            ]
+        )
+
+    def test_members_see_what_their_transformers_make_of_texts(self):
+        model = self.views().fit(self.TEXTS, self.TOPICS)
+        assert model.predict_labels(self.TEXTS[:2]) == [("grain",), ("gold",)]
+        assert [m.name for m in model.members_] == ["words", "characters"]
+
+    def test_a_document_that_a_view_has_nothing_of_hears_the_others(self):
+        model = self.views().fit(self.TEXTS, self.TOPICS)
+        parts = model.member_contributions(np.array(["xyzzy wheats"], dtype=object))
+        assert (parts["words"] == 0).all()
+        assert (parts["characters"] != 0).all()
+
+    def test_a_document_of_which_nothing_is_known_has_the_prior(self):
+        model = self.views().fit(self.TEXTS, self.TOPICS)
+        nothing = model.log_odds(np.array([""], dtype=object))
+        assert nothing[0] == pytest.approx(model.member_contributions([""])["prior"])
+
+    def test_terms_are_named_and_add_up(self):
+        model = self.views().fit(self.TEXTS, self.TOPICS)
+        (row,) = model.term_contributions(self.TEXTS[:1], [0, 1])
+        assert [cell.log_odds for cell in row] == pytest.approx(
+            model.log_odds(self.TEXTS[:1])[0], abs=1e-9
+        )
+        assert {"wheat", "harvest"} <= {term.term for term in row[0].terms}
+
+
+class TestExplanations:
+    def test_the_parts_of_the_members_add_up(self):
+        X, Y = world()
+        model = three().fit(X, Y)
+        parts = model.member_contributions(X)
+        assert list(parts) == ["prior", *(m.name for m in model.members_)]
+        assert sum(parts.values()) == pytest.approx(model.log_odds(X), abs=1e-9)
+
+    def test_terms_and_neighbours_add_up(self):
+        X, Y = world()
+        model = three().fit(X, Y)
+        rows = model.term_contributions(X[:5], [2, 0])
+        got = np.array([[cell.log_odds for cell in row] for row in rows])
+        assert got == pytest.approx(model.log_odds(X[:5])[:, [2, 0]], abs=1e-9)
+        assert rows[0][0].neighbours
+
+    def test_there_are_none_where_a_member_has_none(self):
+        X, Y = world()
+        forest = RandomForestClassifier(10, random_state=0)
+        model = ContentEnsemble([forest, PlattSVM(random_state=0)]).fit(X, Y)
+        assert model.term_contributions(X[:1], [0]) is None
+
+
+class TestWhatItTakes:
+    def test_unknown_cells_teach_nothing(self):
+        X, Y = world()
+        holes = Y.astype(float)
+        holes[::7, 0] = np.nan
+        other = holes.copy()
+        model = ContentEnsemble([PlattSVM(random_state=0), NearestNeighbours(10)], random_state=0)
+        first = clone(model).fit(X, holes).log_odds(X)
+        assert np.isfinite(first).all()
+        assert (clone(model).fit(X, other).log_odds(X) == first).all()
+        rows = np.flatnonzero(~np.isnan(holes[:, 0]))
+        alone = clone(model).fit(X[rows], Y[rows])
+        assert np.corrcoef(first[:, 0], alone.log_odds(X)[:, 0])[0, 1] > 0.95
+
+    def test_documents_of_weight_zero_are_not_there_for_the_weights(self):
+        X, Y = world()
+        model = ContentEnsemble(
+            [NaiveBayes(), PerLabel(LogisticRegression(), random_state=0)], random_state=0
+        )
+        weight = np.ones(len(Y))
+        assert clone(model).fit(X, Y, sample_weight=weight).log_odds(X) == pytest.approx(
+            clone(model).fit(X, Y).log_odds(X), abs=1e-6
+        )
+        weight[:40] = 0
+        assert np.isfinite(clone(model).fit(X, Y, sample_weight=weight).log_odds(X)).all()
+
+    def test_candidates_that_are_all_cells_give_what_dense_gives(self):
+        X, Y = world()
+        dense = ContentEnsemble([NaiveBayes(), PlattSVM(random_state=0)], random_state=0)
+        members = [NaiveBayes(top=4), PlattSVM(top=4, random_state=0)]
+        cells = ContentEnsemble(members, random_state=0)
+        unseen = cells.fit_out_of_fold(X, Y)
+        assert sparse.issparse(unseen)
+        assert unseen.toarray() == pytest.approx(dense.fit_out_of_fold(X, Y), abs=1e-9)
+        assert cells.log_odds(X).toarray() == pytest.approx(dense.log_odds(X), abs=1e-9)
+
+    def test_the_candidates_of_all_members_are_candidates(self):
+        X, Y = world(n_labels=8)
+        members = [NaiveBayes(top=2), NearestNeighbours(5, top=2)]
+        model = ContentEnsemble(members, random_state=0).fit(X, Y)
+        found = model.log_odds(X)
+        counts = np.diff(found.indptr)
+        assert counts.min() >= 2 and counts.max() <= 4
+        assert sum(model.member_contributions(X).values()) == pytest.approx(found.data)
+
+    def test_a_list_as_content_is_an_ensemble(self):
+        X, Y = world()
+        content = [NaiveBayes(), PlattSVM()]
+        model = LabelDependenceClassifier(content, random_state=0).fit(X, Y)
+        assert isinstance(model.content_, ContentEnsemble)
+        again = LabelDependenceClassifier(content, random_state=0).fit(X, Y)
+        assert (model.log_odds(X) == again.log_odds(X)).all()
+
+    @pytest.mark.parametrize(
+        ("members", "message"),
+        [
+            ([], "members must be a list of classifiers, got"),
+            ("svm", "members must be a list of classifiers, got 'svm'"),
+            ([("a", 1, 2, 3)], r"A member must be a classifier, \(name, classifier\)"),
+            ([("a__b", PlattSVM())], "without '__', got 'a__b'"),
+            ([("prior", PlattSVM())], "a word of its own"),
+        ],
+    )
+    def test_what_is_wrong_is_said(self, members, message):
+        X, Y = world(20)
+        with pytest.raises(ValueError, match=message):
+            ContentEnsemble(members).fit(X, Y)
+
+    def test_the_shrinkage_must_be_positive(self):
+        with pytest.raises(ValueError, match="shrinkage must be positive, got 0"):
+            three(shrinkage=0).fit(*world(30))
+
+
+class TestParameters:
+    def test_of_members_can_be_read_and_set(self):
+        model = ContentEnsemble(["svm", ("views", TfidfVectorizer(), PlattSVM())])
+        assert model.get_params()["svm__C"] == 1.0
+        model.set_params(svm__C=3.0, views_features__min_df=2, views=NaiveBayes())
+        assert model.get_params()["svm__C"] == 3.0
+        assert model.get_params()["views_features__min_df"] == 2
+        assert isinstance(model.get_params()["views"], NaiveBayes)
+        assert clone(model).get_params()["svm__C"] == 3.0
+
+    def test_two_of_a_kind_have_different_names(self):
+        names = [m.name for m in ContentEnsemble([PlattSVM(), PlattSVM(C=2)])._named()]
+        assert names == ["svm", "svm_2"]
+
+    def test_a_wrong_name_is_an_error(self):
+        with pytest.raises(ValueError, match=r"its members \['svm'\], got 'svn__C'"):
+            ContentEnsemble(["svm"]).set_params(svn__C=1)
+
+
+def test_a_model_file_holds_it(tmp_path):
+    texts = np.array(["wheat harvest", "gold mine", "wheat price", "gold price"] * 8, dtype=object)
+    topics = [["grain"], ["gold"], ["grain"], ["gold"]] * 8
+    members = [
+        ("words", TfidfVectorizer(), PlattSVM(random_state=0)),
+        ("counts", CountVectorizer(), NaiveBayes()),
+    ]
+    model = LabelDependenceClassifier(members).fit(texts, topics)
+    labelkin.save(model, tmp_path / "both.labelkin")
+    back = labelkin.load(tmp_path / "both.labelkin")
+    assert (back.log_odds(texts) == model.log_odds(texts)).all()
+    assert back.content_.dropped_ == model.content_.dropped_

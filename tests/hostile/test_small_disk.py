@@ -1,0 +1,90 @@
+"""A disk of one megabyte that becomes full: an error names the file, what was there stays."""
+
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from labelkin import LabelRescorer, cli, storage
+from labelkin.service import read_journal
+from labelkin.service.journal import Entry, Journal
+from labelkin.text import WordCounts
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Mount a disk, where that is allowed."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted or not sys.platform.startswith("linux"):
+        pytest.skip("a disk cannot be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def rescorer(n_labels):
+    return LabelRescorer(evidence_weight=1).fit(np.eye(n_labels, dtype=int))
+
+
+def test_an_older_model_stays(disk):
+    path = storage.save(rescorer(5), disk / "m.labelkin")
+    before, other = path.read_bytes(), rescorer(6)
+    (disk / "filler").write_bytes(bytes(shutil.disk_usage(disk).free))
+    with pytest.raises(OSError, match=r"m\.labelkin"):
+        storage.save(other, path)
+    assert path.read_bytes() == before
+    assert sorted(one.name for one in disk.iterdir()) == ["filler", "m.labelkin"]
+    assert len(storage.load(path).label_names_) == 5
+
+
+def test_a_journal_keeps_what_it_has_acknowledged_and_goes_on_when_there_is_room(disk):
+    filler = disk / "filler"
+    filler.write_bytes(bytes(500_000))
+    journal, acknowledged = Journal(disk / "j.sqlite"), []
+    for i in range(200):
+        text = f"document {i} " + "x" * 20_000
+        written = journal.append([Entry("m", text, ("a",))])
+        if written.exception() is not None:
+            break
+        acknowledged.append(text)
+    assert 0 < len(acknowledged) < 200
+    assert journal.append(()).exception() is not None, "it cannot be written, and says it can"
+    filler.unlink()
+    assert journal.append(()).exception() is None
+    journal.append([Entry("m", "the last", ("a",))]).result()
+    journal.close()
+    assert read_journal(disk / "j.sqlite").documents == [*acknowledged, "the last"]
+
+
+def test_predict_names_the_file_and_goes_on_when_there_is_room(disk, tmp_path, capsys):
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin import LabelDependenceClassifier, NaiveBayes
+
+    texts = ["gas oil", "tea milk", "oil", "milk"]
+    model = make_pipeline(
+        WordCounts(min_documents=1), LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5)
+    ).fit(texts, [["fuel"], ["drink"], ["fuel"], ["drink"]])
+    path, source = storage.save(model, tmp_path / "m.labelkin"), tmp_path / "t.txt"
+    source.write_text("gas oil\ntea\n" * 2_000)
+    filler = disk / "filler"
+    filler.write_bytes(bytes(2**20 - 3 * 4096))
+    command = ["predict", str(path), str(source), "-o", str(disk / "out.jsonl"), "--resume"]
+    with pytest.raises(SystemExit) as end:
+        cli.main(command)
+    assert end.value.code == 1
+    said = capsys.readouterr().err
+    assert "out.jsonl" in said
+    assert "Traceback" not in said
+    filler.unlink()
+    with pytest.raises(SystemExit) as end:
+        cli.main(command)
+    assert not end.value.code
+    assert len((disk / "out.jsonl").read_text().splitlines()) == 4_000
