@@ -4,7 +4,7 @@ import "./frame.js";
 import { askForToken } from "./dialogs.js";
 import { find, make, setText } from "./dom.js";
 import { showTrouble, startNotices } from "./notices.js";
-import { translate } from "./words.js";
+import { markReady, translate } from "./words.js";
 
 const ROOT = new URL("../", import.meta.url);
 const TOKEN = "labelkin.token";
@@ -29,6 +29,7 @@ async function start() {
   find("waiting").remove();
   find("routes").append(...groupsOf(description).map(([tag, routes]) => groupOf(tag, routes)));
   openLinked();
+  markReady();
 }
 
 /** Tag → its routes, both in the order of the description. */
