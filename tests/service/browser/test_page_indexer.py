@@ -144,7 +144,7 @@ def test_a_long_text_is_laid_out_once(page):
 
 def test_the_map_says_that_it_is_on_its_way_and_draws_what_documents_bear_out(page):
     waiting = []
-    page.route("**/graph?*", waiting.append)
+    page.route("**/graph?*", lambda route: waiting.append(route))
     page.click("#open-map")
     page.get_by_text("Loading the map …").first.wait_for()
     pair = {"to_first": 0, "to_second": 0, "n_first": 9, "n_second": 9, "n_expected": 1.0}
@@ -235,7 +235,7 @@ def test_axe_finds_nothing_serious(open_page, server, scheme):
     page.click("#fold")
     found["no words"] = inspect(page, axe)
     page.fill("#search", "wheet")
-    page.get_by_role("option").first.wait_for()
+    page.locator("#search-results [role=option]").first.wait_for()
     found["similar"] = inspect(page, axe, ".chosen")
     page.get_by_role("option", name="as a new label").click()
     page.locator(".chip.new").wait_for()
