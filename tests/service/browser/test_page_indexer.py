@@ -144,7 +144,11 @@ def test_a_long_text_is_laid_out_once(page):
 
 def test_the_map_says_that_it_is_on_its_way_and_draws_what_documents_bear_out(page):
     waiting = []
-    page.route("**/graph?*", lambda route: waiting.append(route))
+
+    def hold(route):
+        waiting.append(route)
+
+    page.route("**/graph?*", hold)
     page.click("#open-map")
     page.get_by_text("Loading the map …").first.wait_for()
     pair = {"to_first": 0, "to_second": 0, "n_first": 9, "n_second": 9, "n_expected": 1.0}
