@@ -221,18 +221,18 @@ class LabelPairs(NamedTuple):
         if not len(first):
             return []  # SciPy takes nothing at no places to be a sparse matrix
         n_with = self.counts.diagonal()
+        to_second, to_first = self.added(first, second), self.added(second, first)
         columns = (
             self.names[first],
             self.names[second],
-            self.added(first, second),
-            self.added(second, first),
+            to_second,
+            to_first,
             n_with[first],
             n_with[second],
             np.asarray(self.counts[first, second]).ravel(),
             n_with[first] * n_with[second] / max(self.n_documents, 1),
+            self.bounds(first, second, (to_second + to_first) / 2),
         )
-        strength = (columns[2] + columns[3]) / 2
-        columns = (*columns, self.bounds(first, second, strength))
         return [
             LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
         ]
