@@ -18,6 +18,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from importlib.metadata import version
+from math import prod
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -38,6 +39,7 @@ OMIKUJI = HERE / ".peer-omikuji" / ("Scripts" if os.name == "nt" else "bin") / "
 #: CPU seconds after which a process is ended.
 _MOST_SECONDS = 40
 _TEST = 500
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 #: Words of a label, words of it in a document that has it, and words of no label.
 _OWN, _EACH, _OTHER = 20, 4, 40
 
@@ -119,7 +121,8 @@ def _all_used(Y: sparse.csr_array, n_training: int, rng: np.random.Generator) ->
     missing = np.flatnonzero(Y[:n_training].sum(axis=0) == 0)
     rows = rng.integers(0, n_training, len(missing))
     given = sparse.csr_array((np.ones(len(rows), Y.dtype), (rows, missing)), shape=Y.shape)
-    both = sparse.csr_array(Y + given)
+    # Whole numbers of the usual size: with 8 bits scikit-learn's one-vs-rest mixes up its columns.
+    both = sparse.csr_array(Y + given, dtype=np.int64)
     both.sort_indices()
     return both
 
@@ -145,7 +148,10 @@ def _measure(system: str, python: Path, folder: Path, truth: Any, most: int) -> 
     own = ["-I"] if python != Path(sys.executable) else []
     child = str(HERE / "growth_child.py")
     command = [str(python), *own, child, system, str(folder), str(most)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    one_thread = dict.fromkeys(_THREADS, "1")
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, **one_thread}
+    )
     if done.returncode < 0:
         return Measured(trouble=f"> {most} s")
     if done.returncode:
@@ -211,16 +217,19 @@ def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_p
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
     machine += f", Python {platform.python_version()}"
     measured: dict[Size, dict[str, Measured]] = {}
+    sizes = {size for sizes in GROWTH.values() for size in sizes}
 
     def page(measured: dict[Size, dict[str, Measured]]) -> growth_page.Growth:
         tables = {
             what: [(vars(size), measured[size]) for size in sizes if size in measured]
             for what, sizes in GROWTH.items()
+            if any(size in measured for size in sizes)
         }
         order = list(systems)
-        return growth_page.Growth(tables, order, machine, versions, missing, rounds, most)
+        left_out = len(sizes) - len(measured)
+        return growth_page.Growth(tables, order, machine, versions, missing, rounds, most, left_out)
 
-    for size in dict.fromkeys(size for sizes in GROWTH.values() for size in sizes):
+    for size in sorted(sizes, key=lambda size: prod(astuple(size))):
         start = time.perf_counter()
         able = {name: python for name, python in systems.items() if _may(name, size, measured)}
         found = measure_size(size, able, rounds, most)

@@ -16,11 +16,9 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[threads] = "1"
 
 import numpy as np
 from scipy import sparse
@@ -38,10 +36,14 @@ def labelkin_with(name: str) -> Callable[[Any, Any], Predict]:
     def fit(X: Any, Y: Any) -> Predict:
         from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PlattSVM
 
-        parts = {"svm": PlattSVM, "naive_bayes": NaiveBayes, "nearest_neighbours": NearestNeighbours}
+        parts = {
+            "svm": PlattSVM,
+            "naive_bayes": NaiveBayes,
+            "nearest_neighbours": NearestNeighbours,
+        }
         top = 100 if Y.shape[1] > _DENSE else None
         model = LabelDependenceClassifier(parts[name](top=top), random_state=0).fit(X, Y)
-        return lambda documents: model.log_odds(documents)
+        return model.log_odds
 
     return fit
 
@@ -134,7 +136,7 @@ def main(system: str, folder: Path, seconds: int) -> None:
 def _touch_first(system: str, X: Any, Y: Any) -> None:
     """Import, and compile or load what is compiled, which is not measured."""
     if system == "Omikuji":
-        import omikuji as _
+        import_module("omikuji")
     else:
         toy = sparse.csr_array((np.arange(60)[:, None] % 3 == np.arange(3)).astype(np.int8))
         SYSTEMS[system](X[:60], toy)(X[:2])

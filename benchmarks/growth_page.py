@@ -63,6 +63,8 @@ class Growth:
         Where it was measured, with what, and which peers could not be installed, and why.
     rounds, seconds
         Turns of each, and the CPU seconds after which one was ended.
+    left_out
+        Sizes of the plan, the largest, that were not measured.
     """
 
     tables: dict[str, list[tuple[dict[str, int], dict[str, Any]]]]
@@ -72,6 +74,7 @@ class Growth:
     missing: dict[str, str]
     rounds: int
     seconds: int
+    left_out: int = 0
 
     def to_json(self) -> str:
         """Return it as text that can be kept."""
@@ -86,7 +89,8 @@ class Growth:
     @classmethod
     def from_json(cls, text: str) -> Growth:
         """Read what was kept."""
-        return cls(**json.loads(text))
+        kept = json.loads(text)
+        return cls(**{**kept, "tables": {k: rows for k, rows in kept["tables"].items() if rows}})
 
 
 def write(growth: Growth, path: Path) -> None:
@@ -103,12 +107,11 @@ def write(growth: Growth, path: Path) -> None:
         f"- whoever had not ended after {growth.seconds} CPU seconds was ended, and not asked about"
         " anything larger",
         *(f"- {name} is not in the tables: {reason}" for name, reason in growth.missing.items()),
+        *([f"- not measured yet: the {growth.left_out} largest sizes"] if growth.left_out else []),
     ]
     alt = "CPU seconds of a fit as documents, labels and features grow"
-    text = "\n".join(
-        [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
-        + [f"![{alt}]({picture.name})", "", tables(growth)]
-    )
+    head = [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
+    text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth)])
     path.write_text(text, encoding="utf-8")
 
 
@@ -168,7 +171,8 @@ def _growth_lines(growth: Growth, what: str, rows: list[Any]) -> Iterator[str]:
             (a, low), (b, high) = ended[0], ended[-1]
             factor = (high / max(low, 1e-9)) ** (1 / _doublings(a, b))
             factors.append(f"{system} {factor:.1f} ×")
-    yield f"Doubling the {what} alone costs: " + ", ".join(factors) + "."
+    if factors:
+        yield f"Doubling the {what} alone costs: " + ", ".join(factors) + "."
 
 
 def _doublings(a: int, b: int) -> int:

@@ -199,3 +199,41 @@ def test_the_number_of_rounds_must_be_at_least_one(module, capsys):
     with pytest.raises(SystemExit):
         module("__main__").read_arguments(["--rounds", "0"])
     assert "rounds must be at least 1, got 0" in capsys.readouterr().err
+
+
+def test_the_page_on_scale_says_what_doubling_costs_and_who_is_missing(module, tmp_path):
+    page = module("growth_page")
+
+    def took(seconds, trouble=""):
+        if trouble:
+            return dict.fromkeys(("fit", "predict", "mb", "ndcg")) | {"trouble": trouble}
+        return {"fit": seconds, "predict": 0.5, "mb": 100.0, "ndcg": 0.5, "trouble": ""}
+
+    def size(documents):
+        return {"documents": documents, "labels": 9, "features": 50}
+
+    rows = [
+        (size(100), {page.PEER: took(1.0), "labelkin, SVM": took(0.5)}),
+        (size(400), {page.PEER: took(9.0), "labelkin, SVM": took(2.0)}),
+        (size(800), {page.PEER: took(0, "> 40 s"), "labelkin, SVM": took(4.0)}),
+    ]
+    systems = ["labelkin, SVM", page.PEER]
+    missing = {"Omikuji": "it cannot be installed here"}
+    growth = page.Growth({"documents": rows}, systems, "2 cores", {"numpy": "2"}, missing, 1, 40)
+    page.write(page.Growth.from_json(growth.to_json()), tmp_path / "scale.md")
+    text = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    assert "| 400 | 9 | 50 | 2.00 (0.22 ×) | 9.00 (1 ×) |" in text
+    assert "| 800 | 9 | 50 | 4.00 | > 40 s |" in text
+    assert f"alone costs: labelkin, SVM 2.0 ×, {page.PEER} 3.0 ×." in text
+    assert "Omikuji is not in the tables: it cannot be installed here" in text
+    assert (tmp_path / "scale.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_path):
+    growth = module("growth")
+    truth = growth.make_documents(growth.Size(60, 50, 100), tmp_path)
+    X, Y = (sparse.load_npz(tmp_path / f"{name}.npz") for name in ("X", "Y"))
+    assert X.shape == (60, 100) and truth.shape == (500, 50)
+    assert (Y.sum(axis=0) > 0).all() and set(Y.data.tolist()) == {1}
+    again = growth.make_documents(growth.Size(60, 50, 100), tmp_path)
+    assert (again != truth).nnz == 0

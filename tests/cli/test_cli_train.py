@@ -329,7 +329,10 @@ class TestWrongCalls:
 @pytest.mark.parametrize("content", ["nearest_neighbours", "svm"])
 def test_candidates_all_the_way(news_file, tmp_path, content):
     model = tmp_path / "few.labelkin"
-    call("train", news_file, "-o", model, "--content", content, "--top", "8", "-q").done()
+    train = ("train", news_file, "-o", model, "--content", content, "--top", "8", "-q")
+    header, alone, together = call(*train).done().splitlines()[:3]
+    assert header.split("  ")[-1] == "candidate recall"
+    assert 0.5 < float(alone.split()[-1]) == float(together.split()[-1]) <= 1
     scores = json.loads(call("evaluate", model, news_file, "--json").done())
     assert 0.5 < scores["scores"]["candidate_recall"] <= 1
     text = "wheat and corn prices rose after the harvest"

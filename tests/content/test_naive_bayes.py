@@ -119,3 +119,28 @@ def test_negative_counts_and_no_smoothing_are_refused():
         NaiveBayes().fit([[-1.0]], [["a"]])
     with pytest.raises(ValueError, match="alpha must be positive, got 0"):
         NaiveBayes(alpha=0).fit([[1.0]], [["a"]])
+
+
+@pytest.mark.parametrize("counts", ["counts", "real"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_candidates_of_many_labels_score_what_all_labels_do(counts, weighted):
+    rng = np.random.default_rng(7)
+    X = sparse.csr_array(rng.poisson(0.3, (40, 30)).astype(float))
+    if counts == "real":
+        X = X * 0.37
+    Y = (rng.random((40, 12)) < 0.2).astype(int)
+    Y[:, 0], Y[:, 1] = 0, 1  # nobody and everybody
+    Y[0, 2], Y[1:, 2] = 1, 0  # one document
+    weight = rng.integers(1, 4, 40).astype(float) if weighted else None
+    whole, best = NaiveBayes(), NaiveBayes(top=12)
+    left_out = whole.fit_out_of_fold(X, Y, weight)
+    found = best.fit_out_of_fold(X, Y, weight).toarray()
+    np.testing.assert_allclose(found, left_out, rtol=1e-11, atol=1e-11)
+    new = sparse.csr_array(rng.poisson(0.3, (9, 30)).astype(float))
+    np.testing.assert_allclose(
+        best.log_odds(new).toarray(), whole.log_odds(new), rtol=1e-11, atol=1e-11
+    )
+    some = NaiveBayes(top=3).fit(X, Y, sample_weight=weight).log_odds(new)
+    for i in range(9):
+        kept = np.sort(np.argsort(-whole.log_odds(new)[i], kind="stable")[:3])
+        assert some.indices[some.indptr[i] : some.indptr[i + 1]].tolist() == kept.tolist()

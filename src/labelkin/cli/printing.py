@@ -177,14 +177,17 @@ def print_table(
 def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
     """Print the cross-validated scores of the content alone and of the model."""
     systems = {"content": "content alone", "model": "with other labels"}
+    words = dict(WORDS)
+    if any("candidate_recall" in found for found in scores.values()):
+        words["candidate_recall"] = "candidate recall"
     rows = [
         [
             systems.get(system, system),
-            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in WORDS),
+            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in words),
         ]
         for system, found in scores.items()
     ]
-    print_table(["cross-validated", *WORDS.values()], rows)
+    print_table(["cross-validated", *words.values()], rows)
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:

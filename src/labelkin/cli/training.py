@@ -210,4 +210,6 @@ def _judge(
         given = decided.toarray() if is_sparse else decided
         decided = rules.decisions(spread_out(log_odds), given)
     scores = evaluate(labels, log_odds, decided).scores()
-    return {name: scores[name] if math.isfinite(scores[name]) else None for name in METRICS}
+    # Of candidates there is a ceiling to all of them: the true labels that are among them.
+    names = [*METRICS, *(["candidate_recall"] if is_sparse else [])]
+    return {name: scores[name] if math.isfinite(scores[name]) else None for name in names}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
 
@@ -73,6 +74,11 @@ class TermCounts:
         unknown = None if self.unknown is None else self.unknown[index]
         return TermCounts(self.inside[index], unknown, self.total[index], self.positive, self.known)
 
+    @cached_property
+    def by_term(self) -> sparse.csr_array:
+        """``inside`` by terms: one document of thousands of labels is scored from its own words."""
+        return sparse.csr_array(self.inside)
+
     def labels(self, columns: NDArray[np.int64]) -> TermCounts:
         """Return the counts of some labels only."""
         unknown = None if self.unknown is None else self.unknown[:, columns]
@@ -89,6 +95,10 @@ class TermCounts:
 
     def lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the number of words inside and outside every label, ``(n_labels,)`` each."""
+        return self._lengths
+
+    @cached_property
+    def _lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         inside = np.asarray(self.inside.sum(axis=0)).ravel()
         outside = self.total.sum() - inside
         if self.unknown is not None:
@@ -221,7 +231,8 @@ class NaiveBayes(LogOddsClassifier):
 
         def of_rows(rows: slice) -> NDArray[np.float64]:
             times = None if weight is None else weight[rows]
-            return leave_one_out(self.counts_, X[rows], labels.rows(rows), self.alpha, times)
+            settings = self.alpha, times, self.top is not None
+            return leave_one_out(self.counts_, X[rows], labels.rows(rows), *settings)
 
         if self.top is not None:
             return best_cells(of_rows, *labels.shape, self.top)
@@ -254,7 +265,9 @@ class NaiveBayes(LogOddsClassifier):
             return term_log_odds(self.counts_, X, self.alpha)
         shape = X.shape[0], len(self.counts_.positive)
         return best_cells(
-            lambda rows: term_log_odds(self.counts_, X[rows], self.alpha), *shape, self.top
+            lambda rows: term_log_odds(self.counts_, X[rows], self.alpha, many_labels=True),
+            *shape,
+            self.top,
         )
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
@@ -280,14 +293,23 @@ class NaiveBayes(LogOddsClassifier):
         return X
 
 
-def term_log_odds(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
-    """Return Σ_t x_t log(p(t | label) / p(t | rest)) + log-odds of the prior."""
+def term_log_odds(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, many_labels: bool = False
+) -> NDArray[np.float64]:
+    """Return Σ_t x_t log(p(t | label) / p(t | rest)) + log-odds of the prior.
+
+    Of many labels most have not seen a term: it is faster then to look at the counts above 0 alone,
+    and the same to rounding.
+    """
     smoothing = alpha * X.shape[1]
-    X, used = _used_terms(X, counts)
-    result = np.empty((X.shape[0], len(counts.positive)))
-    for labels in _label_blocks(used):
-        inside, outside = used.sides(labels)
-        result[:, labels] = X @ (np.log(inside + alpha) - np.log(outside + alpha))
+    if many_labels and counts.unknown is None:
+        result = _words_of_many_labels(counts, X, alpha)
+    else:
+        X, used = _used_terms(X, counts)
+        result = np.empty((X.shape[0], len(counts.positive)))
+        for labels in _label_blocks(used):
+            inside, outside = used.sides(labels)
+            result[:, labels] = X @ (np.log(inside + alpha) - np.log(outside + alpha))
     inside_length, outside_length = (np.log(part + smoothing) for part in counts.lengths())
     result -= _length(X)[:, None] * (inside_length - outside_length)
     return _add_prior(result, counts.positive, counts.known)
@@ -299,6 +321,7 @@ def leave_one_out(
     labels: LabelMatrix,
     alpha: float,
     weight: NDArray[np.float64] | None = None,
+    many_labels: bool = False,
 ) -> NDArray[np.float64]:
     """Return the log-odds of every document under the counts without it.
 
@@ -307,7 +330,7 @@ def leave_one_out(
     prior.
     """
     own = np.ones(X.shape[0]) if weight is None else np.minimum(weight, 1.0)
-    result = _left_out_of_rest(counts, X, alpha, own)
+    result = _left_out_of_rest(counts, X, alpha, own, many_labels)
     result[labels.positive.nonzero()] = _left_out_of_label(counts, X, labels.positive, alpha, own)
     if labels.unknown is not None:
         cells = labels.unknown.nonzero()
@@ -315,14 +338,44 @@ def leave_one_out(
     return result
 
 
+def _words_of_many_labels(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, less: float = 0.0
+) -> NDArray[np.float64]:
+    """Σ_t x_t log((inside + α) / (outside − less + α)), from the counts above 0 alone.
+
+    A term adds the same to all labels that have not seen it; the others differ from that.
+    """
+    terms = np.unique(X.indices)
+    X, inside, total = X[:, terms], counts.by_term[terms], counts.total[terms]
+    rest = np.log(np.maximum(total - less, 0.0) + alpha)
+    seen = np.diff(inside.indptr)
+    outside = np.maximum(np.repeat(total, seen) - inside.data - less, 0.0)
+    data = np.log(inside.data + alpha) - np.log(alpha) - np.log(outside + alpha)
+    data += np.repeat(rest, seen)
+    differs = sparse.csr_array((data, inside.indices, inside.indptr), shape=inside.shape)
+    result: NDArray[np.float64] = (X @ differs).toarray()
+    result += (X @ (np.log(alpha) - rest))[:, None]
+    return result
+
+
 def _left_out_of_rest(
-    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
+    counts: TermCounts,
+    X: sparse.csr_array,
+    alpha: float,
+    own: NDArray[np.float64],
+    many_labels: bool,
 ) -> NDArray[np.float64]:
     """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
+    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
+    if many_labels and by_value and counts.unknown is None:
+        result = np.zeros((X.shape[0], len(counts.positive)))
+        for value in np.unique(X.data):
+            alike = value * _entries_equal(X, value)
+            result += _words_of_many_labels(counts, alike, alpha, float(value))
+        return _with_lengths(result, counts, X, smoothing, own)
     X, used = _used_terms(X, counts)
     result = np.empty((X.shape[0], len(counts.positive)))
-    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
     for labels in _label_blocks(used):
         inside, outside = used.sides(labels)
         if by_value:
@@ -330,6 +383,17 @@ def _left_out_of_rest(
         else:
             left_words = _words_by_entry(X, outside, alpha, own)
         result[:, labels] = X @ np.log(inside + alpha) - left_words
+    return _with_lengths(result, counts, X, smoothing, own)
+
+
+def _with_lengths(
+    result: NDArray[np.float64],
+    counts: TermCounts,
+    X: sparse.csr_array,
+    smoothing: float,
+    own: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Subtract what lengths say from what words say, without the documents, and add the prior."""
     length = _length(X)[:, None]
     inside_length, outside_length = counts.lengths()
     left = np.log(np.maximum(outside_length - own[:, None] * length, 0.0) + smoothing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,9 +84,9 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
-        plain = asdict(self)
-        plain["labels"] = [one._asdict() for one in self.labels]
-        return {**plain, "constant": self.constant}
+        # Not by asdict, which copies every number: there may be thousands of labels.
+        plain = {"parts": dict(self.parts), "labels": [one._asdict() for one in self.labels]}
+        return {**vars(self), **plain, "constant": self.constant}
 
     def __str__(self) -> str:
         """Lay the parts out as a table of a few lines."""

@@ -275,8 +275,8 @@ class LabelGraph:
 
         Parameters
         ----------
-        label
-            The label in the middle.
+        label : label
+            The one in the middle, as the model calls it.
         n_attractions, n_repulsions : int, default 14
             How many edges of each kind the label has at most, and as many its neighbours.
 

@@ -20,7 +20,10 @@ from labelkin.metrics.probabilities import (
 from labelkin.metrics.rankings import read_propensity, sum_rankings
 
 #: What an evaluation shows of itself in one line, of the scores it has.
-_SHOWN = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss")
+_SHOWN = (
+    *("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss"),
+    "candidate_recall",
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -121,8 +121,8 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     (explanation,) = explanations
     return messages.Explained.model_validate(
         {
-            **explanation.to_dict(),
-            "labels": explanation.labels[:_MOST],
+            **replace(explanation, labels=explanation.labels[:_MOST]).to_dict(),
+            "constant": explanation.constant,
             "labels_rest": sum(one.log_odds for one in explanation.labels[_MOST:]),
             **_content_reasons(model, request.text, content, explanation),
             "names": _names(
