@@ -43,7 +43,8 @@ class TestInspect:
         assert [cut["label"] for cut in facts["cuts"]] == list(header.labels)
         assert len(facts["related"]) == 20
         strengths = [edge["strength"] for edge in facts["related"]]
-        assert strengths[:10] == sorted(strengths[:10], reverse=True)
+        bounds = [abs(edge["bound"]) for edge in facts["related"]]
+        assert bounds[:10] == sorted(bounds[:10], reverse=True)
         assert max(strengths[10:]) < 0 < min(strengths[:10])
 
     def test_people_read_the_same(self, model):

@@ -80,6 +80,7 @@ def open_page(browser):
         page = context.new_page()
         watched.append((context, Watch(page, address), expected_faults))
         page.goto(address)
+        page.locator("html[data-ready]").wait_for(state="attached")
         return page
 
     yield open_at

@@ -198,7 +198,7 @@ def test_axe_finds_nothing_serious(open_page, server, scheme):
     page.locator("#explanation .sum").wait_for()
     found["explanation"] = inspect(page, axe)
     page.fill("#search", "o")
-    page.get_by_role("option").first.wait_for()
+    page.locator("#search-results [role=option]").first.wait_for()
     found["search"] = inspect(page, axe, ".combobox")
     page.keyboard.press("Escape")
     page.click("#open-help")

@@ -21,7 +21,7 @@ import { Store } from "./state.js";
 import { SuggestionGrid } from "./suggestions.js";
 import { TextPane } from "./text_pane.js";
 import { fillWelcome } from "./welcome.js";
-import { offerLanguages, t, translate } from "./words.js";
+import { markReady, offerLanguages, t, translate } from "./words.js";
 
 const TYPING_PAUSE = 250;
 const FOLLOWING_PAUSE = 80;
@@ -69,6 +69,7 @@ async function start() {
   api.setTokenPrompt(askForToken);
   connect();
   showState();
+  markReady();
   try {
     ({ models, limits } = await api.listModels());
   } catch (problem) {

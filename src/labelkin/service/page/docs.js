@@ -4,7 +4,7 @@ import "./frame.js";
 import { askForToken } from "./dialogs.js";
 import { find, make, setText } from "./dom.js";
 import { showTrouble, startNotices } from "./notices.js";
-import { translate } from "./words.js";
+import { markReady, translate } from "./words.js";
 
 const ROOT = new URL("../", import.meta.url);
 const TOKEN = "labelkin.token";
@@ -29,6 +29,7 @@ async function start() {
   find("waiting").remove();
   find("routes").append(...groupsOf(description).map(([tag, routes]) => groupOf(tag, routes)));
   openLinked();
+  markReady();
 }
 
 /** Tag → its routes, both in the order of the description. */
@@ -49,7 +50,8 @@ function groupOf(tag, routes) {
 
 function routeOf({ path, method, operation }) {
   const { parameters = [], requestBody, responses } = operation;
-  const text = operation.description ?? operation.summary ?? "";
+  const [text, ...rest] = (operation.description ?? operation.summary ?? "").split("\n");
+  const more = rest.join(" ").trim();
   const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? [];
   const route = make(
     "details",
@@ -59,9 +61,9 @@ function routeOf({ path, method, operation }) {
       {},
       make("span", { class: `method ${method}` }, method.toUpperCase()),
       make("code", {}, path),
-      make("span", { class: "quiet" }, text.split("\n")[0]),
+      make("span", { class: "quiet" }, text),
     ),
-    text.split(/\n\n+/).map((paragraph) => make("p", {}, paragraph)),
+    more ? make("p", {}, more) : null,
     answersOf(responses),
     tryOf({ path, method, parameters, type, schema: content?.schema }),
   );
@@ -169,6 +171,7 @@ function exampleOf(schema, depth = 0) {
   if (found.enum) return found.enum[0];
   if (found.const !== undefined) return found.const;
   const choice = found.anyOf ?? found.oneOf ?? found.allOf;
+  if (choice?.some(({ type }) => type === "null")) return null;
   if (choice) return exampleOf(choice[0], depth);
   if (depth > DEEPEST) return null;
   if (found.properties) {

@@ -12,7 +12,7 @@ import { nameOf } from "./names.js";
 import { announce, clearTrouble, showTrouble, startNotices, toast } from "./notices.js";
 import { decimal, percent, signed } from "./numbers.js";
 import { key, listen } from "./shortcuts.js";
-import { offerLanguages, t, tParts, translate } from "./words.js";
+import { markReady, offerLanguages, t, tParts, translate } from "./words.js";
 
 translate();
 
@@ -33,6 +33,7 @@ async function start() {
   offerLanguages(find("interface"));
   api.setTokenPrompt(askForToken);
   connect();
+  markReady();
   try {
     const [review, { models }] = await Promise.all([api.reviewState(), api.listModels()]);
     find("to-suggestions").hidden = !models.length;

@@ -34,6 +34,11 @@ export function translate(root = document) {
   }
 }
 
+/** Mark the page as ready: its words are there, and what is pressed is heard. */
+export function markReady() {
+  document.documentElement.dataset.ready = "";
+}
+
 /** Fill the menu of languages; another choice shows the page anew, and nothing is lost. */
 export function offerLanguages(menu) {
   for (const [code, name] of Object.entries(LANGUAGES)) {
