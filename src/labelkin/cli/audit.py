@@ -118,7 +118,7 @@ def audit(
     start = time.perf_counter()
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
-        loaded = reading.corpus(corpus, quiet)
+        loaded = reading.corpus(corpus)
         from labelkin.cli import auditing, training
         from labelkin.registry import part_class
 
@@ -128,6 +128,7 @@ def audit(
         if not all_documents:
             names = [names[i] for i in loaded.train]
         auditing.check_auditable(given, corpus)
+        print_message(options.understood(loaded, reading.unlabelled), quiet)
         bound = rules and training.rules_between(given.names.tolist(), rules, quiet)
         steps = training.make_steps(loaded, content, words)
         X: Any = documents
