@@ -121,7 +121,7 @@ def audit(
     start = time.perf_counter()
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
-        loaded = reading.corpus(corpus, quiet)
+        loaded = reading.corpus(corpus)
         from labelkin.cli import auditing, training, vocabularies
         from labelkin.registry import part_class
 
@@ -131,6 +131,7 @@ def audit(
         if not all_documents:
             names = [names[i] for i in loaded.train]
         auditing.check_auditable(given, corpus)
+        print_message(options.understood(loaded, reading.unlabelled), quiet)
         concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
         called = vocabularies.names_of(given.names.tolist(), concepts, vocab or corpus)
         bound = rules and vocabularies.rules_between(given.names.tolist(), rules, quiet, concepts)

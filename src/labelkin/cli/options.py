@@ -253,7 +253,7 @@ class Reading(NamedTuple):
         found = self._load(name)
         left_out = self.unlabelled == "skip" and not found.is_labelled.all()
         if not quiet:
-            print_message(_understood(found, self.unlabelled))
+            print_message(understood(found, self.unlabelled))
         if not quiet and (strange := placeholders(found.Y.names.tolist())):
             print_message(f"Note: {listed(strange)} is a label here, like any other.")
         return found.labelled() if left_out else found
@@ -275,7 +275,7 @@ class Reading(NamedTuple):
             raise ValueError(f"{unused[1]} {rule}") from None
 
 
-def _understood(corpus: Corpus, unlabelled: str | None) -> str:
+def understood(corpus: Corpus, unlabelled: str | None) -> str:
     """Return what a corpus was taken for, in one line."""
     n_documents, n_labels = corpus.Y.shape
     n_without = n_documents - int(corpus.is_labelled.sum())

@@ -215,7 +215,7 @@ class Documents:
 
     def __iter__(self) -> Iterator[Document]:
         path, format = self._path, self.format
-        self.understood.__init__()  # type: ignore[misc]
+        object.__setattr__(self, "understood", Understood())  # of this pass
         if path is not None and (format == "folder" or (format is None and path.is_dir())):
             self._check_held("folder")
             return self._folder(path)
