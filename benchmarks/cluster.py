@@ -1,8 +1,8 @@
 """What a cluster costs beyond the work: ``python -m benchmarks.cluster`` (needs the extra dask).
 
-The same blocks of made documents are counted, predicted and judged here and on two worker processes
-of this machine, in turn. Costs are CPU seconds of all processes, less what an idle cluster takes in
-the same time; workers are warm.
+The same blocks of made documents are predicted, rescored, judged and counted here and on two worker
+processes of this machine. Costs are CPU seconds of all processes, less what an idle cluster takes
+in the same time; workers are warm.
 """
 
 from __future__ import annotations
@@ -52,17 +52,9 @@ def main() -> None:
     X = made_documents(Y)
     model = NaiveBayes(top=50).fit(X[:20_000], Y[:20_000])
     rescorer = LabelRescorer(LogisticLabels(neighbours=16), scale="log_odds").fit(Y[:20_000])
-    with (
-        TemporaryDirectory() as folder,
-        LocalCluster(
-            2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with TemporaryDirectory() as folder:
         files = _saved(Path(folder), X, Y, model, asked.block)
-        on_dask = OnDask(client)
         tasks: dict[str, Callable[[Engine], Any]] = {
-            "count naive Bayes": lambda e: NaiveBayes().fit_blocks(files["both"], engine=e),
             "predict": lambda e: _consumed(
                 predict_blocks(model, files["X"], "log_odds", folder=f"{folder}/p", engine=e)
             ),
@@ -70,27 +62,37 @@ def main() -> None:
                 rescore_blocks(rescorer, files["scores"], folder=f"{folder}/r", engine=e)
             ),
             "evaluate": lambda e: judge_blocks(model, files["both"], engine=e),
+            "count naive Bayes": lambda e: NaiveBayes().fit_blocks(files["both"], engine=e),
         }
 
         def cpu() -> float:
             processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
             return sum(sum(process.cpu_times()[:2]) for process in processes)
 
-        start, before = time.perf_counter(), cpu()
-        time.sleep(10)
-        idle = (cpu() - before) / (time.perf_counter() - start)  # heartbeats, per second
+        def spent(task: Callable[[Engine], Any], engine: Engine, idle: float) -> float:
+            start, before = time.perf_counter(), cpu()
+            task(engine)
+            return cpu() - before - idle * (time.perf_counter() - start)
+
         print(f"{asked.documents:,} documents in blocks of {asked.block:,}, {asked.labels} labels")
-        for name, task in tasks.items():
-            spent: dict[str, list[float]] = {"here": [], "cluster": []}
-            task(on_dask)
-            for _ in range(asked.rounds):
-                for where, engine in (("here", Local()), ("cluster", on_dask)):
-                    start, before = time.perf_counter(), cpu()
-                    task(engine)
-                    waited = time.perf_counter() - start
-                    spent[where].append(cpu() - before - idle * waited)
-            here, there = median(spent["here"]), median(spent["cluster"])
-            print(f"{name:20} here {here:6.2f} s  cluster {there:6.2f} s  × {there / here:.2f}")
+        _ = [task(Local()) for task in tasks.values()]
+        rounds = range(asked.rounds)
+        here = {n: median(spent(task, Local(), 0.0) for _ in rounds) for n, task in tasks.items()}
+        with (
+            LocalCluster(
+                2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            on_dask = OnDask(client)
+            _ = [task(on_dask) for _ in range(2) for task in tasks.values()]
+            idle = spent(lambda _: time.sleep(20), on_dask, 0.0) / 20  # heartbeats, per second
+            for name, task in tasks.items():
+                there = median(spent(task, on_dask, idle) for _ in rounds)
+                print(
+                    f"{name:20} here {here[name]:6.2f} s  cluster {there:6.2f} s  "
+                    f"× {there / here[name]:.2f}"
+                )
 
 
 def _saved(folder: Path, X: Any, Y: Any, model: Any, size: int) -> dict[str, list[Any]]:

@@ -101,7 +101,7 @@ class TestEveryClassifier:
         (PerLabel(LinearSVC()), TypeError, r"PerLabel\(CalibratedClassifierCV\(LinearSVC"),
         (NearestNeighbours(n_neighbors=0), ValueError, "whole number of at least 1, got 0"),
         (PlattSVM(C=-1), ValueError, "C must be positive, got -1"),
-        (PlattSVM(cv=1), ValueError, "at least 2 folds, got n_samples=1"),
+        (PlattSVM(cv=1), ValueError, "at least 2 folds, got 1"),
     ],
     ids=repr,
 )

@@ -15,7 +15,10 @@ pytest.importorskip("omikuji", reason="needs the extra omikuji")
 
 
 #: They fit twice and compare the answers; Omikuji takes no seed.
-FIT_TWICE = ("check_fit_idempotent", "check_supervised_y_2d")
+FIT_TWICE = (
+    *("check_fit_idempotent", "check_supervised_y_2d", "check_classifier_data_not_an_array"),
+    "check_classifiers_multilabel_representation_invariance",
+)
 
 
 @parametrize_with_checks([OmikujiContent(n_trees=1, calibrate=False)])

@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("distributed", reason='a cluster needs Dask: pip install "labelkin[dask]"')
-
 sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))  # in_process: the command's caller
 
 #: Seconds within which something that must happen happens, on a busy machine.

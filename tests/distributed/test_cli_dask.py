@@ -8,8 +8,7 @@ from in_process import call
 
 from labelkin.corpora import newsroom
 
-#: One cluster for all: one for each process would take longer than the tests.
-pytestmark = pytest.mark.xdist_group("dask")
+pytest.importorskip("distributed", reason='a cluster needs Dask: pip install "labelkin[dask]"')
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 import time
 from operator import add
 
-import dask.array as da
-import dask.bag as db
 import joblib
 import numpy as np
 import pytest
@@ -23,8 +21,10 @@ from labelkin.distributed import OnDask, engine_in_use, partitions, using
 from labelkin.metrics import evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
 
-#: One cluster for all: one for each process would take longer than the tests.
-pytestmark = pytest.mark.xdist_group("dask")
+WITHOUT = 'a cluster needs Dask: pip install "labelkin[dask]"'
+da = pytest.importorskip("dask.array", reason=WITHOUT)
+db = pytest.importorskip("dask.bag", reason=WITHOUT)
+pytest.importorskip("distributed", reason=WITHOUT)
 
 RANDOM = np.random.default_rng(7)
 N, P, V = 600, 40, 60

@@ -151,7 +151,6 @@ TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rej
 )
 @pytest.mark.parametrize("file", ["news_file", "ruled_file"])
 def test_words_content_and_posterior_are_computed_once(ask, file, request, monkeypatch):
-    model = ServedModel("m", request.getfixturevalue(file))
     n_calls = Counter()
 
     def counted(what, real):
@@ -161,7 +160,12 @@ def test_words_content_and_posterior_are_computed_once(ask, file, request, monke
 
         return count
 
-    monkeypatch.setattr(WordCounts, "transform", counted("words", WordCounts.transform))
+    counter = WordCounts.counter
+    monkeypatch.setattr(
+        WordCounts, "counter", lambda words, *args: counted("words", counter(words, *args))
+    )
+    model = ServedModel("m", request.getfixturevalue(file))
+    n_calls.clear()  # it tries itself when it is loaded
     content = type(model.classifier.content_)
     monkeypatch.setattr(content, "log_odds", counted("content", content.log_odds))
     # However a posterior is computed, it begins by filling in the labels.

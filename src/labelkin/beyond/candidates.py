@@ -10,7 +10,7 @@ label of which nothing can be missed counts 0 where it is absent.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,8 +120,10 @@ class CandidateEvidence(NamedTuple):
         if self.weights is None:
             return None
         index, whole = np.flatnonzero(rows), read_weight(self.weight, self.cells.shape[0])
-        cells, places = self.cells.take(index)
-        labels = self.labels.rows(index)
+        cells, labels, places = self.cells, self.labels, cast(Any, slice(None))
+        if not rows.all():
+            cells, places = self.cells.take(index)
+            labels = self.labels.rows(index)
         truth = cells.at(labels.positive).astype(np.int8)
         if labels.unknown is not None:
             truth[cells.at(labels.unknown) > 0] = -1

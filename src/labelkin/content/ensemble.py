@@ -85,7 +85,7 @@ class ContentEnsemble(LogOddsClassifier):
 
     Parameters
     ----------
-    members : sequence
+    members : sequence, default ("naive_bayes", "nearest_neighbours", "svm")
         Each a content classifier (anything ``content=`` takes), a pair (name, classifier), or a
         triple (name, transformer, classifier): the transformer makes the member's view of the
         documents. It is fitted once, on all of them, without their labels.

@@ -83,7 +83,7 @@ class OmikujiForest:
     Attributes
     ----------
     files
-        Name → bytes: ``settings.json``, and ``tree0.cbor`` and so on.
+        Name → bytes: the settings, in JSON, and the trees, in CBOR.
     checksums
         Name → SHA-256 of the file.
     n_features, n_labels

@@ -111,7 +111,7 @@ def rescore_blocks(
     >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
     >>> better = rescore_blocks(LabelRescorer().fit(Y), [[[0.1, 0.5, 0.9]], [[0.1, 0.5, 0.1]]])
     >>> [block.round(2).tolist() for block in better]
-    [[[0.08, 0.65, 0.93]], [[0.09, 0.42, 0.07]]]
+    [[[0.08, 0.65, 0.93]], [[0.11, 0.5, 0.14]]]
     """
     return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
 
