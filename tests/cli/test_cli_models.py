@@ -170,7 +170,7 @@ class TestSuggest:
         assert "accepted or rejected, got 'corn' both" in told
         assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
-        assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()
+        assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9\x81").refused()
         assert "--top" in call("suggest", model, TEXT, "--top", 0).refused()
 
     def test_a_model_that_cannot_react(self, tmp_path):

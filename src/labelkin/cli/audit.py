@@ -121,17 +121,21 @@ def audit(
     start = time.perf_counter()
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
-        loaded = reading.corpus(corpus)
         from labelkin.cli import auditing, training, vocabularies
         from labelkin.registry import part_class
 
+        loaded = reading.corpus(
+            corpus,
+            quiet,
+            lambda found: auditing.check_auditable(
+                found.Y if all_documents else found.Y.rows(found.train), corpus
+            ),
+        )
         part: Any = slice(None) if all_documents else loaded.train
         documents, given = loaded.documents[part], loaded.Y.rows(part)
         names = loaded.names()
         if not all_documents:
             names = [names[i] for i in loaded.train]
-        auditing.check_auditable(given, corpus)
-        print_message(options.understood(loaded, reading.unlabelled), quiet)
         concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
         called = vocabularies.names_of(given.names.tolist(), concepts, vocab or corpus)
         bound = rules and vocabularies.rules_between(given.names.tolist(), rules, quiet, concepts)

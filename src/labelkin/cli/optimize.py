@@ -60,8 +60,7 @@ def optimize(
     if plot is not None:
         _check_plot(plot, replace, model, *corpus)
     fitted = options.load_model(model, trusted)
-    loaded = reading.corpus(corpus, quiet)
-    check_kinds(fitted, loaded, str(model))
+    loaded = reading.corpus(corpus, quiet, lambda found: check_kinds(fitted, found, str(model)))
     chosen = part or ("test" if len(loaded.test) else "all")
     documents, labels = part_of(loaded, chosen, fitted.names.vocabulary)
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)

@@ -245,18 +245,27 @@ class Reading(NamedTuple):
         options = self._asdict() | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
 
-    def corpus(self, name: str | list[str], quiet: bool = True) -> Corpus:
+    def corpus(
+        self,
+        name: str | list[str],
+        quiet: bool = True,
+        check: Callable[[Corpus], None] | None = None,
+    ) -> Corpus:
         """Load a corpus by name or paths, and say what was understood.
 
-        Options that its format has no use for are an error.
+        Options that its format has no use for are an error; so is what ``check`` raises for, of
+        which nothing else is said.
         """
         found = self._load(name)
         left_out = self.unlabelled == "skip" and not found.is_labelled.all()
+        wanted = found.labelled() if left_out else found
+        if check is not None:
+            check(wanted)
         if not quiet:
-            print_message(understood(found, self.unlabelled))
+            print_message(_understood(found, self.unlabelled))
         if not quiet and (strange := placeholders(found.Y.names.tolist())):
             print_message(f"Note: {listed(strange)} is a label here, like any other.")
-        return found.labelled() if left_out else found
+        return wanted
 
     def _load(self, name: str | list[str]) -> Corpus:
         check_corpus(name)
@@ -275,7 +284,7 @@ class Reading(NamedTuple):
             raise ValueError(f"{unused[1]} {rule}") from None
 
 
-def understood(corpus: Corpus, unlabelled: str | None) -> str:
+def _understood(corpus: Corpus, unlabelled: str | None) -> str:
     """Return what a corpus was taken for, in one line."""
     n_documents, n_labels = corpus.Y.shape
     n_without = n_documents - int(corpus.is_labelled.sum())
