@@ -9,6 +9,8 @@ from in_process import call
 from labelkin.corpora import newsroom
 
 pytest.importorskip("distributed", reason='a cluster needs Dask: pip install "labelkin[dask]"')
+#: One cluster for all: one for each process would take longer than the tests.
+pytestmark = pytest.mark.xdist_group("dask")
 
 
 @pytest.fixture(scope="module")

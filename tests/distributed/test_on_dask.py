@@ -25,6 +25,8 @@ WITHOUT = 'a cluster needs Dask: pip install "labelkin[dask]"'
 da = pytest.importorskip("dask.array", reason=WITHOUT)
 db = pytest.importorskip("dask.bag", reason=WITHOUT)
 pytest.importorskip("distributed", reason=WITHOUT)
+#: One cluster for all: one for each process would take longer than the tests.
+pytestmark = pytest.mark.xdist_group("dask")
 
 RANDOM = np.random.default_rng(7)
 N, P, V = 600, 40, 60
