@@ -235,5 +235,6 @@ def test_a_worker_that_dies_over_its_documents_leaves_no_gap(client, kill_worker
     written += found
     here = list(predict_blocks(FITTED, blocks, "probabilities", folder=tmp_path / "here"))
     assert [path.name for path in written] == [path.name for path in here]
-    assert sorted(settings["folder"].iterdir()) == written
+    # what the dead worker had begun is hidden, and has no name that an answer has
+    assert sorted(p for p in settings["folder"].iterdir() if p.suffix != ".part") == written
     assert [p.read_bytes() for p in written] == [p.read_bytes() for p in here]
