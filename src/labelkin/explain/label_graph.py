@@ -284,7 +284,7 @@ class LabelGraph:
         --------
         >>> from labelkin import LabelRescorer
         >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [["silver"]] * 3
-        >>> graph = label_graph(LabelRescorer().fit(Y))
+        >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y))
         >>> print(graph.around("wheat", n_repulsions=1))
         +1.28  wheat + grain: 8 of 8 and 12, 4.4 by chance
         -1.02  wheat / gold: 0 of 8 and 7, 2.5 by chance
