@@ -67,7 +67,7 @@ FOR_CONTRACT := --editable ".[fast]" mypy pandas polars pytest
 # Every extra at its minimum, and the tools of the tests as they are.
 EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	extras = about["optional-dependencies"]; \
-	wanted = [n for k in ("fast", "cli", "text", "plot", "rules", "serve", "dask") for n in extras[k]]; \
+	wanted = [n for k in ("fast", "cli", "text", "plot", "skos", "serve", "dask") for n in extras[k]]; \
 	print(*about["dependencies"], *wanted, sep="\n")
 
 .venv-minimum/use: pyproject.toml

@@ -15,7 +15,7 @@ Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
 # %% Content evidence is computed once; both variants start from it
 content = NaiveBayes().fit(X[news.train], Y_train).log_odds(X[news.test])
 for variant in ("hard", "soft"):
-    rescorer = LabelRescorer(variant=variant, scale="log_odds").fit(Y_train)
+    rescorer = LabelRescorer(variant=variant, evidence_weight=1, scale="log_odds").fit(Y_train)
     posterior = rescorer.rescore(content)
     micro = significance.micro_sign_test(Y_test, content > 0, posterior > 0)
     macro = significance.macro_sign_test(Y_test, content > 0, posterior > 0)

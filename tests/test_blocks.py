@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
+from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
 from labelkin.blocks import Local, read_block, row_blocks
 from labelkin.content.naive_bayes import count_terms
 from labelkin.label_matrix import read_labels
@@ -100,9 +100,9 @@ class TestFittingFromBlocks:
     def test_what_cannot_be_counted_is_an_error(self):
         _, Y = self.made()
         with pytest.raises(ValueError, match="enough for LogisticLabels and SVMLabels"):
-            LabelRescorer(evidence_weight="auto").fit_blocks([Y])
+            LabelRescorer(evidence_weight=LearnedWeight()).fit_blocks([Y])
         with pytest.raises(ValueError, match="Blocks must have the same labels, got 5 and 4"):
-            LabelRescorer().fit_blocks([Y, Y[:, :4]])
+            LabelRescorer(evidence_weight=1).fit_blocks([Y, Y[:, :4]])
 
     def test_naive_bayes_counts_further_documents(self):
         X, Y = self.made()

@@ -5,6 +5,7 @@ import importlib
 import os
 import pkgutil
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,22 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(path, tmp_path, monkeypatc
     scope = {"__name__": path.stem}
     for block in blocks:
         exec(compile(block, str(path), "exec"), scope)
+
+
+def test_the_commands_on_vocabularies_run_from_top_to_bottom(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("rdflib", reason="rdflib is in the extra skos")
+    from labelkin.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    text = (TOP / "docs" / "vocabularies.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for line in block.splitlines():
+        command, *arguments = shlex.split(line)
+        assert command == "labelkin"
+        with pytest.raises(SystemExit) as end:
+            main(arguments)
+        assert not end.value.code, (line, capsys.readouterr().err)
+    assert "vehnä" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -26,6 +27,7 @@ from labelkin import (
     OtherLabels,
     PerLabel,
     PlattSVM,
+    RescoredClassifier,
     SVMLabels,
     metrics,
 )
@@ -37,6 +39,8 @@ CLASSIFIERS = [
     PlattSVM(),
     PerLabel(LogisticRegression()),
     ContentEnsemble([NearestNeighbours(), PerLabel(LogisticRegression())], random_state=0),
+    RescoredClassifier(LogisticRegression()),
+    RescoredClassifier(OneVsRestClassifier(LogisticRegression()), cv=3),
 ]
 LABEL_ESTIMATORS = [
     LogisticLabels(),

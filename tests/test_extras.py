@@ -16,7 +16,7 @@ EXTRAS = {
     "cli": ["jinja2", "rich", "typer"],
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
-    "rules": ["rdflib"],
+    "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
     "omikuji": ["omikuji"],
     "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
@@ -40,7 +40,7 @@ from importlib import import_module
 import labelkin
 
 for name in ("", ".corpora", ".metrics", ".rules", ".significance", ".splits", ".storage", ".text",
-             ".thresholds"):
+             ".thresholds", ".vocabulary"):
     module = import_module(f"labelkin{name}")
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
@@ -69,7 +69,7 @@ solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
 """,
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.label_graph(model).plot()",
-    "rules": """
+    "skos": """
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")

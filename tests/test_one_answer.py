@@ -150,5 +150,5 @@ def test_one_label_to_explain_may_be_named_alone():
     fitted = model().fit(X, sets)
     [[one]] = fitted.explain(X[:1], labels="label3")
     assert one.label == "label3"
-    rescorer = LabelRescorer().fit(sets)
+    rescorer = LabelRescorer(evidence_weight=1).fit(sets)
     assert rescorer.explain([[0.5] * 6], labels="label3")[0][0].label == "label3"

@@ -7,7 +7,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import audit, corpora, metrics, rivals, rules, significance, splits, text
+    from labelkin import (
+        audit,
+        corpora,
+        metrics,
+        rivals,
+        rules,
+        significance,
+        splits,
+        text,
+        vocabulary,
+    )
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+    from labelkin.method.rescored import RescoredClassifier
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.rules import Rules
     from labelkin.storage import load, save
@@ -55,6 +66,7 @@ _HOMES = {
         "explain.terms": "TermExplanation explain_terms",
         "method.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.rescored": "RescoredClassifier",
         "method.rescorer": "LabelRescorer",
         "rules": "Rules",
         "storage": "load save",
@@ -88,6 +100,7 @@ __all__ = [
     "PlattSVM",
     "Posterior",
     "RCut",
+    "RescoredClassifier",
     "Rules",
     "SCut",
     "SCutFBR",
@@ -107,6 +120,7 @@ __all__ = [
     "significance",
     "splits",
     "text",
+    "vocabulary",
 ]
 
 

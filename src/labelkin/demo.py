@@ -74,7 +74,7 @@ def run_demo(
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
         (outcome,) = read_outcomes(folder)
-        edges = label_graph(LabelRescorer().fit(outcome.labels)).edges
+        edges = label_graph(LabelRescorer(evidence_weight=1).fit(outcome.labels)).edges
         page = html_page([outcome], introduction=_INTRODUCTION, edges=edges)
         write_whole(place / "report.html", page)
         write_whole(place / "scores.csv", scores_csv(outcome.scores))

@@ -61,7 +61,7 @@ def test_nothing_to_do_shows_the_help_and_ends_with_2():
         (["--colour"], "No such option"),
         (["train"], "labelkin train: Missing argument"),
         (["train", "newsroom"], "labelkin train: Missing option '--out'"),
-        (["predict", "a", "b", "c"], "unexpected extra argument"),
+        (["inspect", "a", "b"], "unexpected extra argument"),
         (["corpus", "nothing"], "labelkin corpus: No such command"),
         (["evaluate", "m", "c", "--part", "half"], "'test', 'train', 'all'"),
         (
@@ -349,7 +349,7 @@ labels.BLR = {classifier = "logistic"}
             ("rich", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("jinja2", ["experiment", "run", "small.toml", "--out", "runs", "--quiet"], "cli"),
             ("Stemmer", TRAIN, "text"),
-            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "rules"),
+            ("rdflib", [*TRAIN, "--rules", "tea.ttl", "--no-stem"], "skos"),
             ("fastapi", ["serve", "m.labelkin"], "serve"),
         ],
         ids=lambda value: value if isinstance(value, str) else value[0],

@@ -43,7 +43,8 @@ class TestInspect:
         assert [cut["label"] for cut in facts["cuts"]] == list(header.labels)
         assert len(facts["related"]) == 20
         strengths = [edge["strength"] for edge in facts["related"]]
-        assert strengths[:10] == sorted(strengths[:10], reverse=True)
+        bounds = [abs(edge["bound"]) for edge in facts["related"]]
+        assert bounds[:10] == sorted(bounds[:10], reverse=True)
         assert max(strengths[10:]) < 0 < min(strengths[:10])
 
     def test_people_read_the_same(self, model):
@@ -169,7 +170,7 @@ class TestSuggest:
         assert "accepted or rejected, got 'corn' both" in told
         assert "document 0" not in told
         assert "takes vectors" in call("suggest", vector_model, TEXT).refused()
-        assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9").refused()
+        assert "encoding" in call("suggest", model, "-", stdin=b"caf\xe9\x81").refused()
         assert "--top" in call("suggest", model, TEXT, "--top", 0).refused()
 
     def test_a_model_that_cannot_react(self, tmp_path):
@@ -252,3 +253,13 @@ def test_a_model_for_vectors_is_evaluated_on_vectors(tmp_path):
     told = json.loads(call("evaluate", path, tmp_path / "v.svm", "--json").done())
     expected = evaluate(corpus.Y, model.log_odds(corpus.documents))
     np.testing.assert_allclose(told["scores"]["log_loss"], expected["log_loss"])
+
+
+def test_a_file_is_the_document_not_its_name(model, tmp_path):
+    path = tmp_path / "wheat.txt"
+    path.write_bytes("The café raised the price of coffee.\n".encode("cp1252"))
+    done = call("suggest", model, path, "--json")
+    text = call("suggest", model, "The café raised the price of coffee.\n", "--json").done()
+    assert done.done() == text
+    assert "wheat.txt is a file: its 37 characters are the document." in done.err
+    assert call("suggest", model, "word " * 2000).code == 0

@@ -308,6 +308,81 @@ def test_killed_and_resumed_there_is_no_gap_no_repetition_and_memory_stays_flat(
     assert peak < peak_of_few + 20
 
 
+class TestAsAnnifIndexes:
+    """What Annif's ``index`` does: so many labels, from a score on, and a file per document."""
+
+    def test_so_many_labels_whatever_the_thresholds(self, model, texts):
+        answers = lines(call("predict", model, texts, "-q", "--top", 5).done())
+        assert {len(answer["labels"]) for answer in answers} == {5}
+        scores = [list(answer["probabilities"].values()) for answer in answers]
+        assert all(row == sorted(row, reverse=True) for row in scores)
+        given = ["--top", 5, "--threshold", 0.1]
+        above = lines(call("predict", model, texts, "-q", *given).done())
+        assert [a["labels"] for a in above] == [
+            [label for label, p in a["probabilities"].items() if p >= 0.1] for a in answers
+        ]
+
+    def test_a_threshold_takes_the_place_of_the_model_s(self, model, texts, whole):
+        low = lines(call("predict", model, texts, "-q", "--threshold", 0.2).done())
+        assert all(min(a["probabilities"].values(), default=1) >= 0.2 for a in low)
+        n_before = sum(len(a["labels"]) for a in lines(whole))
+        assert sum(len(a["labels"]) for a in low) > n_before
+
+    def test_how_many_got_nothing_is_said_and_at_least_one_fills_up(self, model, texts):
+        done = call("predict", model, texts, "--threshold", 0.999)
+        n_empty = sum(not answer["labels"] for answer in lines(done.done()))
+        assert n_empty > 0
+        assert f"{n_empty} of them without a label." in done.err
+        done = call("predict", model, texts, "--threshold", 0.999, "--at-least", 1)
+        assert all(answer["labels"] for answer in lines(done.done()))
+        assert "each with a label." in done.err
+
+    def test_a_file_for_each_document(self, model, texts, tmp_path):
+        expected = lines(call("predict", model, texts, "-q", "--top", 3).done())
+        folder = tmp_path / "labels"
+        arguments = ["predict", model, texts, "-q", "--top", 3, "--out-folder", folder]
+        call(*arguments).done()
+        for answer in expected:
+            rows = (folder / f"{answer['id']}.tsv").read_text().splitlines()
+            found = [row.split("\t") for row in rows]
+            assert {label: float(p) for label, p in found} == answer["probabilities"]
+        assert "must be a new folder" in call(*arguments).refused()
+        file = folder / f"{expected[1]['id']}.tsv"
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        file.unlink()
+        call(*arguments, "--resume").done()
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    def test_several_inputs_in_one_call(self, model, tmp_path):
+        (tmp_path / "a.csv").write_bytes("Nr;Title\n7;Öl und Gas\n".encode("cp1252"))
+        (tmp_path / "b").mkdir()
+        (tmp_path / "b" / "c.txt").write_text("wheat")
+        done = call("predict", model, tmp_path / "a.csv", tmp_path / "b")
+        assert [answer["id"] for answer in lines(done.done())] == [1, "c"]
+        said = "a.csv: columns separated by semicolons, text from 'Title', encoding cp1252."
+        assert said in done.err
+        assert "read alone" in call("predict", model, "-", tmp_path / "b").refused()
+
+    def test_one_policy_for_files_that_exist(self, model, texts, tmp_path):
+        out = tmp_path / "out.csv"
+        out.write_text("old")
+        call("predict", model, texts, "--out", out, "--replace", "-q").done()
+        assert out.read_text().startswith("id,labels,")
+
+    @pytest.mark.parametrize(
+        ("options", "expected"),
+        [
+            (["--top", 2, "--at-least", 3], "at_least must not be above 2"),
+            (["--threshold", 2], "--threshold"),
+            (["--out", "a", "--out-folder", "b"], "got both"),
+            (["--out-folder", "b", "--all-scores"], "for one file with all answers"),
+            (["--replace"], "--replace overwrites a file"),
+        ],
+    )
+    def test_what_makes_no_sense(self, model, texts, options, expected):
+        assert expected in call("predict", model, texts, *options).refused()
+
+
 class TestWrongCalls:
     def test_inputs_that_cannot_be_read(self, model, tmp_path):
         def refused(name, data, *options):
@@ -316,18 +391,18 @@ class TestWrongCalls:
 
         assert "must have documents" in refused("empty.jsonl", b"")
         assert "must have documents" in refused("header.csv", b"id,text\n")
-        assert "0xE9 at byte 3" in (told := refused("latin.txt", "café".encode("latin-1")))
+        told = refused("latin.txt", "café".encode("latin-1"), "--encoding", "utf-8")
+        assert "0xE9 at byte 3" in told
         assert "encoding='latin-1'" in told
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
-        assert "'text' must be the document's text" in refused("other.jsonl", b'{"title": "a"}\n')
-        assert "columns={'text': …" in refused("other.csv", b"id,title\n1,a\n")
-        assert "separated by ';'" in refused("semicolons.csv", b"id;text\n1;a\n")
+        assert "'text' must be the document's text" in refused("other.jsonl", b'{"head": "a"}\n')
+        assert "columns={'text': …" in refused("other.csv", b"id,head\n1,a\n")
         assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
         (tmp_path / "folder").mkdir()
-        assert ".txt files, and has none" in call("predict", model, tmp_path / "folder").refused()
+        assert ".json files, and has none" in call("predict", model, tmp_path / "folder").refused()
 
     def test_stdin_that_cannot_be_read(self, model):
-        told = call("predict", model, "-", stdin=b"caf\xe9").refused()
+        told = call("predict", model, "-", "--encoding", "utf-8", stdin=b"caf\xe9").refused()
         assert "stdin, line 1: the text must be utf-8, got 0xE9 at byte 3" in told
         assert "must have documents" in call("predict", model, "-").refused()
 

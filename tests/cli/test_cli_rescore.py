@@ -1,6 +1,7 @@
 """``labelkin rescore``: any score matrix in, the rescorer's out, columns matched by name."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ NAMES = ["gold", "grain", "wheat"]
 SETS = [["grain", "wheat"]] * 5 + [["grain"]] * 3 + [["gold"]] * 4 + [[]]
 Y = np.array([[float(name in labels) for name in NAMES] for labels in SETS])
 SCORES = np.array([[0.1, 0.5, 0.9], [0.8, 0.2, 0.3]])
-BETTER = LabelRescorer().fit(Y).rescore(SCORES)
+with warnings.catch_warnings(action="ignore"):  # that it is cautious
+    BETTER = LabelRescorer().fit(Y).rescore(SCORES)
 
 
 @pytest.fixture
@@ -138,6 +140,43 @@ def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     np.testing.assert_allclose(found.values, expected.rescore(SCORES), rtol=1e-12)
 
 
+class TestNothingIsMadeWorseSilently:
+    def test_without_out_of_fold_scores_it_is_cautious_and_says_so(self, tmp_path, train):
+        path = write(tmp_path / "s.csv", table(SCORES))
+        done = call("rescore", path, "--train", train)
+        assert "Without --out-of-fold predicted labels count cautiously, 0.1" in done.err
+        assert len(done.err.splitlines()) == 2
+        found = read_scores(write(tmp_path / "better.csv", done.done()))
+        np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
+
+    def test_before_and_after_where_labels_are_known(self, tmp_path, train):
+        path = write(tmp_path / "s.csv", table(SCORES))
+        known = [{"id": "d1", "labels": ["gold"]}, {"id": "d0", "labels": ["grain", "wheat"]}]
+        truth = write(tmp_path / "truth.jsonl", "\n".join(map(json.dumps, known)))
+        weight = ["--evidence-weight", 1]
+        done = call("rescore", path, "--train", train, "--truth", truth, *weight)
+        assert "2 scored documents with known labels: micro F1 0.8000 → 1.0000" in done.err
+        assert "do not help" not in done.err
+        np.save(tmp_path / "y.npy", np.array([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]]))
+        done = call("rescore", path, "--train", train, "--truth", tmp_path / "y.npy", *weight)
+        assert "The other labels do not help: --evidence-weight 0" in done.err
+        np.save(tmp_path / "y.npy", np.ones((3, 3)))
+        told = call("rescore", path, "--train", train, "--truth", tmp_path / "y.npy", *weight)
+        assert "--truth must have the scored documents" in told.err
+
+    def test_test_documents_of_the_training_file_are_found(self, tmp_path):
+        rows = [
+            {"id": f"t{i}", "labels": labels, "split": "train"} for i, labels in enumerate(SETS)
+        ]
+        rows.append({"id": "d0", "labels": ["wheat"], "split": "test"})
+        train = write(tmp_path / "all.jsonl", "\n".join(map(json.dumps, rows)))
+        path = write(tmp_path / "s.csv", table(SCORES))
+        done = call("rescore", path, "--train", train)
+        assert "1 scored document with known labels: micro F1" in done.err
+        found = read_scores(write(tmp_path / "better.csv", done.done()))
+        np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
+
+
 class TestWrongCalls:
     def test_no_file_is_overwritten(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
@@ -180,10 +219,6 @@ class TestWrongCalls:
         wrong = write(tmp_path / "wrong.jsonl", '{"labels": "grain"}\n')
         assert "a list of texts" in call("rescore", path, "--train", wrong).refused()
         assert "no file" in call("rescore", path, "--train", tmp_path / "no.csv").refused()
-        assert (
-            "name them by --out-of-fold"
-            in call("rescore", path, "--train", train, "--evidence-weight", "auto").refused()
-        )
         assert "No such file" in call("rescore", tmp_path / "no.csv", "--train", train).refused()
         assert (
             "can be written as"

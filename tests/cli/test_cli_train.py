@@ -232,8 +232,10 @@ class TestTables:
 
     def test_a_wrong_separator_is_seen_in_what_is_told(self, tmp_path):
         path = self.table(tmp_path / "tea.tsv", "\t", ",", ("text", "labels", "id"))
-        done = call("train", path, "-o", tmp_path / "m", "--min-documents", 1)
-        assert "3 labels: 'milk', 'milk,tea', 'tea'." in done.err
+        told = call("train", path, "-o", tmp_path / "m", "--min-documents", 1).refused()
+        assert "',' is in 33 % of the label cells, as in 'milk,tea'. Does it separate" in told
+        arguments = ["train", path, "-o", tmp_path / "m", "--min-documents", 1]
+        assert "3 labels: 'milk', 'milk,tea', 'tea'." in call(*arguments, "--separator", ";").err
 
     def test_the_help_tells_the_separator(self):
         for command in (["train"], ["evaluate"], ["corpus", "info"]):
@@ -242,12 +244,63 @@ class TestTables:
             assert "';' if not named" in printed
 
     def test_a_wrong_header_names_the_options(self, tmp_path):
-        path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "tags", "id"))
-        told = call("train", path, "-o", tmp_path / "m", "-q").refused()
+        path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "marks", "id"))
+        told = call("train", path, "-o", tmp_path / "m", "--delimiter", ",", "-q").refused()
         assert "columns seem to be separated by ';'. Then pass delimiter=';'." in told
-        told = call("train", path, "-o", tmp_path / "m", "--delimiter", ";", "-q").refused()
+        told = call("train", path, "-o", tmp_path / "m", "-q").refused()
         assert "must name 'labels'" in told
         assert "Other names are given by columns={'text': …, 'labels': …}" in told
+
+
+class TestWhatIsUnderstood:
+    MESSY = "Nr;Überblick;Schlagwörter\n" + "".join(
+        f'{i};"hot tea, or\nmilk";{labels}\n'
+        for i, labels in enumerate(["tea | milk |", "tea", "", "n/a", "milk"] * 4)
+    )
+    COLUMNS = ("--columns=text=Überblick", "--columns=labels=Schlagwörter", "--columns=id=Nr")
+
+    def test_one_line_says_it_and_predict_reads_the_same_file(self, tmp_path):
+        path, out = tmp_path / "messy.csv", tmp_path / "m"
+        path.write_bytes(self.MESSY.encode("utf-8-sig"))
+        done = call("train", path, "-o", out, "--min-documents", 1, *self.COLUMNS)
+        done.done()
+        assert (
+            "20 documents, 4 without labels, 3 labels: 'milk', 'n/a', 'tea', columns separated by "
+            "semicolons, separator '|'. Those without labels count as having none; --unlabelled "
+            "skip leaves them out." in done.err
+        )
+        assert "Note: 'n/a' is a label here" in done.err
+        answers = call("predict", out, path, *self.COLUMNS, "-q").done().splitlines()
+        assert [json.loads(answer)["id"] for answer in answers] == [str(i) for i in range(20)]
+
+    def test_documents_without_labels_can_be_skipped(self, tmp_path):
+        path, out = tmp_path / "messy.csv", tmp_path / "m"
+        path.write_text(self.MESSY)
+        options = ["--min-documents", 1, "--unlabelled", "skip", *self.COLUMNS]
+        done = call("train", path, "-o", out, *options)
+        done.done()
+        assert "20 documents, 4 without labels left out, 3 labels" in done.err
+        assert read_header(out).summary["documents"] == 16
+        found = json.loads(call("evaluate", out, path, *self.COLUMNS, "--json", "-q").done())
+        assert (found["documents"], found["labelled_documents"]) == (20, 16)
+        said = call("evaluate", out, path, *self.COLUMNS).err
+        assert "are over the 16 documents that have labels." in said
+
+    def test_several_files_are_one_corpus(self, tea, tmp_path):
+        rows = tea.read_text().splitlines(keepends=True)
+        (tmp_path / "a.jsonl").write_text("".join(rows[:6]))
+        (tmp_path / "b.jsonl").write_text("".join(rows[6:]))
+        out = tmp_path / "m"
+        files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+        call("train", *files, "-o", out, "--min-documents", 1, "-q").done()
+        assert read_header(out).summary["documents"] == 12
+
+    def test_test_documents_are_kept_aside_and_scored(self, trained, model, news_file):
+        _, done = trained
+        assert "120 test documents kept aside and scored at the end; --all learns" in done.err
+        _, scored = done.out.split("120 test documents")
+        found = json.loads(call("evaluate", model, news_file, "--json", "-q").done())
+        assert f"{found['scores']['micro_f1']:.4f}" in scored
 
 
 class TestWrongCalls:
@@ -263,10 +316,12 @@ class TestWrongCalls:
         assert "no labelkin model file" in call("train", tea, "-o", other).refused()
         assert other.read_text() == "mine"
 
-    def test_an_older_model_is_overwritten(self, tea, tmp_path):
+    def test_an_older_model_is_overwritten_if_that_is_wanted(self, tea, tmp_path):
         arguments = ["train", tea, "-o", tmp_path / "m", "--min-documents", 1, "-q"]
         call(*arguments).done()
-        call(*arguments, "--content", "naive_bayes").done()
+        told = call(*arguments, "--content", "naive_bayes").refused()
+        assert "exists. --replace overwrites it" in told
+        call(*arguments, "--content", "naive_bayes", "--replace").done()
         assert read_header(tmp_path / "m").summary["options"]["content"] == "naive_bayes"
 
     def test_an_unknown_language_names_the_options(self, tea, tmp_path):
@@ -296,7 +351,7 @@ class TestWrongCalls:
             (["--rules", "nowhere.csv"], "there is none in"),
             (["--min-documents", "0"], "--min-documents"),
             (["--min-documents", "50"], "Lower min_documents or give more"),
-            (["--columns", "text=body"], "columns must be of a table"),
+            (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),
             (["--separator", "|"], "separator must be of a table"),
             (["--delimiter", "||"], "must be one character"),
         ],
@@ -312,7 +367,7 @@ class TestWrongCalls:
         assert "must have documents" in call("train", empty, "-o", out).refused()
         latin = tmp_path / "latin.csv"
         latin.write_bytes("text,labels\ncafé,coffee\n".encode("latin-1"))
-        told = call("train", latin, "-o", out).refused()
+        told = call("train", latin, "-o", out, "--encoding", "utf-8").refused()
         assert "0xE9 at byte 15" in told
         assert "encoding='latin-1'" in told
         assert "no file or folder" in call("train", Path("no/such.csv"), "-o", out).refused()

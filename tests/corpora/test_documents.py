@@ -11,7 +11,8 @@ import threading
 import pytest
 
 from labelkin.corpora import Documents
-from labelkin.corpora.documents import FORMATS, format_of, json_objects, table_rows
+from labelkin.corpora.documents import FORMATS, format_of
+from labelkin.corpora.lines import json_objects, table_rows
 
 
 def names_and_texts(source, format=None, **options):
@@ -38,16 +39,15 @@ def test_long_texts_are_texts():
         ("jsonl", ["[1]"], "f, line 1: a line must be one JSON object"),
         ("jsonl", ['{"text": "a"}\n', "{"], "f, line 2"),
         ("jsonl", ['{"text": 3}'], "'text' must be the document's text, got 3"),
-        ("jsonl", ['{"body": "a"}'], "'text' must be the document's text, got no 'text' .*'body'"),
+        ("jsonl", ['{"head": "a"}'], "'text' must be the document's text, got no 'text' .*'head'"),
         ("jsonl", ['{"text": "a", "id": 1.5}'], "must be text or a whole number, got 1.5"),
         ("jsonl", ['{"a":' * 100_000], "line 1: a line must be one JSON object.*recursion"),
         ("csv", ["id,text\n", "1\n"], "line 2: a row must have the header's 2 cells, got 1"),
         ("csv", ["text\n", '"a\n'], "line 2: a row must be cells in whole quotes"),
         ("csv", [], "f: a table must begin with a header, got an empty file"),
-        ("csv", ["id,title\n"], "f: the header must name 'text', got 'id', 'title'"),
-        ("csv", ["id;text\n"], "seem to be separated by ';'. Then pass delimiter=';'"),
+        ("csv", ["id,head\n"], "f: the header must name 'text', got 'id', 'head'"),
         ("annif_tsv", ["a\n"], "f, line 1: a line must be a text, a tab and URIs"),
-        ("pdf", [], "format of f must be one of 'jsonl', 'csv', 'tsv', 'text'"),
+        ("pdf", [], "format of f must be one of 'jsonl', 'json', 'csv', 'tsv', 'text'"),
     ],
 )
 def test_what_cannot_be_read_is_located(kind, lines, expected):
@@ -56,6 +56,11 @@ def test_what_cannot_be_read_is_located(kind, lines, expected):
 
 
 RECORD = {"id": 7, "title": "Tea", "text": "Hot.", "labels": ["tea"], "accepted": ["drink"]}
+
+
+def test_a_delimiter_that_is_named_and_wrong_gets_a_hint():
+    with pytest.raises(ValueError, match=r"seem to be separated by ';'\. Then pass delimiter=';'"):
+        list(Documents(["id;text\n"], "csv", delimiter=","))
 
 
 def test_what_is_not_asked_for_is_not_looked_at():
@@ -139,7 +144,7 @@ def test_a_stream_is_what_its_first_line_looks_like():
     with pytest.raises(
         ValueError, match=r"stdin, line 2: the text must be utf-8, got 0xE9 at byte"
     ):
-        list(Documents(io.BytesIO(b"a\ncaf\xe9"), name="stdin"))
+        list(Documents(io.BytesIO(b"a\ncaf\xe9"), name="stdin", encoding="utf-8"))
 
 
 def test_a_stream_yields_a_line_before_the_next_one_is_written():

@@ -218,7 +218,7 @@ def test_formats_of_the_known_corpora_are_recognised(tmp_path):
 def test_an_unknown_format_lists_the_known_ones(tmp_path):
     for path in (tmp_path / "notes.txt", tmp_path / "table.xlsx"):
         path.write_text("not a corpus")
-        with pytest.raises(ValueError, match=r"in a known format, and is none: JSON lines .*Annif"):
+        with pytest.raises(ValueError, match=r"known format, and is none: JSON \(\.json, .*Annif"):
             load(path)
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"empty must be a corpus in a known format"):

@@ -5,11 +5,7 @@ import gzip
 import pytest
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.text_corpora import (
-    read_annif_csv,
-    read_annif_folder,
-    read_annif_tsv,
-)
+from labelkin.corpora.text_corpora import read_texts
 
 TEA, SUGAR = "http://example.org/tea", "http://example.org/sugar"
 SHORT = f"Tea with sugar\t<{TEA}> <{SUGAR}>\n\nJust tea\t<{TEA}>\r\nWater\t\n"
@@ -28,7 +24,7 @@ def write(tmp_path):
 
 
 def test_short_texts_become_a_corpus_with_uris_as_labels(write):
-    corpus = read_annif_tsv(write(short_tsv=SHORT) / "short.tsv")
+    corpus = read_texts(write(short_tsv=SHORT) / "short.tsv")
     assert corpus.name == "short"
     assert corpus.documents.tolist() == ["Tea with sugar", "Just tea", "Water"]
     assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
@@ -39,7 +35,7 @@ def test_short_texts_become_a_corpus_with_uris_as_labels(write):
 def test_a_second_file_is_the_test_part(write):
     folder = write(train_tsv=SHORT)
     (folder / "test.tsv.gz").write_bytes(gzip.compress(f"Sweet\t<{SUGAR}>".encode()))
-    corpus = read_annif_tsv(folder / "train.tsv", folder / "test.tsv.gz", name="drinks")
+    corpus = read_texts(folder / "train.tsv", folder / "test.tsv.gz", name="drinks")
     assert corpus.name == "drinks"
     assert corpus.train.tolist() == [0, 1, 2]
     assert corpus.documents[corpus.test].tolist() == ["Sweet"]
@@ -64,27 +60,27 @@ def test_short_texts_are_read_in_blocks(write):
 )
 def test_a_wrong_line_is_named(write, line, message):
     with pytest.raises(ValueError, match=message):
-        read_annif_tsv(write(short_tsv=line) / "short.tsv")
+        read_texts(write(short_tsv=line) / "short.tsv", format="annif_tsv")
 
 
 def test_uris_without_brackets_are_taken_as_annif_takes_them(write):
-    corpus = read_annif_tsv(write(short_tsv=f"Tea\t{TEA}") / "short.tsv")
+    corpus = read_texts(write(short_tsv=f"Tea\t{TEA}") / "short.tsv")
     assert corpus.Y.names.tolist() == [TEA]
 
 
 def test_csv_has_uris_and_maybe_ids(write):
     text = f'document_id,text,subject_uris,title\n1,"Tea, sugar",<{TEA}> <{SUGAR}>,x\n2,Water,,y\n'
     folder = write(a_csv=text, b_csv=f"text,subject_uris\nTea,<{TEA}>\n")
-    corpus = read_annif_csv(folder / "a.csv")
+    corpus = read_texts(folder / "a.csv")
     assert corpus.documents.tolist() == ["Tea, sugar", "Water"]
     assert corpus.Y.label_sets() == [(SUGAR, TEA), ()]
     assert corpus.ids.tolist() == ["1", "2"]
-    assert read_annif_csv(folder / "b.csv").ids is None
+    assert read_texts(folder / "b.csv").ids is None
 
 
 def test_csv_without_uris_is_an_error(write):
     with pytest.raises(ValueError, match=r"the header must name 'subject_uris', got 'text', 'uri"):
-        read_annif_csv(write(a_csv="text,uris\nTea,x\n") / "a.csv")
+        read_texts(write(a_csv="text,uris\nTea,x\n") / "a.csv", format="annif_csv")
 
 
 def test_full_texts_have_their_labels_beside_them(write):
@@ -97,7 +93,7 @@ def test_full_texts_have_their_labels_beside_them(write):
         c_txt="",
         c_tsv="",
     )
-    corpus = read_annif_folder(folder, name="drinks")
+    corpus = read_texts(folder, name="drinks")
     assert corpus.ids.tolist() == ["a", "b", "c"]
     assert corpus.documents.tolist() == ["Tea with sugar.", "Just tea.\nHot.", ""]
     assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
@@ -108,7 +104,7 @@ def test_key_files_hold_names_and_folders_make_the_split(write):
     folder = write(
         train__a_txt="x", train__a_key="tea\nhot drinks\n", test__a_txt="y", test__a_key="tea\n"
     )
-    corpus = read_annif_folder(folder)
+    corpus = read_texts(folder)
     assert corpus.ids.tolist() == ["train/a", "test/a"]
     assert corpus.Y.label_sets() == [("hot drinks", "tea"), ("tea",)]
     assert corpus.test.tolist() == [1]
@@ -117,24 +113,26 @@ def test_key_files_hold_names_and_folders_make_the_split(write):
 def test_a_text_without_labels_beside_it_is_named(write):
     folder = write(a_txt="x", a_key="tea", b_txt="y", c_txt="z")
     with pytest.raises(ValueError, match=r"got none for 'b\.txt' \(2 of 3 texts\)"):
-        read_annif_folder(folder)
+        read_texts(folder)
 
 
 def test_names_and_uris_are_not_mixed(write):
     folder = write(a_txt="x", a_key="tea", b_txt="y", b_tsv=f"<{TEA}>\ttea")
     with pytest.raises(ValueError, match=r"all be URIs \(\.tsv\) or all be names \(\.key\)"):
-        read_annif_folder(folder)
+        read_texts(folder)
 
 
 def test_a_wrong_subject_file_is_named(write):
     folder = write(a_txt="x", a_tsv=f"<{TEA}>\ttea\n<{SUGAR}\tsugar\n")
     with pytest.raises(ValueError, match=r"a\.tsv, line 2: labels must be URIs"):
-        read_annif_folder(folder)
+        read_texts(folder)
 
 
 def test_an_empty_folder_is_no_corpus(tmp_path):
-    with pytest.raises(ValueError, match=r"must have documents, \.txt files, and has none"):
-        read_annif_folder(tmp_path)
+    with pytest.raises(
+        ValueError, match=r"must have documents, \.txt or \.json files, and has none"
+    ):
+        read_texts(tmp_path)
 
 
 def test_load_distinguishes_annif_s_formats_from_other_tables(write):
@@ -149,3 +147,19 @@ def test_load_distinguishes_annif_s_formats_from_other_tables(write):
     assert load(folder / "uris.csv").Y.names.tolist() == [TEA]
     assert load(folder / "plain.tsv").Y.names.tolist() == ["tea"]
     assert load(folder / "full").ids.tolist() == ["a"]
+
+
+def test_names_beside_uris_are_kept(tmp_path):
+    (tmp_path / "a.txt").write_text("Tea with sugar.")
+    (tmp_path / "a.tsv").write_text("<u:1>\ttea\n<u:2>\n<u:1>\t\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("More.")
+    (tmp_path / "b.tsv").write_text("<u:2>\tsugar\tS1\n", encoding="utf-8")
+    corpus = read_texts(tmp_path)
+    assert corpus.label_names == {"u:1": "tea", "u:2": "sugar"}
+    assert corpus.Y.label_sets() == [("u:1", "u:2"), ("u:2",)]
+
+
+def test_a_corpus_without_names_has_none(tmp_path):
+    (tmp_path / "a.txt").write_text("Tea.")
+    (tmp_path / "a.key").write_text("tea\n")
+    assert read_texts(tmp_path).label_names == {}

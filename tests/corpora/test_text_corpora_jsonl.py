@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.text_corpora import read_jsonl
+from labelkin.corpora.text_corpora import read_texts
 from labelkin.label_matrix import read_labels
 
 # NumPy cuts off zeros at the end of names.
@@ -32,7 +32,7 @@ def write(tmp_path):
 
 
 def test_a_file_becomes_a_corpus(write):
-    corpus = read_jsonl(write(TEA, SUGAR, "", NOTHING))
+    corpus = read_texts(write(TEA, SUGAR, "", NOTHING))
     assert corpus.name == "news"
     assert corpus.documents.tolist() == ["Tea, please.", "Sugar?", ""]
     assert corpus.Y.names.tolist() == ["sugar", "tea"]
@@ -44,7 +44,7 @@ def test_a_file_becomes_a_corpus(write):
 
 
 def test_the_labels_are_those_of_read_labels(write):
-    ours = read_jsonl(write(TEA, {**SUGAR, "labels": ["tea", "sugar", "tea"]}, NOTHING)).Y
+    ours = read_texts(write(TEA, {**SUGAR, "labels": ["tea", "sugar", "tea"]}, NOTHING)).Y
     theirs = read_labels([["tea"], ["tea", "sugar", "tea"], []])
     assert (ours.names == theirs.names).all()
     assert ours.names.dtype == theirs.names.dtype
@@ -53,7 +53,7 @@ def test_the_labels_are_those_of_read_labels(write):
 
 
 def test_a_file_without_splits_is_all_for_training(write):
-    corpus = read_jsonl(write({"id": "a", "text": "x", "labels": ["tea"], "year": 1999}))
+    corpus = read_texts(write({"id": "a", "text": "x", "labels": ["tea"], "year": 1999}))
     assert corpus.train.tolist() == [0]
     assert corpus.test.tolist() == []
 
@@ -74,7 +74,7 @@ def test_any_text_comes_back_as_it_was(tmp_path_factory, documents, raw, block):
         for i, (text, labels) in enumerate(documents):
             row = {"id": i, "text": text, "labels": labels}
             file.write(json.dumps(row, ensure_ascii=not raw) + "\n")
-    corpus = read_jsonl(path)
+    corpus = read_texts(path)
     assert corpus.documents.tolist() == [text for text, _ in documents]
     assert [set(labels) for labels in corpus.Y.label_sets()] == [set(ls) for _, ls in documents]
     blocks = list(Documents(path).blocks(block))
@@ -99,7 +99,7 @@ def test_a_large_file_is_read_in_little_memory(tmp_path):
     [
         ('{"id": "c", "text": "cut o', r"line 2: a line must be one JSON object.*Unterminated"),
         ("[1, 2]", r"line 2: a line must be one JSON object, got list"),
-        ({"id": "c", "body": "x"}, r"line 2: .* got no 'text', 'labels' among .*'id', 'body'"),
+        ({"id": "c", "head": "x"}, r"line 2: .* got no 'text', 'labels' among .*'id', 'head'"),
         ({**TEA, "id": None}, r"line 2: id must be text or a whole number, got None"),
         ({**TEA, "id": True}, r"line 2: id must be text or a whole number, got True"),
         ({**TEA, "text": ["x"]}, r"line 2: 'text' must be the document's text, got \['x'\]"),
@@ -113,17 +113,17 @@ def test_a_large_file_is_read_in_little_memory(tmp_path):
 )
 def test_a_wrong_line_is_named(write, line, message):
     with pytest.raises(ValueError, match=message):
-        read_jsonl(write(TEA, line))
+        read_texts(write(TEA, line))
 
 
 def test_an_empty_file_is_no_corpus(write):
     with pytest.raises(ValueError, match=r"news\.jsonl: a corpus must have documents, got none"):
-        read_jsonl(write("", "  "))
+        read_texts(write("", "  "))
 
 
 def test_documents_without_any_label_are_no_corpus(write):
     with pytest.raises(ValueError, match=r"a corpus must have labels, got none in 1 documents"):
-        read_jsonl(write(NOTHING))
+        read_texts(write(NOTHING))
 
 
 @pytest.mark.parametrize("before", [0, 5, 1_048_575, 1_048_576])
@@ -135,8 +135,9 @@ def test_a_byte_of_another_encoding_is_located(tmp_path, before):
     with pytest.raises(
         ValueError, match=rf"must be utf-8, got 0xE9 at byte {offset} .*encoding='latin-1'"
     ):
-        read_jsonl(path)
-    assert read_jsonl(path, encoding="latin-1").documents.tolist() == ["café"]
+        read_texts(path, encoding="utf-8")
+    assert read_texts(path).documents.tolist() == ["café"]
+    assert read_texts(path, encoding="latin-1").documents.tolist() == ["café"]
 
 
 def test_other_encodings_and_byte_order_marks_are_read(tmp_path):
@@ -145,7 +146,7 @@ def test_other_encodings_and_byte_order_marks_are_read(tmp_path):
     for encoding in ("utf-16", "utf-8-sig", "koi8-r"):
         path.write_text(f"{text}\r\n", encoding=encoding)
         named = "utf-8" if encoding == "utf-8-sig" else encoding
-        assert read_jsonl(path, encoding=named).documents.tolist() == ["чай"]
+        assert read_texts(path, encoding=named).documents.tolist() == ["чай"]
 
 
 def test_a_gzip_file_that_was_cut_off_is_no_corpus(tmp_path):
@@ -156,7 +157,7 @@ def test_a_gzip_file_that_was_cut_off_is_no_corpus(tmp_path):
     for end in (len(whole) - 1, len(whole) // 2, 12):
         path.write_bytes(whole[:end])
         with pytest.raises(ValueError, match=r"cut\.jsonl\.gz, line \d+: a gzip .*cut off\?"):
-            read_jsonl(path)
+            read_texts(path)
 
 
 def test_load_recognises_the_format_by_its_name(write):
@@ -171,8 +172,8 @@ def test_blocks_have_a_document_at_least(write):
 
 def test_ids_are_on_every_line_or_on_none(write):
     bare = [{key: row[key] for key in ("text", "labels", "split")} for row in (TEA, SUGAR)]
-    corpus = read_jsonl(write(*bare))
+    corpus = read_texts(write(*bare))
     assert corpus.ids is None
     assert corpus.documents.tolist() == ["Tea, please.", "Sugar?"]
     with pytest.raises(ValueError, match="line 2: either every document must have an id or none"):
-        read_jsonl(write(TEA, bare[1]))
+        read_texts(write(TEA, bare[1]))

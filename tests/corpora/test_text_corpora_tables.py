@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.text_corpora import read_table
+from labelkin.corpora.text_corpora import read_texts
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def write(tmp_path):
 
 
 def test_a_table_becomes_a_corpus(write):
-    corpus = read_table(
+    corpus = read_texts(
         write(
             "id,text,labels,split,year\r\n"
             '1,"Tea, ""please"".\r\nNow.",tea;,train,1999\r\n'
@@ -41,7 +41,7 @@ def test_a_table_becomes_a_corpus(write):
 
 def test_columns_separators_and_delimiters_can_be_named(write):
     path = write("abstract|topics#nr\nTea|hot drink / tea#1\n".replace("#", "|"), name="a.dat")
-    corpus = read_table(
+    corpus = read_texts(
         path,
         columns={"text": "abstract", "labels": "topics", "id": "nr"},
         separator="/",
@@ -55,16 +55,16 @@ def test_columns_separators_and_delimiters_can_be_named(write):
 
 
 def test_a_table_needs_no_ids_and_no_splits(write):
-    corpus = read_table(write("labels\ttext\na|b\tx\n", name="x.tsv"), separator="|")
+    corpus = read_texts(write("labels\ttext\na|b\tx\n", name="x.tsv"), separator="|")
     assert corpus.ids is None
     assert corpus.Y.label_sets() == [("a", "b")]
 
 
 def test_quotes_can_be_characters_like_others(write):
     path = write('text\tlabels\n"Tea\ttea\n', name="x.tsv")
-    assert read_table(path, quoted=False).documents.tolist() == ['"Tea']
+    assert read_texts(path, quoted=False).documents.tolist() == ['"Tea']
     with pytest.raises(ValueError, match=r"x\.tsv, line 2: .* cut off\? .* quoted=False"):
-        read_table(path)
+        read_texts(path)
 
 
 @settings(max_examples=30, deadline=None)
@@ -81,13 +81,13 @@ def test_what_pandas_writes_comes_back(tmp_path_factory, texts, form):
     path = tmp_path_factory.mktemp("any") / name
     frame = pd.DataFrame({"text": texts, "labels": ["tea"] * len(texts)})
     frame.to_csv(path, sep=delimiter, index=False)
-    assert read_table(path).documents.tolist() == texts
+    assert read_texts(path).documents.tolist() == texts
 
 
 def test_a_text_may_be_longer_than_csv_allows_and_the_limit_stays(write):
     before = csv.field_size_limit(1000)
     text = "tea " * 100_000
-    assert read_table(write(f"text,labels\n{text},tea\n")).documents[0] == text
+    assert read_texts(write(f"text,labels\n{text},tea\n")).documents[0] == text
     assert csv.field_size_limit(before) == 1000
 
 
@@ -106,7 +106,7 @@ def test_blocks_hold_the_same_documents(write):
         ("title,text\nx,y\n", r"the header must name 'labels', got 'title', 'text'\."),
         (
             "a;b\nx;y\n",
-            r"'labels', got 'a;b'\. The columns seem to be separated by ';'\. .* columns=",
+            r"must name 'text', 'labels', got 'a', 'b'\. Other names are given by columns=",
         ),
         ("text,labels,text\na,b,c\n", r"a column must be in the header once, got 'text' again"),
         ("text,labels\nx,y\nx\n", r"news\.csv, line 3: .* the header's 2 cells, got 1\."),
@@ -122,19 +122,19 @@ def test_blocks_hold_the_same_documents(write):
 )
 def test_what_is_wrong_is_named(write, text, message):
     with pytest.raises(ValueError, match=message):
-        read_table(write(text))
+        read_texts(write(text))
 
 
 def test_wrong_parameters_are_named(write):
     path = write("text,labels\nx,y\n", name="news.dat")
-    with pytest.raises(ValueError, match=r"must be called \.csv or \.tsv, got '\.dat'\. Pass deli"):
-        read_table(path)
+    with pytest.raises(ValueError, match=r"news\.dat must have 'labels' .* 'text' has no place"):
+        read_texts(path)
     with pytest.raises(ValueError, match=r"columns must name 'text', .* got 'body'"):
-        read_table(path, columns={"body": "text"}, delimiter=",")
+        read_texts(path, columns={"body": "text"}, delimiter=",")
     with pytest.raises(ValueError, match=r"the header must name 'nr', got 'text', 'labels'"):
-        read_table(path, columns={"id": "nr"}, delimiter=",")
+        read_texts(path, columns={"id": "nr"}, delimiter=",")
     with pytest.raises(ValueError, match="separator must be at least one character"):
-        read_table(path, separator="", delimiter=",")
+        read_texts(path, separator="", delimiter=",")
 
 
 def test_a_byte_of_another_encoding_is_located(tmp_path):
@@ -143,7 +143,8 @@ def test_a_byte_of_another_encoding_is_located(tmp_path):
     with pytest.raises(
         ValueError, match=r"latin\.csv, line 2: .* utf-8, got 0xE9 at byte 15 .*encoding="
     ):
-        read_table(path)
+        read_texts(path, encoding="utf-8")
+    assert read_texts(path).understood == "encoding cp1252"
     assert load(path, encoding="latin-1").documents.tolist() == ["café"]
 
 
@@ -151,4 +152,4 @@ def test_a_gzip_file_that_was_cut_off_is_no_corpus(tmp_path):
     path = tmp_path / "cut.tsv.gz"
     path.write_bytes(gzip.compress(b"text\tlabels\nx\ty\n")[:-3])
     with pytest.raises(ValueError, match=r"cut\.tsv\.gz, line \d: .*cut off\?"):
-        read_table(path)
+        read_texts(path)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse, stats
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -19,6 +20,7 @@ from labelkin.explain import label_graph as module
 from labelkin.explain.label_graph import (
     LabelGraph,
     LabelPairs,
+    borne_out,
     circle_order,
     label_graph,
     short_name,
@@ -58,14 +60,39 @@ def sorted_pairs(weights, sign):
 @pytest.fixture(scope="module")
 def world():
     Y = label_sets()
-    return Y, LabelRescorer().fit(read_labels(Y, names=NAMES))
+    return Y, LabelRescorer(evidence_weight=1).fit(read_labels(Y, names=NAMES))
 
 
-def test_bonds_are_the_pairs_with_the_most_extreme_mean_weight(world):
-    _, rescorer = world
+def bound_of(Y, weights, k, j):
+    """What documents bear out of one pair, counted and bounded one by one."""
+    strength = (weights[k, j] + weights[j, k]) / 2
+    both = int((Y[:, k] & Y[:, j]).sum())
+    rare, common = sorted((int(Y[:, k].sum()), int(Y[:, j].sum())))
+    if strength > 0:
+        share = stats.beta.ppf(0.001, both, rare - both + 1) if both else 0.0
+    else:
+        share = stats.beta.ppf(0.999, both + 1, rare - both) if both < rare else 1.0
+    elsewhere = (common - share * rare + 0.5) / (len(Y) - rare + 1)
+    if share in (0.0, 1.0):
+        return 0.0
+    added = np.log(share / (1 - share)) - np.log(elsewhere / (1 - elsewhere))
+    return float(np.clip(np.sign(strength) * added, 0, abs(strength)))
+
+
+def best_borne_out(Y, weights, sign):
+    """Every pair of a sign: what documents bear out most first, then by strength."""
+    pairs = sorted_pairs(weights, sign)
+    return sorted(pairs, key=lambda pair: -bound_of(Y, weights, *pair))  # stable
+
+
+def test_bonds_are_the_pairs_that_documents_bear_out_most(world):
+    Y, rescorer = world
     weights = rescorer.label_weights_
-    graph = label_graph(rescorer, 4, 3)
-    expected = [*sorted_pairs(weights, 1)[:4], *sorted_pairs(weights, -1)[:3]]
+    graph = label_graph(rescorer, 4, 30)
+    expected = [*best_borne_out(Y, weights, 1)[:4], *best_borne_out(Y, weights, -1)[:30]]
+    bounds = [bound_of(Y, weights, *pair) for pair in expected]
+    assert [abs(edge.bound) for edge in graph.edges] == pytest.approx(bounds)
+    assert all(edge.bound * edge.strength >= 0 for edge in graph.edges)
     assert [(b.first, b.second) for b in graph.edges] == [(NAMES[k], NAMES[j]) for k, j in expected]
     for edge, (k, j) in zip(graph.edges, expected, strict=True):
         assert (edge.to_second, edge.to_first) == (weights[k, j], weights[j, k])
@@ -88,6 +115,38 @@ def test_blocks_and_ties_change_nothing(weights, n_attractions, n_repulsions, bl
     assert [(b.first, b.second) for b in edges] == expected
 
 
+def test_a_pair_that_is_seen_once_is_not_the_strongest_bond():
+    Y = np.zeros((400, 4), dtype=int)
+    Y[:60, :2] = 1
+    Y[60:70, 0] = 1
+    Y[399, 2:] = 1
+    weights = np.array([[0, 3, 0, 0], [3, 0, 0, 0], [0, 0, 0, 9], [0, 0, 9, 0]], dtype=float)
+    for kind in (np.asarray, sparse.csc_array):
+        often, once = pairs_of(kind(weights), read_labels(Y)).strongest()
+        assert (often.first, often.second, once.first, once.second) == (0, 1, 2, 3)
+        assert often.bound == often.strength == 3 and once.strength == 9
+        assert 0 <= once.bound < 1
+        assert often.pull > once.pull
+
+
+@given(
+    arrays(int, 4, elements=st.integers(0, 60)),
+    st.floats(-9, 9, allow_nan=False),
+    st.integers(0, 9),
+)
+@settings(max_examples=200, deadline=None)
+def test_a_bound_is_between_nothing_and_the_strength_and_more_documents_bear_out_more(
+    counts, strength, times
+):
+    both, first, second, neither = map(int, counts)
+    sizes = (both + first, both + second, both, both + first + second + neither)
+    bound = float(borne_out(strength, *sizes))
+    assert 0 <= bound * np.sign(strength) <= abs(strength)
+    more = float(borne_out(strength, *(n * (times + 1) for n in sizes)))
+    assert abs(more) >= abs(bound) - 0.05  # half a document is added to chance
+    assert float(borne_out(strength, *(sizes[i] for i in (1, 0, 2, 3)))) == bound
+
+
 def assert_counts(edge, Y, names, times):
     first, second = (Y[:, names.index(name)] == 1 for name in (edge.first, edge.second))
     assert edge.n_first == pytest.approx(times[first].sum())
@@ -106,12 +165,12 @@ def test_the_counts_behind_a_bond_are_those_of_the_documents(world):
 def test_documents_count_as_often_as_their_weight_says():
     Y = label_sets(2)
     times = np.random.default_rng(2).integers(0, 4, len(Y))
-    weighted = label_graph(LabelRescorer().fit(Y, sample_weight=times), 5, 5)
+    weighted = label_graph(LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times), 5, 5)
     for edge in weighted.edges:
         assert_counts(edge, Y, list(range(9)), times)
-    repeated = label_graph(LabelRescorer().fit(np.repeat(Y, times, axis=0)), 5, 5)
+    repeated = label_graph(LabelRescorer(evidence_weight=1).fit(np.repeat(Y, times, axis=0)), 5, 5)
     assert [b.n_both for b in weighted.edges] == [b.n_both for b in repeated.edges]
-    halves = LabelRescorer().fit(Y, sample_weight=times / 2)
+    halves = LabelRescorer(evidence_weight=1).fit(Y, sample_weight=times / 2)
     for edge in label_graph(halves, 5, 5).edges:
         assert_counts(edge, Y, list(range(9)), times / 2)
 
@@ -119,14 +178,14 @@ def test_documents_count_as_often_as_their_weight_says():
 def test_an_unknown_label_is_not_counted():
     Y = label_sets(3).astype(float)
     Y[::4, 2] = np.nan
-    for edge in label_graph(LabelRescorer().fit(Y)).related(2):
+    for edge in label_graph(LabelRescorer(evidence_weight=1).fit(Y)).related(2):
         assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
 
 @pytest.mark.parametrize("labels", [None, SVMLabels()], ids=["logistic", "svm"])
 def test_related_labels_are_those_that_say_most_of_the_label(labels):
     Y = label_sets(4)
-    rescorer = LabelRescorer(labels).fit(read_labels(Y, names=NAMES))
+    rescorer = LabelRescorer(labels, evidence_weight=1).fit(read_labels(Y, names=NAMES))
     j = int(np.abs(rescorer.label_weights_).sum(axis=0).argmax())
     said = rescorer.label_weights_[:, j]
     order = np.argsort(-said).tolist()
@@ -143,7 +202,9 @@ def test_related_labels_are_those_that_say_most_of_the_label(labels):
 @settings(max_examples=10, deadline=None)
 def test_the_order_of_the_labels_does_not_matter(world, order):
     Y, rescorer = world
-    permuted = LabelRescorer().fit(read_labels(Y[:, order], names=[NAMES[j] for j in order]))
+    permuted = LabelRescorer(evidence_weight=1).fit(
+        read_labels(Y[:, order], names=[NAMES[j] for j in order])
+    )
 
     def edges(model):
         return {
@@ -163,13 +224,13 @@ def test_classifier_rescorer_and_pipeline_have_the_same_graph():
     graphs = [label_graph(m) for m in (model, classifier, classifier.rescorer_)]
     assert graphs[0].edges == graphs[1].edges == graphs[2].edges
     assert graphs[0].edges == label_graph(make_pipeline(model)).edges
-    assert graphs[0].edges == label_graph(LabelRescorer().fit(topics)).edges
+    assert graphs[0].edges == label_graph(LabelRescorer(evidence_weight=1).fit(topics)).edges
     assert (graphs[0].edges[0].first, graphs[0].edges[0].second) == ("corn", "grain")
 
 
 def test_what_was_learnt_later_is_in_the_graph():
     Y = label_sets(5)
-    more = LabelRescorer().fit(Y[:90]).learn_more(Y[90:])
+    more = LabelRescorer(evidence_weight=1).fit(Y[:90]).learn_more(Y[90:])
     for edge in label_graph(more).edges:
         assert_counts(edge, Y, list(range(9)), np.ones(len(Y)))
 
@@ -178,7 +239,7 @@ def test_labels_that_none_or_all_have_are_in_no_bond():
     Y = label_sets(6)
     Y[:, 3], Y[:, 4] = 0, 1
     for labels in (None, SVMLabels()):
-        graph = label_graph(LabelRescorer(labels).fit(Y), 99, 99)
+        graph = label_graph(LabelRescorer(labels, evidence_weight=1).fit(Y), 99, 99)
         assert graph.related(3) == graph.related(4) == ()
         assert not {3, 4} & {label for b in graph.edges for label in (b.first, b.second)}
         assert not {3, 4} & {edge.first for j in range(9) for edge in graph.related(j)}
@@ -187,7 +248,7 @@ def test_labels_that_none_or_all_have_are_in_no_bond():
 
 @pytest.mark.parametrize("Y", [[["tea"], [], ["tea"]], [0, 1, 1, 0], [["a"], ["b"]] * 1])
 def test_small_worlds_have_graphs(Y):
-    graph = label_graph(LabelRescorer().fit(Y))
+    graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y))
     assert len(graph.table()) == len(graph.edges) == str(graph).count("by chance")
     assert len(graph.edges) <= 1
 
@@ -214,7 +275,7 @@ def test_the_table_fits_data_frames_and_the_text_a_terminal(world):
 
 class TestRefusals:
     def test_label_evidence_without_weights(self):
-        model = LabelRescorer(LogisticRegression()).fit(label_sets())
+        model = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(label_sets())
         with pytest.raises(ValueError, match=r"LogisticRegression\(\).*LogisticLabels\(\) or SVML"):
             label_graph(model)
 
@@ -224,7 +285,12 @@ class TestRefusals:
             label_graph(model)
 
     @pytest.mark.parametrize(
-        "model", [LabelRescorer(), LabelDependenceClassifier(), make_pipeline(LabelRescorer())]
+        "model",
+        [
+            LabelRescorer(evidence_weight=1),
+            LabelDependenceClassifier(),
+            make_pipeline(LabelRescorer(evidence_weight=1)),
+        ],
     )
     def test_models_that_are_not_fitted(self, model):
         with pytest.raises(NotFittedError, match="not fitted yet"):
@@ -286,7 +352,9 @@ class TestPlot:
         np.fill_diagonal(weights, 0)
         labels = read_labels(np.eye(40, dtype=int), names=names)
         edges = pairs_of(weights, labels).strongest(30, 30)
-        graph = LabelGraph(tuple(edges), label_graph(LabelRescorer().fit(label_sets())).pairs)
+        graph = LabelGraph(
+            tuple(edges), label_graph(LabelRescorer(evidence_weight=1).fit(label_sets())).pairs
+        )
         axes = graph.plot()
         axes.figure.canvas.draw()
         frame = axes.figure.bbox
@@ -301,13 +369,13 @@ class TestPlot:
 
     def test_names_are_drawn_as_they_are(self):
         Y = [["costs $\\no$", "two\nlines"], [], ["costs $\\no$", "two\nlines"], ["x" * 99]]
-        axes = label_graph(LabelRescorer().fit(Y)).plot()
+        axes = label_graph(LabelRescorer(evidence_weight=1).fit(Y)).plot()
         axes.figure.canvas.draw()
         shown = {text.get_text() for text in axes.texts}
         assert {"costs $\\no$", "two lines", "x" * 23 + "…"} == shown
 
     def test_no_bonds_are_an_empty_picture(self):
-        axes = label_graph(LabelRescorer().fit([["tea"], []])).plot()
+        axes = label_graph(LabelRescorer(evidence_weight=1).fit([["tea"], []])).plot()
         axes.figure.canvas.draw()
         assert not axes.lines and not axes.texts and axes.get_legend() is None
 
@@ -342,6 +410,12 @@ def test_short_names_stay_and_long_ones_end_in_an_ellipsis():
     assert short_name("y" * 25) == "y" * 23 + "…"
 
 
+def by_bound(edges):
+    """Strengths of edges, best borne out first."""
+    ranked = sorted(edges, key=lambda e: (-abs(e.bound), -abs(e.strength)))
+    return [edge.strength for edge in ranked]
+
+
 @pytest.mark.parametrize("labels", [None, LogisticLabels(neighbours=3)], ids=["all", "neighbours"])
 def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_ends(labels):
     rescorer = LabelRescorer(labels).fit(read_labels(label_sets(5), names=NAMES))
@@ -349,8 +423,8 @@ def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_
     every = {frozenset((e.first, e.second)): e for e in graph.edges}
     for label in NAMES:
         near = graph.around(label, 2, 1)
-        own = sorted((e.strength for pair, e in every.items() if label in pair), reverse=True)
-        expected = [s for s in own if s > 0][:2] + [s for s in own[::-1] if s < 0][:1]
+        own = by_bound(e for pair, e in every.items() if label in pair)
+        expected = [s for s in own if s > 0][:2] + [s for s in own if s < 0][:1]
         mine = [e for e in near.edges if label in (e.first, e.second)]
         assert [e.strength for e in mine] == pytest.approx(expected)
         assert list(near.edges[: len(mine)]) == mine
@@ -358,9 +432,9 @@ def test_a_neighbourhood_is_a_label_its_strongest_edges_and_those_between_their_
         ends = {e.second for e in mine}
         between = near.edges[len(mine) :]
         inner = [e for pair, e in every.items() if pair <= ends]
-        strengths = sorted((e.strength for e in inner), reverse=True)
+        strengths = by_bound(inner)
         assert [e.strength for e in between] == pytest.approx(
-            [s for s in strengths if s > 0][:2] + [s for s in strengths[::-1] if s < 0][:1]
+            [s for s in strengths if s > 0][:2] + [s for s in strengths if s < 0][:1]
         )
         for e in near.edges:
             whole = every[frozenset((e.first, e.second))]

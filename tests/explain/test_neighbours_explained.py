@@ -39,7 +39,9 @@ def test_parts_and_contributions_add_up(rescorer, data):
 
 def test_a_known_label_adds_its_weight_and_the_rest(data):
     Y, content = data
-    rescorer = LabelRescorer(LogisticLabels(neighbours=4), scale="log_odds").fit(Y)
+    rescorer = LabelRescorer(LogisticLabels(neighbours=4), evidence_weight=1, scale="log_odds").fit(
+        Y
+    )
     layer = rescorer.labels_
     known = np.full((1, 20), np.nan)
     known[0, 0] = 1

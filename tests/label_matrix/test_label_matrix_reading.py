@@ -149,3 +149,12 @@ def test_reading_leaves_the_input_alone():
     read_labels(Y)
     np.testing.assert_array_equal(Y.data, before.data)
     np.testing.assert_array_equal(Y.row, before.row)
+
+
+def test_labels_joined_in_one_text_are_noticed(recwarn):
+    joined = ["tea;milk", "tea", "milk;sugar", "tea;sugar", "sugar;tea;milk"]
+    with pytest.warns(UserWarning, match=r"4 of its 5 classes have ';' .* text\.split\(';'\)"):
+        assert read_labels(joined).kind == "multiclass"
+    recwarn.clear()
+    read_labels(["tea", "milk", "a;b", "sugar"])
+    assert not recwarn

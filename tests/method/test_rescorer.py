@@ -7,7 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from labelkin.label_matrix import Cells
+from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.label_matrix import Cells, read_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 
@@ -22,7 +23,9 @@ def test_the_printed_formula_on_probabilities():
     P = np.clip(SCORES, 1e-6, 1 - 1e-6)
     Q = labels.predict_proba(P)
     expected = P * Q / prior / (P * Q / prior + (1 - P) * (1 - Q) / (1 - prior))
-    np.testing.assert_allclose(LabelRescorer().fit(Y).rescore(SCORES), expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), expected, rtol=1e-9
+    )
 
 
 def test_hard_fills_in_decisions():
@@ -30,16 +33,24 @@ def test_hard_fills_in_decisions():
     content = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
     prior = logit(np.array([7, 12, 8]) / 20)
     expected = expit(content + labels.log_odds((SCORES >= 0.5).astype(float)) - prior)
-    np.testing.assert_allclose(LabelRescorer(variant="hard").fit(Y).rescore(SCORES), expected)
+    np.testing.assert_allclose(
+        LabelRescorer(variant="hard", evidence_weight=1).fit(Y).rescore(SCORES), expected
+    )
 
 
 def test_both_scales_say_the_same():
-    as_odds = LabelRescorer(scale="log_odds").fit(Y).rescore(logit(np.clip(SCORES, 1e-6, 1)))
-    np.testing.assert_allclose(expit(as_odds), LabelRescorer().fit(Y).rescore(SCORES), rtol=1e-9)
+    as_odds = (
+        LabelRescorer(evidence_weight=1, scale="log_odds")
+        .fit(Y)
+        .rescore(logit(np.clip(SCORES, 1e-6, 1)))
+    )
+    np.testing.assert_allclose(
+        expit(as_odds), LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), rtol=1e-9
+    )
 
 
 def test_accepting_and_refusing_moves_the_others():
-    rescorer = LabelRescorer().fit(Y)
+    rescorer = LabelRescorer(evidence_weight=1).fit(Y)
     open_grain = rescorer.rescore(SCORES[:1])[0, 1]
     accepted = rescorer.rescore(SCORES[:1], known={"accepted": ["wheat"]})
     refused = rescorer.rescore(SCORES[:1], known={"refused": ["wheat"]})
@@ -49,7 +60,9 @@ def test_accepting_and_refusing_moves_the_others():
 
 
 def test_scores_that_no_retriever_gave_may_be_minus_infinity():
-    posterior = LabelRescorer(scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
+    posterior = (
+        LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
+    )
     assert posterior[0, 0] == -np.inf
     assert np.isfinite(posterior[0, 1:]).all()
 
@@ -58,14 +71,16 @@ def test_scores_that_no_retriever_gave_may_be_minus_infinity():
     "labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr
 )
 def test_any_label_classifier_goes(labels):
-    rescorer = LabelRescorer(labels=labels).fit(pd.DataFrame(0, index=range(4), columns=NAMES))
+    rescorer = LabelRescorer(labels=labels, evidence_weight=1).fit(
+        pd.DataFrame(0, index=range(4), columns=NAMES)
+    )
     np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1))  # nobody has any
-    moved = LabelRescorer(labels=labels).fit(Y).rescore(SCORES)
+    moved = LabelRescorer(labels=labels, evidence_weight=1).fit(Y).rescore(SCORES)
     assert ((moved > 0) & (moved < 1)).all()
     assert np.abs(moved - SCORES).max() > 0.01
-    assert (LabelRescorer(labels=labels).fit(Y).label_weights_ is None) == isinstance(
-        labels, RandomForestClassifier
-    )
+    assert (
+        LabelRescorer(labels=labels, evidence_weight=1).fit(Y).label_weights_ is None
+    ) == isinstance(labels, RandomForestClassifier)
 
 
 class Frequency:
@@ -84,7 +99,7 @@ class Frequency:
 
 
 def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
-    rescorer = LabelRescorer(labels=Frequency()).fit(Y)
+    rescorer = LabelRescorer(labels=Frequency(), evidence_weight=1).fit(Y)
     np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1), atol=1e-9)
 
 
@@ -144,21 +159,21 @@ class TestCandidates:
         Z[stored & (Z < 0)] = 0.0
         cells = Cells.of(sparse.csr_array(stored.astype(float)))
         scores = cells.matrix(cells.at(Z))
-        found = LabelRescorer(scale="log_odds").fit(Y).rescore(scores)
+        found = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore(scores)
         assert (found.indptr == scores.indptr).all()
         assert (found.indices == scores.indices).all()
 
     @pytest.mark.parametrize("labels", [None, DecisionTreeClassifier(max_depth=3, random_state=0)])
     def test_a_label_that_is_no_candidate_counts_as_no(self, labels):
         Y, Z, stored = self.made()
-        rescorer = LabelRescorer(labels, scale="log_odds").fit(Y)
+        rescorer = LabelRescorer(labels, evidence_weight=1, scale="log_odds").fit(Y)
         dense = rescorer.rescore(np.where(stored, Z, -np.inf))
         cells = Cells.of(sparse.csr_array(stored.astype(float)))
         found = rescorer.rescore(cells.matrix(cells.at(Z)))
         np.testing.assert_allclose(found.data, dense[stored], rtol=0, atol=1e-12)
 
     def test_probabilities_come_back_as_probabilities(self):
-        rescorer = LabelRescorer().fit(Y)
+        rescorer = LabelRescorer(evidence_weight=1).fit(Y)
         found = rescorer.rescore(sparse.csr_array(SCORES))
         expected = np.where(SCORES > 0, rescorer.rescore(SCORES), 0.0)
         np.testing.assert_allclose(found.toarray(), expected, rtol=0, atol=1e-5)  # clip is 1e-6
@@ -173,11 +188,11 @@ class TestCandidates:
     )
     def test_wrong_cells_are_named(self, scores, message):
         with pytest.raises(ValueError, match=message):
-            LabelRescorer().fit(Y).rescore(sparse.csr_array(scores))
+            LabelRescorer(evidence_weight=1).fit(Y).rescore(sparse.csr_array(scores))
 
 
 def test_named_scores_are_arranged_by_name():
-    rescorer = LabelRescorer().fit(Y)
+    rescorer = LabelRescorer(evidence_weight=1).fit(Y)
     expected = rescorer.rescore(SCORES)
     frame = pd.DataFrame(SCORES, columns=NAMES)[["wheat", "gold", "grain"]]
     np.testing.assert_array_equal(rescorer.rescore(frame), expected)
@@ -198,8 +213,8 @@ class TestLearningMore:
     def test_learning_in_two_steps_is_learning_at_once(self):
         known = np.full((7, 5), np.nan)
         known[:, 1] = 1
-        both = LabelRescorer().fit(np.vstack([self.first, self.further]))
-        more = LabelRescorer().fit(self.first).learn_more(self.further)
+        both = LabelRescorer(evidence_weight=1).fit(np.vstack([self.first, self.further]))
+        more = LabelRescorer(evidence_weight=1).fit(self.first).learn_more(self.further)
         for facts in (None, known):
             expected = both.rescore(self.scores, facts)
             np.testing.assert_allclose(more.rescore(self.scores, facts), expected, rtol=1e-7)
@@ -207,7 +222,7 @@ class TestLearningMore:
         assert more.n_documents_ == 65
 
     def test_the_rescorer_itself_stays_as_it_is(self):
-        rescorer = LabelRescorer().fit(self.first)
+        rescorer = LabelRescorer(evidence_weight=1).fit(self.first)
         before = rescorer.rescore(self.scores)
         rescorer.learn_more(self.further)
         np.testing.assert_array_equal(rescorer.rescore(self.scores), before)
@@ -223,11 +238,11 @@ class TestLearningMore:
     def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
         expected = self.first.T @ self.first
         np.testing.assert_array_equal(
-            LabelRescorer().fit(self.first).label_counts_.toarray(), expected
+            LabelRescorer(evidence_weight=1).fit(self.first).label_counts_.toarray(), expected
         )
 
     def test_label_evidence_that_keeps_no_counts_says_so(self):
-        rescorer = LabelRescorer(LogisticRegression()).fit(self.first)
+        rescorer = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(self.first)
         with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got OtherLabels"):
             rescorer.learn_more(self.further)
 
@@ -242,3 +257,51 @@ def test_scores_are_overwritten_only_when_that_is_allowed() -> None:
     np.testing.assert_array_equal(given, scores)
     np.testing.assert_array_equal(rescorer.rescore(given, copy=False), expected)
     np.testing.assert_array_equal(given, expected)
+
+
+class TestCautiousWeight:
+    """Without out-of-fold scores nothing says how far scores can be trusted."""
+
+    def fitted(self, **parameters):
+        with pytest.warns(UserWarning, match=r"Without out-of-fold .* cautiously 0\.1\. Give"):
+            return LabelRescorer(scale="log_odds", **parameters).fit(Y)
+
+    def test_predicted_labels_count_a_tenth(self):
+        scores = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
+        tenth = LabelRescorer(evidence_weight=0.1, scale="log_odds").fit(Y)
+        cautious = self.fitted()
+        assert cautious.evidence_weight_ == 0.1
+        np.testing.assert_allclose(cautious.rescore(scores), tenth.rescore(scores), rtol=1e-9)
+
+    def test_known_labels_count_in_full(self):
+        scores, known = np.zeros((1, 3)), {"accepted": ["wheat"]}
+        paper = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)
+        cautious = self.fitted()
+        moved = [
+            r.rescore(scores, known)[0, 1] - r.rescore(scores)[0, 1] for r in (paper, cautious)
+        ]
+        assert moved[1] == pytest.approx(moved[0], rel=1e-9)
+        assert moved[1] > 0.5
+
+    def test_blocks_of_label_sets_count_the_same(self):
+        labels = read_labels(Y)
+        with pytest.warns(UserWarning, match="cautiously"):
+            blocks = LabelRescorer(scale="log_odds").fit_blocks(
+                [labels.rows(slice(0, 7)), labels.rows(slice(7, None))]
+            )
+        scores = np.array([[-1.0, 0.0, 2.0]])
+        np.testing.assert_allclose(blocks.rescore(scores), self.fitted().rescore(scores), rtol=1e-9)
+
+    def test_more_is_learned_with_the_same_caution(self):
+        more = self.fitted().learn_more(Y)
+        assert more.evidence_weight_ == 0.1
+
+    def test_scores_and_numbers_are_no_reason_to_warn(self, recwarn):
+        scores = np.random.default_rng(0).random((len(Y), 3))
+        LabelRescorer().fit(Y, scores=scores)
+        LabelRescorer(evidence_weight=1).fit(Y)
+        assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
+
+    def test_a_learned_weight_that_is_named_needs_scores(self):
+        with pytest.raises(ValueError, match="needs out-of-fold scores"):
+            LabelRescorer(evidence_weight=LearnedWeight()).fit(Y)

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from labelkin import NaiveBayes
+from labelkin import LabelDependenceClassifier, NaiveBayes
 from labelkin.corpora import Documents
-from labelkin.prediction import answer_batches, fitted_model
+from labelkin.prediction import Choice, answer_batches, fitted_model
 from labelkin.text import WordCounts
+from labelkin.thresholds import FixedCut, LabelLimits
 
 TEXTS = ["tea sugar", "tea", "milk", "milk sugar"]
 
@@ -35,13 +36,36 @@ def test_answers_are_the_same_in_batches_of_any_size(model):
 def test_given_labels_are_the_most_probable_first_and_no_more_than_the_limit(model):
     documents = Documents([f"{text}\n" for text in TEXTS], "text")
     [unlimited] = answer_batches(model, documents)
-    [limited] = answer_batches(model, documents, limit=1)
+    [limited] = answer_batches(model, documents, choice=Choice(limit=1))
     assert max(len(answer.given) for answer in unlimited) == 2
     for all_given, first in zip(unlimited, limited, strict=True):
         np.testing.assert_array_equal(all_given.given[:1], first.given)
         assert (np.diff(all_given.probabilities[all_given.given]) <= 0).all()
     with pytest.raises(ValueError, match="limit must be at least 1, got 0"):
-        answer_batches(model, documents, limit=0)
+        answer_batches(model, documents, choice=Choice(limit=0))
+
+
+@pytest.mark.parametrize("choice", [Choice(), Choice(top=2), Choice(threshold=0.01, at_least=1)])
+@pytest.mark.parametrize("top", [None, 2])
+def test_only_labels_that_are_allowed_are_given_also_of_candidates(top, choice):
+    rule = LabelLimits(FixedCut(0.5), at_least=1)
+    classifier = LabelDependenceClassifier(NaiveBayes(top=top), thresholds=rule)
+    words = WordCounts(min_documents=1, stem=False)
+    labels = [{"tea", "sweet"}, {"tea"}, {"milk"}, {"milk", "sweet"}]
+    model = fitted_model(make_pipeline(words, classifier).fit(TEXTS * 3, labels * 3))
+    documents = Documents([f"{text}\n" for text in TEXTS], "text")
+    allowed = np.isin(model.labels, ["milk", "tea"])
+    [part] = answer_batches(model, documents, choice=choice, allowed=allowed)
+    [whole] = answer_batches(model, documents, choice=Choice(threshold=0))
+    log_odds = model.log_odds(TEXTS)[:, allowed]
+    assert any(len(answer.given) for answer in part)
+    for answer, every, row in zip(part, whole, log_odds, strict=True):
+        np.testing.assert_array_equal(answer.probabilities, every.probabilities[allowed])
+        assert np.isfinite(row[answer.given]).all()  # what is no candidate is never given
+        assert (np.diff(row[answer.given]) <= 0).all()
+        assert len(answer.given) >= min(1, np.isfinite(row).sum())
+    if top is not None:
+        assert np.isneginf(log_odds).any()
 
 
 def test_an_id_that_would_break_a_line_is_located(model):
@@ -58,4 +82,5 @@ def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora()
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["labelkin.corpora.documents", "labelkin.corpora.lines"]
+    needed = ("dialect", "documents", "lines", "values")
+    assert done.stdout.split() == [f"labelkin.corpora.{name}" for name in needed]

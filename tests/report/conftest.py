@@ -25,8 +25,8 @@ def toy():
     }
     labels = read_labels(Y, names=NAMES)
     additions = {
-        "BLR+M1": LabelRescorer(LogisticLabels(), "hard", scale="log_odds").fit(labels),
-        "BLR+M2": LabelRescorer(LogisticLabels(), "soft", scale="log_odds").fit(labels),
+        "BLR+M1": LabelRescorer(LogisticLabels(), "hard", 1, scale="log_odds").fit(labels),
+        "BLR+M2": LabelRescorer(LogisticLabels(), "soft", 1, scale="log_odds").fit(labels),
     }
     return labels, content, additions
 

@@ -195,7 +195,7 @@ def test_baselines_have_no_test_and_no_change(outcome):
 
 def test_a_change_on_nothing_is_no_number():
     Y = np.eye(3, dtype=int)[[0, 0, 1, 1, 2, 2]]
-    additions = {"BLR+M2": LabelRescorer(scale="log_odds").fit(Y)}
+    additions = {"BLR+M2": LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)}
     outcome = Outcome("toy", "toy", list(judge_all({"NB": np.full(Y.shape, -9.0)}, additions, Y)))
     assert find(outcome, "NB", "micro_f1").value == 0
     assert math.isnan(find(outcome, "NB+BLR+M2", "micro_f1").change)

@@ -28,7 +28,7 @@ def _sign(system, micro, macro):
 def tea():
     """Rescoring mends one label of half the documents: every F1 rises, every error falls."""
     Y = [["tea", "sugar"]] * 6 + [["milk"]] * 6
-    additions = {"BLR+M2": LabelRescorer(scale="log_odds").fit(Y)}
+    additions = {"BLR+M2": LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)}
     content = [[-2.0, -0.5, 3.0]] * 6 + [[2.0, -2.0, -2.0]] * 6
     systems = list(judge_all({"NB": content}, additions, Y))
     return Outcome("tea", "Tea", systems, labels=read_labels(Y))

@@ -105,13 +105,13 @@ def test_html_escapes_names_heads_notes_and_caption():
 
 def test_the_edge_table_holds_weights_and_counts():
     edges = [
-        LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75),
+        LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75, 0.5),
         LabelEdge("tea", "milk", -1, -2, 7, 3, 0, 1.05),
     ]
     table = edge_table(edges)
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["tea + sugar", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
-        ["tea / milk", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],
+        ["tea + sugar", "+0.50", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
+        ["tea / milk", "0.00", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],
     ]
     assert len(table.groups) == 2
 

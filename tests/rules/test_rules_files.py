@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from labelkin.rules import Rules, read_relations, read_skos
+from labelkin.rules import Rules, read_relations, read_skos, rules_of
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 OWL = "http://www.w3.org/2002/07/owl#"
@@ -232,7 +232,7 @@ class TestSkos:
 
     def test_without_rdflib_the_install_line_is_given(self, written, monkeypatch):
         monkeypatch.setitem(sys.modules, "rdflib", None)
-        with pytest.raises(ImportError, match=r'rdflib: pip install "labelkin\[rules\]"'):
+        with pytest.raises(ImportError, match=r'rdflib: pip install "labelkin\[skos\]"'):
             read_skos(written("pets.ttl", TURTLE))
 
 
@@ -299,3 +299,27 @@ def test_importing_the_rules_loads_no_rdflib():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+class TestRulesOfAVocabulary:
+    @staticmethod
+    def pets(written, more=""):
+        from labelkin.vocabulary import read_vocabulary
+
+        return read_vocabulary(written("pets.ttl", TURTLE + more))
+
+    def test_all_concepts_are_related_by_uri(self, written):
+        rules = read_skos(written("pets.ttl", TURTLE), names="uri").rules
+        assert rules_of(self.pets(written)) == rules
+
+    @pytest.mark.parametrize("language", ["en", "de"])
+    def test_labels_are_matched_by_name_in_the_language_that_fits(self, written, language):
+        expected = read_skos(written("pets.ttl", TURTLE), language=language)
+        assert rules_of(self.pets(written), expected.names) == expected.rules
+
+    def test_what_follows_through_other_concepts_is_kept(self, written):
+        rules = rules_of(self.pets(written), ["poodle", "animal", "stranger"])
+        assert rules == Rules(implies=[("poodle", "animal")])
+
+    def test_labels_of_another_vocabulary_have_no_rules(self, written):
+        assert not rules_of(self.pets(written), ["tea", "milk"])

@@ -197,8 +197,8 @@ def test_removing_a_word_changes_the_content_by_its_contribution(client):
     [
         ({"accepted": ["nonsense", "more"]}, "got 'more', 'nonsense'"),
         ({"accepted": ["gas"], "rejected": ["gas"]}, "'gas' as both"),
-        ({"accepted": ["x" * 1001]}, "got one of 1001"),
-        ({"rejected": ["gas"] * 1001}, "may be rejected, got 1001"),
+        ({"accepted": ["x" * 1001]}, "got one of 1,001"),
+        ({"rejected": ["gas"] * 1001}, "may be rejected, got 1,001"),
     ],
 )
 def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):

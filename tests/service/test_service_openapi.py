@@ -84,6 +84,7 @@ def test_every_route_says_what_it_answers(address):
         "GET /api/review/issues/{number}",
         "POST /api/review/answers",
         "GET /v1/",
+        "GET /v1/vocabs",
         "GET /v1/projects",
         "GET /v1/projects/{project_id}",
         "POST /v1/projects/{project_id}/suggest",

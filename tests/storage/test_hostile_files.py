@@ -550,3 +550,68 @@ def test_a_description_that_lies_is_an_error(tmp_path, key, value, reason):
     about, written, data = take_apart(save(LabelRescorer().fit(SETS), tmp_path / "model"))
     with pytest.raises(ValueError, match=reason):
         load(put_together(tmp_path / "forged", about | {key: value}, written, data))
+
+
+class TestVocabularies:
+    """A vocabulary whose columns do not belong together is an error when it is loaded."""
+
+    @staticmethod
+    def forged(tmp_path, change):
+        from labelkin.vocabulary import Concept, Vocabulary
+
+        concepts = [
+            Concept("u:1", {"en": "a"}, "1", {"en": ("x",)}),
+            Concept("u:2", {}, "", {}, ("u:1",)),
+        ]
+        model = NaiveBayes().fit(X.toarray(), SETS)
+        model.concepts_ = Vocabulary.of(concepts, replaced={"u:0": "u:1"})
+        about, written, data = take_apart(save(model, tmp_path / "honest"))
+        (state,) = [
+            part["object"][1]
+            for part in written["parts"]
+            if part.get("object", [""])[0] == "Vocabulary"
+        ]
+        change(state, written)
+        return put_together(tmp_path / "forged", about, written, data)
+
+    def test_an_honest_one_is_loaded(self, tmp_path):
+        path = self.forged(tmp_path, lambda state, written: None)
+        kept = load(path).concepts_
+        assert (kept.uris, kept.name_of("u:0"), kept.narrower(["u:1"])) == (
+            ("u:1", "u:2"), "a", {"u:1", "u:2"},
+        )  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("key", "value", "reason"),
+        [
+            ("uris", {"tuple": ["u:1"]}, "more or fewer names"),
+            ("uris", {"tuple": ["u:1", "u:1"]}, "not distinct texts"),
+            ("uris", {"tuple": ["u:1", 2]}, "not distinct texts"),
+            ("uris", ["u:1", "u:2"], "not distinct texts"),
+            ("notations", {"tuple": ["1"]}, "more or fewer names"),
+            ("labels", {"dict": [["en"], [{"tuple": ["a"]}]]}, "more or fewer names"),
+            ("labels", {"dict": [[1], [{"tuple": ["a", ""]}]]}, "no mapping of texts"),
+            ("labels", {"tuple": []}, "no mapping of texts"),
+            ("notes", {"dict": [["en"], [{"tuple": ["a", "b"]}]]}, "other names that are none"),
+            ("alternatives", {"dict": [["en"], [3]]}, "other names that are none"),
+            ("broader", None, "refers to others than its 2 concepts"),
+            ("disjoint", {"tuple": []}, "refers to others than its 2 concepts"),
+            ("replaced", {"dict": [["u:0"], [7]]}, "names that are no texts"),
+            ("name", 7, "names that are no texts"),
+        ],
+    )
+    def test_columns_that_do_not_fit_are_an_error(self, tmp_path, key, value, reason):
+        def change(state, written):
+            state[key] = value
+
+        with pytest.raises(ValueError, match=f"is no sound model file: .*{reason}"):
+            load(self.forged(tmp_path, change))
+
+    def test_positions_outside_are_an_error(self, tmp_path):
+        from labelkin.vocabulary import Vocabulary
+
+        model = NaiveBayes().fit(X.toarray(), SETS)
+        far = np.array([[0, 5]], dtype=np.int32)
+        model.concepts_ = Vocabulary("x", "", ("u:1",), {}, ("",), broader=far)
+        with pytest.raises(ValueError, match="refers to others than its 1 concepts"):
+            save(model, tmp_path / "x")

@@ -76,6 +76,7 @@ from labelkin.thresholds import (
     SCut,
     SCutFBR,
 )
+from labelkin.vocabulary import Concept, Vocabulary
 
 NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
 rng = np.random.default_rng(5)
@@ -341,6 +342,24 @@ def test_a_label_that_everybody_has_comes_back(again):
     assert answers(again(model), X) == answers(model, X)
 
 
+def test_a_vocabulary_comes_back_whole(again):
+    model = NaiveBayes().fit(X, SETS)
+    concepts = [
+        Concept("u:1", {"en": "wheat", "fi": "vehnä"}, "1", {"en": ("corn", "grain")}, ("u:2",)),
+        Concept("u:2", {"": "cereals"}, notes={"en": "All of them."}),
+    ]
+    model.concepts_ = Vocabulary.of(
+        concepts, name="x", disjoint=[("u:1", "u:2")], replaced={"u:0": "u:1"}
+    )
+    restored = again(model).concepts_
+    assert list(restored) == concepts
+    for name, value in vars(model.concepts_).items():
+        if isinstance(value, np.ndarray):
+            assert as_bytes(getattr(restored, name)) == as_bytes(value)
+    assert (restored.replaced, restored.language, restored.name) == ({"u:0": "u:1"}, "en", "x")
+    assert as_bytes(restored.disjoint) == as_bytes(model.concepts_.disjoint)
+
+
 def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
     stored = set()
     with pytest.warns(UserWarning):  # convergence, and the label that everybody has
@@ -354,6 +373,7 @@ def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
             MultiLabelBinarizer().fit(SETS),
             NearestNeighbours(3).fit(SPARSE, SETS),
         ]
+    fitted[-1].concepts_ = Vocabulary.of([Concept("u:1", {"en": "wheat"})])
     for model in fitted:
         stored |= set(read_header(save(model, tmp_path / "model")).class_names)
     classes = {name for name in PLACES if not name.rpartition(".")[2].islower()}

@@ -15,7 +15,7 @@ from labelkin.beyond.calibration import (
     fit_cell_calibration,
 )
 from labelkin.beyond.candidates import CandidateEvidence
-from labelkin.beyond.learned_weight import LearnedWeight
+from labelkin.beyond.learned_weight import LearnedWeight, cautious_combination
 from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.memory import check_memory
@@ -65,12 +65,16 @@ def fit_posterior(
         The true labels of the training documents.
     content : array or CSR array of shape (n_documents, n_labels), optional
         Their out-of-fold content log-odds, of all labels or of candidates; needed where something
-        :func:`learns_from_predictions`, and for ``out_of_fold``.
+        :func:`learns_from_predictions`, and for ``out_of_fold``. With ``"auto"`` and without them
+        predicted labels count cautiously.
     weight : array of shape (n_documents,), optional
         How often each document counts.
     out_of_fold : bool, default False
         Whether their out-of-fold posterior is wanted.
     """
+    if content is None and is_cautious(evidence_weight):
+        paper = fit_posterior(classifier, variant, 1.0, labels, weight=weight).combination
+        return Fitted(cautious_combination(paper), None)
     if content is None and learns_from_predictions(variant, evidence_weight):
         raise ValueError(
             f"A weight or cut-offs that are learned (evidence_weight={evidence_weight!r}, "
@@ -144,20 +148,27 @@ def counted_combination(
 ) -> Combination:
     """Return the combination of a fixed weight, learned from label sets that are counted."""
     positive, known = label_sets.positives(), label_sets.known()
+    cautious = is_cautious(evidence_weight)
     fill_in = read_variant(variant)
     if isinstance(fill_in, ThresholdRule):
         raise ValueError(
             f"A threshold rule is fitted on documents, not on counted label sets: variant must be "
             f"'soft' or 'hard', got {variant!r}. Use fit(Y)."
         )
-    return Combination(
+    paper = Combination(
         clone(classifier).fit_counted(label_sets, names),
         label_sets.prior(),
         count_log_odds(positive, known),
         fill_in,
-        float(evidence_weight),
+        1.0 if cautious else float(evidence_weight),
         constant_labels(positive, known),
     )
+    return cautious_combination(paper) if cautious else paper
+
+
+def is_cautious(evidence_weight: Any) -> bool:
+    """Return whether the weight is learned where there is something to learn it from."""
+    return isinstance(evidence_weight, str) and evidence_weight == "auto"
 
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:

@@ -40,6 +40,7 @@ class Commands(TyperGroup):
         "suggest": LazyCommand("models", "Suggest labels for one text."),
         "predict": LazyCommand("predict", "Label many documents."),
         "evaluate": LazyCommand("models", "Score a model on a corpus."),
+        "optimize": LazyCommand("optimize", "Find how many labels to give, from which score on."),
         "audit": LazyCommand("audit", "Find wrong and missing labels in a corpus."),
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,6 +74,8 @@ def audit(
     content: options.Content = "svm",
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
+    vocab: options.Vocab = None,
+    label_language: options.LabelLanguage = None,
     stem: options.Stem = True,
     language: options.Language = "english",
     stop_words: options.StopWords = "auto",
@@ -109,6 +111,7 @@ def audit(
         raise ValueError("--at-least goes with --apply: it says which changes are made.")
     _check_audit(corpus, out, html)
     options.check_input(rules)
+    options.check_vocabulary(vocab)
     words = {
         "language": language,
         "stop_words": options.read_stop_words(stop_words),
@@ -118,17 +121,24 @@ def audit(
     start = time.perf_counter()
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
-        loaded = reading.corpus(corpus)
-        from labelkin.cli import auditing, training
+        from labelkin.cli import auditing, training, vocabularies
         from labelkin.registry import part_class
 
+        loaded = reading.corpus(
+            corpus,
+            quiet,
+            lambda found: auditing.check_auditable(
+                found.Y if all_documents else found.Y.rows(found.train), corpus
+            ),
+        )
         part: Any = slice(None) if all_documents else loaded.train
         documents, given = loaded.documents[part], loaded.Y.rows(part)
         names = loaded.names()
         if not all_documents:
             names = [names[i] for i in loaded.train]
-        auditing.check_auditable(given, corpus)
-        bound = rules and training.rules_between(given.names.tolist(), rules, quiet)
+        concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
+        called = vocabularies.names_of(given.names.tolist(), concepts, vocab or corpus)
+        bound = rules and vocabularies.rules_between(given.names.tolist(), rules, quiet, concepts)
         steps = training.make_steps(loaded, content, words)
         X: Any = documents
         for step in steps:
@@ -166,7 +176,8 @@ def audit(
             min(audited.list_end_, _MOST) if top is None else top,
             X, given, names, texts, evidence, steps, loaded.terms,
         )  # fmt: skip
-        _write(audited, shown, loaded, out, html)
+        shown = [issue.called(called) for issue in shown]
+        _write(audited, shown, called, loaded, out, html)
         kept.remove()
     for note in audited.notes_:
         print_message(note, quiet)
@@ -219,6 +230,7 @@ def _one_line(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
 def _write(
     audited: LabelAudit,
     shown: list[ShownIssue],
+    called: Mapping[str, str],
     corpus: Corpus,
     out: Path | None,
     html: Path | None,
@@ -229,9 +241,12 @@ def _write(
     if html is not None:
         from labelkin.report.audit_page import audit_page
 
-        page = audit_page(
-            corpus.name, shown, audited.label_errors_, audited.n_errors_, audited.notes_
-        )
+        read = [issue.in_names() for issue in shown]
+        errors = [
+            one._replace(label=called.get(str(one.label), one.label))
+            for one in audited.label_errors_
+        ]
+        page = audit_page(corpus.name, read, errors, audited.n_errors_, audited.notes_)
         write_whole(html, page.encode("utf-8", "backslashreplace"))
     if out is not None:
         write_issues(shown, out)
@@ -282,7 +297,7 @@ def _print(
                     f"{one.probability:.3f}",
                     one.reason or because(one) or "the text",
                 )
-                for one in shown[:_PRINTED]
+                for one in (issue.in_names() for issue in shown[:_PRINTED])
             ],
             left=(0, 1, 2, 4),
         )

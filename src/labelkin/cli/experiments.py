@@ -14,6 +14,7 @@ import typer
 
 from labelkin.cli.options import (
     CorpusName,
+    CorpusNames,
     NJobs,
     Quiet,
     Reading,
@@ -95,7 +96,7 @@ def list_corpora() -> None:
 
 @corpus.command()
 @reads_corpus
-def info(name: CorpusName, reading: Reading) -> None:
+def info(name: CorpusNames, reading: Reading) -> None:
     """Read a corpus and print its sizes, source and licence.
 
     Example:  labelkin corpus info newsroom
@@ -293,6 +294,7 @@ def _describe(found: Corpus) -> dict[str, str]:
         "labels": f"{found.Y.shape[1]:,}: {listed(found.Y.names)}",
         "per document": f"{per_document.mean():.3f} on average, {n_empty:,} documents have none",
         "features": summary["features"],
+        **({"understood": found.understood} if found.understood else {}),
         "source": found.source,
         "licence": found.licence,
     }

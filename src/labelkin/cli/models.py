@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from difflib import get_close_matches
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from labelkin.cli import options
 from labelkin.cli.printing import (
+    counted,
     listed,
     print_json,
     print_message,
@@ -22,14 +23,18 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
-    from labelkin.explain.contributions import Explanation
+    from labelkin.explain.contributions import Explanation, Posterior
     from labelkin.explain.label_graph import LabelEdge
     from labelkin.label_matrix import LabelMatrix
     from labelkin.metrics import Evaluation
     from labelkin.prediction import FittedModel
     from labelkin.storage import ModelFile
+    from labelkin.vocabulary import LabelNames, Vocabulary
 
 
 def inspect(
@@ -37,6 +42,7 @@ def inspect(
     top: Annotated[
         int, typer.Option(min=0, help="How many attractions and repulsions to show.")
     ] = 10,
+    label_language: options.LabelLanguage = None,
     json: options.AsJson = False,
 ) -> None:
     """Show what a model file holds: labels, sizes, versions, weights, most related labels.
@@ -47,6 +53,10 @@ def inspect(
     header, loaded = load_parts(model)
     found = {**describe_file(header), **describe_model(loaded)}
     edges = _edges(loaded, top)
+    names = options.vocabulary_names(header.labels, loaded, label_language)
+    if names.vocabulary is not None:
+        found["vocabulary"] = _described(names)
+        found["names"] = names.all(label_language)
     if json:
         print_json({**found, "related": [{"strength": e.strength, **vars(e)} for e in edges]})
         return
@@ -54,8 +64,10 @@ def inspect(
     _print_summary(found["summary"] or {})
     if edges:
         typer.echo("")
-        header_row = ("most related labels", "weight", "with first", "second", "both", "by chance")
-        print_table(header_row, map(_edge_row, edges))
+        header_row = ["most related labels", "at least", "weight"]
+        header_row += ["with first", "second", "both", "by chance"]
+        shown = dict(zip(names.labels, names.all(label_language), strict=True))
+        print_table(header_row, (_edge_row(edge, shown) for edge in edges))
 
 
 def load_parts(path: Path) -> tuple[ModelFile, Any]:
@@ -122,12 +134,13 @@ def _edges(model: Any, top: int) -> list[LabelEdge]:
 
 def _inspected(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what people read of a description, name and value."""
-    names = found["labels"]
+    names = found.get("names", found["labels"])
     lines = [
         ("file", f"{found['file']}, {size_text(found['bytes'])}"),
         ("created", found["created"]),
         ("versions", ", ".join(f"{name} {v}" for name, v in found["versions"].items())),
         ("labels", f"{len(names):,}: {listed(names, 12)}"),
+        *([("vocabulary", _vocabulary_line(found["vocabulary"]))] if "vocabulary" in found else []),
         ("steps", " → ".join(found["steps"])),
     ]
     parts = ("terms", "content", "label_classifier", "variant", "evidence_weight", "thresholds")
@@ -150,9 +163,30 @@ def _print_summary(summary: dict[str, Any]) -> None:
         print_scores(scores)
 
 
-def _edge_row(edge: LabelEdge) -> list[str]:
+def _described(names: LabelNames) -> dict[str, Any]:
+    """Return what a model's vocabulary is, as plain values."""
+    vocabulary = names.vocabulary
+    assert vocabulary is not None
+    return {
+        "name": vocabulary.name,
+        "concepts": len(vocabulary),
+        "languages": list(vocabulary.languages),
+        "language": vocabulary.language,
+        "labels_named": names.n_named,
+    }
+
+
+def _vocabulary_line(found: dict[str, Any]) -> str:
+    languages = f" in {', '.join(found['languages'])}" if found["languages"] else ""
+    sizes = f"{found['concepts']:,} concepts{languages}, {found['labels_named']:,} of them labels"
+    return f"{found['name']}: {sizes}"
+
+
+def _edge_row(edge: LabelEdge, names: dict[str, str]) -> list[str]:
+    first, second = (names.get(str(one), str(one)) for one in (edge.first, edge.second))
     return [
-        f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}",
+        f"{first} {'+' if edge.strength > 0 else '/'} {second}",
+        f"{edge.bound:+.2f}",
         f"{edge.strength:+.2f}",
         *(f"{n:.10g}" for n in (edge.n_first, edge.n_second, edge.n_both)),
         f"{edge.n_expected:.1f}",
@@ -162,7 +196,8 @@ def _edge_row(edge: LabelEdge) -> list[str]:
 def suggest(
     model: options.ModelFile,
     text: Annotated[
-        str, typer.Argument(metavar="TEXT", help="The document; - reads it from stdin.")
+        str,
+        typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
     ],
     accept: Annotated[
         list[str] | None, typer.Option(help="A label it has; may be given again.")
@@ -174,6 +209,9 @@ def suggest(
         bool, typer.Option("--explain", help="Show what speaks for and against each label.")
     ] = False,
     top: Annotated[int, typer.Option(min=1, help="How many labels.")] = 10,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    label_language: options.LabelLanguage = None,
     trusted: options.Trusted = None,
     json: options.AsJson = False,
 ) -> None:
@@ -181,10 +219,13 @@ def suggest(
 
     Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
 
-    Example:  labelkin suggest news.labelkin - --reject corn --json < article.txt
+    Labels are named by what the documents have, a URI as a rule, or by a name or notation of the
+    model's vocabulary.
+
+    Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
     options.check_model(model)
-    document = sys.stdin.buffer.read().decode("utf-8-sig") if text == "-" else text
+    document = _document(text)
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
@@ -192,53 +233,105 @@ def suggest(
             f"{model} must be a LabelDependenceClassifier to react to labels, got a "
             f"{type(fitted.classifier).__name__}. labelkin train makes such files."
         )
+    names = options.label_names(fitted, label_language)
     known = _known_labels(fitted, accept or [], reject or [])
+    allowed = names.allowed(include or (), exclude or ())
     vectors = fitted.vectors([document])
     if not (vectors.count_nonzero() if hasattr(vectors, "count_nonzero") else vectors.any()):
         print_message(
             "No word of the text is known to the model: the answer is the same for any such text."
         )
     posterior = fitted.classifier.posterior(vectors, known)
-    (explained,) = posterior.explain(top=top)
+    (explained,) = posterior.explain(top=top, labels=_allowed_labels(posterior, allowed, top))
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
     words = _words(fitted, vectors, explained) if json or explain else []
     if json:
         rows = [
-            {**e.to_dict(), "label": str(e.label), "given": decided[e.label], "words": w.terms}
+            {
+                **e.to_dict(),
+                "label": str(e.label),
+                **_shown(names, e.label, label_language),
+                "given": decided[e.label],
+                "words": w.terms,
+            }
             for e, w in zip(explained, words, strict=True)
         ]
         print_json({"known": known, "suggestions": rows})
         return
+    header = ("label", "probability", "assigned", "prior", "content", "other labels")
     print_table(
-        ("label", "probability", "assigned", "prior", "content", "other labels"),
-        [_suggestion_row(e, decided[e.label]) for e in explained],
+        header if names.vocabulary is None else (*header, "uri"),
+        [_suggestion_row(e, decided[e.label], names, label_language) for e in explained],
+        left=(0, len(header)),
     )
-    for state, names in known.items():
-        if names:
-            typer.echo(f"{state}: {', '.join(map(str, names))}")
+    for state, labels in known.items():
+        if labels:
+            typer.echo(f"{state}: {', '.join(names.of(x, label_language) for x in labels)}")
     for e, w in zip(explained, words, strict=False):
         typer.echo("")
-        _print_reasons(e, w)
+        _print_reasons(_named(e, names, label_language), w)
+
+
+def _document(text: str) -> str:
+    """Return a text, or what is in the file of this name, or on stdin."""
+    from labelkin.corpora.lines import decoded_lines
+
+    if text == "-":
+        return "".join(decoded_lines(sys.stdin.buffer, None, "stdin"))
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name
+        is_file = False
+    if not is_file:
+        return text
+    document = "".join(decoded_lines(text, None))
+    print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
+    return document
 
 
 def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> dict[str, list[Any]]:
     """Return the labels that a person has decided, as the model calls them."""
-    names = {str(name): name for name in model.labels.tolist()}
-    for option, texts in (("--accept", accept), ("--reject", reject)):
-        for text in texts:
-            if text not in names:
-                near = " or ".join(map(repr, get_close_matches(text, names, n=3)))
-                raise ValueError(
-                    f"{option} must be one of the {len(names)} labels of the model, got {text!r}. "
-                    + (f"Did you mean {near}?" if near else f"It has {listed(names)}")
-                )
-    both = [text for text in accept if text in reject]
+    labels = {str(name): name for name in model.labels.tolist()}
+    accepted = dict.fromkeys(model.names.read(text, "--accept") for text in accept)
+    rejected = dict.fromkeys(model.names.read(text, "--reject") for text in reject)
+    both = [text for text in accepted if text in rejected]
     if both:
         raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
     return {
-        "accepted": [names[text] for text in dict.fromkeys(accept)],
-        "rejected": [names[text] for text in dict.fromkeys(reject)],
+        "accepted": [labels[text] for text in accepted],
+        "rejected": [labels[text] for text in rejected],
     }
+
+
+def _allowed_labels(posterior: Posterior, allowed: NDArray[np.bool_], top: int) -> list[Any] | None:
+    """Return the best open labels of a document that may be given; ``None``: all may."""
+    if allowed.all():
+        return None
+    from labelkin.label_matrix import best_labels
+
+    # What is known, or follows from it by rules, is infinite.
+    is_open = abs(posterior.log_odds) < float("inf")
+    [columns] = best_labels(posterior.log_odds, top, is_open & allowed)
+    return posterior.names[columns].tolist()
+
+
+def _shown(names: LabelNames, label: Any, language: str | None) -> dict[str, str | None]:
+    """Return what a vocabulary says of a label, as plain values."""
+    if names.vocabulary is None:
+        return {}
+    return {
+        "uri": names.uri(label),
+        "name": names.of(label, language),
+        "notation": names.notation(label),
+    }
+
+
+def _named(e: Explanation, names: LabelNames, language: str | None) -> Explanation:
+    """Return an explanation with the names of labels in their place, for people."""
+    if names.vocabulary is None:
+        return e
+    others = (one._replace(label=names.of(one.label, language)) for one in e.labels)
+    return replace(e, label=names.of(e.label, language), labels=tuple(others))
 
 
 class _Words(NamedTuple):
@@ -267,11 +360,15 @@ def _words(model: FittedModel, vectors: Any, explained: list[Explanation]) -> li
     ]
 
 
-def _suggestion_row(e: Explanation, is_given: bool) -> list[str]:
+def _suggestion_row(
+    e: Explanation, is_given: bool, names: LabelNames, language: str | None
+) -> list[str]:
     """Write a label with its prior, content and all the rest, which add up to the log-odds."""
+    name, uri = names.of(e.label, language), names.uri(e.label)
     prior, content = e.parts["prior"], e.parts["content"]
     parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
-    return [str(e.label), f"{e.probability:.4f}", "✓" if is_given else "", *parts]
+    cells = [name, f"{e.probability:.4f}", "✓" if is_given else "", *parts]
+    return cells if names.vocabulary is None else [*cells, uri]
 
 
 def _print_reasons(e: Explanation, words: _Words) -> None:
@@ -290,17 +387,13 @@ def _print_reasons(e: Explanation, words: _Words) -> None:
 @options.reads_corpus
 def evaluate(
     model: options.ModelFile,
-    corpus: options.CorpusName,
+    corpus: options.CorpusNames,
     reading: options.Reading,
-    part: Annotated[
-        Literal["test", "train", "all"] | None,
-        typer.Option(
-            help="Which documents; if not named, test ones where there are any, else all."
-        ),
-    ] = None,
+    part: options.Part = None,
     per_label: Annotated[
         bool, typer.Option("--per-label", help="Also print the scores of every label.")
     ] = False,
+    label_language: options.LabelLanguage = None,
     trusted: options.Trusted = None,
     json: options.AsJson = False,
     dask: options.Dask = None,
@@ -315,10 +408,10 @@ def evaluate(
     options.check_model(model)
     options.check_corpus(corpus)
     fitted = options.load_model(model, trusted)
-    loaded = reading.corpus(corpus)
-    _check_kinds(fitted, loaded, str(model))
+    loaded = reading.corpus(corpus, quiet, lambda found: check_kinds(fitted, found, str(model)))
     chosen = part or ("test" if len(loaded.test) else "all")
-    documents, labels = _part(loaded, chosen)
+    names = options.label_names(fitted, label_language)
+    documents, labels = part_of(loaded, chosen, names.vocabulary)
     unknown = _report_labels(fitted, labels, quiet)
     if not quiet and _has_seen(model, loaded, chosen):
         print_message(
@@ -328,10 +421,17 @@ def evaluate(
     print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     with watching(quiet), options.cluster(dask) as engine:
         found = judge(fitted, documents, labels, engine)
+    if found.n_ranked is not None and found.n_ranked < found.n_documents:
+        print_message(
+            f"Ranking measures (one-error, coverage, precision@k and others) are over the "
+            f"{counted(found.n_ranked, 'document')} that have labels.",
+            quiet,
+        )
     rows = _per_label(found) if per_label else []
     if json:
         plain = {
             "documents": found.n_documents,
+            "labelled_documents": found.n_ranked,
             "labels": len(found.labels),
             "part": chosen,
             "unknown_labels": unknown,
@@ -342,11 +442,13 @@ def evaluate(
     print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
     if rows:
         typer.echo("")
+        rows = [{**row, "label": names.of(row["label"], label_language)} for row in rows]
         cells = [[f"{x:.4f}" if isinstance(x, float) else str(x) for x in r.values()] for r in rows]
         print_table(list(rows[0]), cells)
 
 
-def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+def check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
+    """Raise where a model takes texts and a corpus has vectors, or the other way round."""
     takes = "texts" if model.takes_texts else "vectors"
     has = "texts" if corpus.features == "text" else "vectors"
     if takes != has:
@@ -356,13 +458,21 @@ def _check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:
         )
 
 
-def _part(corpus: Corpus, part: str) -> tuple[Any, LabelMatrix]:
+def part_of(
+    corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
+) -> tuple[Any, LabelMatrix]:
+    """Return the documents of a part of a corpus, and their labels as a vocabulary has them."""
+    labels = corpus.Y
+    if vocabulary is not None:
+        from labelkin.cli.vocabularies import current_labels
+
+        labels = current_labels(labels, vocabulary)
     if part == "all":
-        return corpus.documents, corpus.Y
+        return corpus.documents, labels
     rows = corpus.test if part == "test" else corpus.train
     if not len(rows):
         raise ValueError(f"{corpus.name} has no {part} documents. Use --part all.")
-    return corpus.documents[rows], corpus.Y.rows(rows)
+    return corpus.documents[rows], labels.rows(rows)
 
 
 def _report_labels(model: FittedModel, labels: LabelMatrix, quiet: bool) -> list[str]:

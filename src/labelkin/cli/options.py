@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from inspect import Parameter, signature
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 
 import typer
 
+from labelkin.cli.printing import counted, listed, print_message
+from labelkin.corpora.dialect import placeholders
 from labelkin.files import check_ordinary
 from labelkin.registry import Kind, check_name, names
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
+    from labelkin.vocabulary import LabelNames
 
 #: How a model file begins; labelkin.storage, which says so, takes scikit-learn to load.
 MODEL_START = b"\x89LABELKIN"
@@ -61,15 +64,28 @@ def _part(kind: Kind, about: str) -> Any:
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Overwrite --out if it exists; else that is an error.")
+]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Of the text files; UTF-8 if not named.", callback=_known_encoding),
+    typer.Option(
+        help="Of the text files; if not named UTF-8, or what their bytes show.",
+        callback=_known_encoding,
+    ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="Between the columns of a table; comma in CSV and tab in TSV if not named.",
+        help="Between the columns of a table; what the header shows if not named.",
         callback=_one_character,
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        help="Between the labels of a document in CSV and TSV; ';' if not named, or what the first "
+        "rows show."
     ),
 ]
 Columns = Annotated[
@@ -79,6 +95,10 @@ Columns = Annotated[
         help="Of text, labels, id or split: the key or column it is in, as text=abstract; may be "
         "given again.",
     ),
+]
+Part = Annotated[
+    Literal["test", "train", "all"] | None,
+    typer.Option(help="Which documents; if not named, test ones where there are any, else all."),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
@@ -96,6 +116,13 @@ CorpusName = Annotated[
         metavar="CORPUS", help="A known corpus (labelkin corpus list), or the path of one."
     ),
 ]
+CorpusNames = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS...",
+        help="A known corpus (labelkin corpus list), or the paths of files and folders.",
+    ),
+]
 Content = Annotated[str, _part("content", "The content classifier: judges by the document.")]
 Labels = Annotated[str, _part("labels", "The label classifier: judges by the other labels.")]
 Variant = Annotated[
@@ -108,6 +135,30 @@ EvidenceWeight = Annotated[
 ]
 RulesFile = Annotated[
     Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
+]
+Vocab = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Names for the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
+        "uri, label_en, …, notation.",
+    ),
+]
+LabelLanguage = Annotated[
+    str | None, typer.Option(metavar="CODE", help="Language of the labels' names, such as en.")
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL",
+        help="Give only this label and narrower ones, by URI, notation or name; may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="LABEL", help="Do not give this label, nor narrower ones; may be given again."
+    ),
 ]
 Stem = Annotated[bool, typer.Option(help="Reduce words to stems.")]
 Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
@@ -178,21 +229,45 @@ class Reading(NamedTuple):
         Path | None, typer.Option(help="Where a known corpus is, if not where it is looked for.")
     ] = None
     columns: Columns = None
-    separator: Annotated[
-        str | None,
-        typer.Option(help="Between the labels of a document in CSV and TSV; ';' if not named."),
-    ] = None
+    separator: Separator = None
     delimiter: Delimiter = None
     encoding: Encoding = None
+    unlabelled: Annotated[
+        Literal["none", "skip"] | None,
+        typer.Option(
+            help="Documents without labels: none has none (if not named), skip is left out."
+        ),
+    ] = None
 
     def named(self) -> dict[str, Any]:
         """Return the options that were named, as :func:`labelkin.corpora.load` takes them."""
         columns = None if self.columns is None else read_columns(self.columns)
-        options = self._asdict() | {"columns": columns}
+        options = self._asdict() | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
 
-    def corpus(self, name: str) -> Corpus:
-        """Load a corpus by name or path; options that its format has no use for are an error."""
+    def corpus(
+        self,
+        name: str | list[str],
+        quiet: bool = True,
+        check: Callable[[Corpus], None] | None = None,
+    ) -> Corpus:
+        """Load a corpus by name or paths, and say what was understood.
+
+        Options that its format has no use for are an error; so is what ``check`` raises for, of
+        which nothing else is said.
+        """
+        found = self._load(name)
+        left_out = self.unlabelled == "skip" and not found.is_labelled.all()
+        wanted = found.labelled() if left_out else found
+        if check is not None:
+            check(wanted)
+        if not quiet:
+            print_message(_understood(found, self.unlabelled))
+        if not quiet and (strange := placeholders(found.Y.names.tolist())):
+            print_message(f"Note: {listed(strange)} is a label here, like any other.")
+        return wanted
+
+    def _load(self, name: str | list[str]) -> Corpus:
         check_corpus(name)
         from labelkin import corpora
 
@@ -202,25 +277,49 @@ class Reading(NamedTuple):
             unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if unused is None:
                 raise
-            rule = f"must be of a table (.csv, .tsv) with a header, and {name} is none."
+            called = name if isinstance(name, str) else ", ".join(name)
+            rule = f"must be of a table (.csv, .tsv) with a header, and {called} is none."
             if unused[1] == "encoding":
-                rule = f"is for text files, and {name} has its own."
+                rule = f"is for text files, and {called} has its own."
             raise ValueError(f"{unused[1]} {rule}") from None
+
+
+def _understood(corpus: Corpus, unlabelled: str | None) -> str:
+    """Return what a corpus was taken for, in one line."""
+    n_documents, n_labels = corpus.Y.shape
+    n_without = n_documents - int(corpus.is_labelled.sum())
+    said = [counted(n_documents, "document")]
+    if n_without:
+        said.append(f"{n_without:,} without labels" + (" left out" if unlabelled == "skip" else ""))
+    said.append(f"{counted(n_labels, 'label')}: {listed(corpus.Y.names.tolist())}")
+    hint = ""
+    if n_without and unlabelled is None:
+        hint = " Those without labels count as having none; --unlabelled skip leaves them out."
+    return ", ".join([*said, *filter(None, [corpus.understood])]) + "." + hint
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of :class:`Reading` in place of its parameter ``reading``."""
+    return _with_reading(command, Reading._fields)
+
+
+def reads_documents(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command those of :class:`Reading` that are not of whole corpora."""
+    return _with_reading(command, ("columns", "separator", "delimiter", "encoding"))
+
+
+def _with_reading(command: Callable[..., None], fields: Sequence[str]) -> Callable[..., None]:
     own = signature(command, eval_str=True)
     hints = get_type_hints(Reading, include_extras=True)
 
     @wraps(command)
     def called(**given: Any) -> None:
-        reading = Reading(**{name: given.pop(name) for name in Reading._fields})
+        reading = Reading(**{name: given.pop(name) for name in fields})
         command(**given, reading=reading)
 
     named = Parameter.KEYWORD_ONLY
     parameters = [p.replace(kind=named) for p in own.parameters.values() if p.name != "reading"]
-    for name in Reading._fields:
+    for name in fields:
         parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
@@ -246,6 +345,30 @@ def load_model(path: Path, trusted: list[str] | None) -> FittedModel:
     return fitted_model(load(path, trusted=trusted or ()), str(path))
 
 
+def label_names(model: FittedModel, language: str | None) -> LabelNames:
+    """Return the labels of a model as people read them; a language it has not is an error."""
+    return _in_language(model.names, language)
+
+
+def vocabulary_names(labels: Sequence[Any], model: Any, language: str | None) -> LabelNames:
+    """Return the same for whatever model a file holds, also one without labels."""
+    from labelkin.vocabulary import LabelNames, vocabulary_of
+
+    return _in_language(LabelNames(labels, vocabulary_of(model)), language)
+
+
+def _in_language(names: LabelNames, language: str | None) -> LabelNames:
+    if language is None:
+        return names
+    if names.vocabulary is None:
+        raise ValueError(
+            "--label-language is of the names in a vocabulary, and the model has none. Train it "
+            "with --vocab."
+        )
+    names.vocabulary.shown_in(language)  # says which there are
+    return names
+
+
 def check_model(path: Path) -> None:
     """Raise for a model file that is not there."""
     if not path.exists():
@@ -255,11 +378,12 @@ def check_model(path: Path) -> None:
         )
 
 
-def check_corpus(name: str) -> None:
+def check_corpus(names: str | list[str]) -> None:
     """Raise for what is neither a known corpus nor a path that is there."""
     from labelkin.corpora.known import check_there
 
-    check_there(name)
+    for name in [names] if isinstance(names, str) else names:
+        check_there(name)
 
 
 def check_input(path: Path | None) -> None:
@@ -268,14 +392,22 @@ def check_input(path: Path | None) -> None:
         raise FileNotFoundError(f"{path}: No such file, there is none in {path.absolute().parent}.")
 
 
-def check_out(out: Path, source: str | Path) -> None:
+def check_vocabulary(vocab: str | None) -> None:
+    """Raise for a vocabulary that is neither a file nor comes with the package."""
+    if vocab is not None:
+        from labelkin.vocabulary.files import PACKAGED
+
+        check_input(None if vocab in PACKAGED else Path(vocab))
+
+
+def check_out(out: Path, *sources: str | Path) -> None:
     """Raise for a place that cannot be written: a folder, in a folder that is not, the input."""
     if out.is_dir():
         raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
     if not out.parent.is_dir():
         raise ValueError(f"--out must be in a folder that exists, and {out.parent} does not.")
     check_ordinary(out)
-    if out.exists() and Path(source).exists() and out.samefile(source):
+    if any(out.exists() and Path(one).exists() and out.samefile(one) for one in sources):
         raise ValueError(f"--out must be another file than the input, got {out}. Name a new file.")
 
 
@@ -285,8 +417,8 @@ def check_new(out: Path, way_out: str = "Delete it or name another.") -> None:
         raise ValueError(f"--out must be a new file, and {out} exists. {way_out}")
 
 
-def check_model_target(out: Path) -> None:
-    """Raise for a file that exists and is no model."""
+def check_model_target(out: Path, replace: bool) -> None:
+    """Raise for a file that exists and is no model, or one that is not to be replaced."""
     if not out.is_file():
         return
     with out.open("rb") as file:
@@ -295,3 +427,5 @@ def check_model_target(out: Path) -> None:
                 f"--out must be a new file or an older model, and {out} exists and is no labelkin "
                 "model file. Delete it or name another."
             )
+    if not replace:
+        check_new(out, "--replace overwrites it; else delete it or name another.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,29 +12,50 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message, progress_bars, resumable
+from labelkin.cli.printing import counted, print_message, progress_bars, resumable
 
 if TYPE_CHECKING:
-    from labelkin.prediction import Answer, Layout, Output
+    from labelkin.corpora.document_files import DocumentFiles
+    from labelkin.corpora.documents import Document, Documents
+    from labelkin.prediction import Answer
 
 
+@options.reads_documents
 def predict(
     model: options.ModelFile,
     input: Annotated[
-        str,
+        list[str],
         typer.Argument(
-            metavar="INPUT",
-            help="JSON lines, CSV or TSV with a column of texts, a text file with a document per "
-            "line, a folder of .txt files, or - for stdin.",
+            metavar="INPUT...",
+            help="JSON, JSON lines, CSV or TSV with a column of texts, text files with a document "
+            "per line, folders of .txt files, or - for stdin.",
         ),
     ],
+    reading: options.Reading,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new file; stdout if not named.")
+    ] = None,
+    out_folder: Annotated[
+        Path | None,
+        typer.Option(help="In place of --out: a file ID.tsv for each document, label and score."),
     ] = None,
     format: Annotated[
         Literal["jsonl", "csv", "tsv"] | None,
         typer.Option(help="Of the answers; by the ending of --out, else jsonl."),
     ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(min=1, help="The N most probable labels, whatever the model's thresholds."),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="All labels this probable, in place of the model's thresholds."
+        ),
+    ] = None,
+    at_least: Annotated[
+        int, typer.Option(min=0, help="Labels at least; the most probable fill up.")
+    ] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many labels each.")] = None,
     all_scores: Annotated[
         bool, typer.Option("--all-scores", help="Write the probability of every label.")
@@ -43,116 +64,232 @@ def predict(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on after the last answer in --out.")
     ] = False,
+    replace: options.Replace = False,
     input_format: Annotated[
-        Literal["jsonl", "csv", "tsv", "text"] | None,
+        Literal["jsonl", "json", "csv", "tsv", "text"] | None,
         typer.Option(help="Of the documents; by the ending of the file if not named."),
     ] = None,
-    columns: options.Columns = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    label_language: options.LabelLanguage = None,
     dask: options.Dask = None,
     trusted: options.Trusted = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Label many documents; answers come in their order, one line each.
+    """Label many documents; answers come in their order, one line each, or one file each.
 
-    A document without an id is known by its number. The answers go to the disk batch by batch: if
-    the work is stopped, the same command with --resume goes on, without a gap or a repetition.
+    The model's thresholds decide, unless --top or --threshold do. A document without an id is known
+    by its number. The answers go to the disk batch by batch: if the work is stopped, the same
+    command with --resume goes on, without a gap or a repetition.
+
+    A model with a vocabulary writes the names of labels beside them, in --label-language.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
+
+    Example:  labelkin predict news.labelkin texts/ --top 10 --threshold 0.1 --out-folder labels
 
     Example:  cat texts.txt | labelkin predict news.labelkin - --format csv > labels.csv
     """
     options.check_model(model)
-    options.check_input(None if input == "-" else Path(input))
-    if out is None and resume:
-        raise ValueError("--resume goes on with a file: name it by --out.")
-    if out is not None:
-        options.check_out(out, input)
-        if not resume:
-            options.check_new(out, "--resume goes on with it; else delete it or name another.")
-    from labelkin.corpora.documents import ENDINGS, Documents
-
-    name = "stdin" if input == "-" else input
-    documents = iter(
-        Documents(
-            sys.stdin.buffer if input == "-" else input,
-            input_format,
-            columns=options.read_columns(columns or []),
-            delimiter=delimiter,
-            encoding=encoding or "utf-8",
-            name=name if input == "-" else "",
-        )
-    )
+    for one in input:
+        options.check_input(None if one == "-" else Path(one))
+    _check_outputs(input, out, out_folder, resume=resume, replace=replace, all_scores=all_scores)
+    source = _documents(input, input_format, reading)
+    documents = iter(source)
     first = next(documents, None)
     if first is None:
+        name = "stdin" if input == ["-"] else ", ".join(input)
         raise ValueError(f"{name} must have documents, and has none.")
     from labelkin import prediction
 
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
-    kind = format or (ENDINGS.get(out.suffix.lower(), "jsonl") if out else "jsonl")
-    layout = prediction.make_layout(kind, fitted.labels.tolist(), all_scores)
-    chosen: dict[str, object] = {"--format": kind, "--limit": limit, "--all-scores": all_scores}
-    chosen |= {"--columns": columns, "--delimiter": delimiter}
+    names = options.label_names(fitted, label_language)
+    allowed = names.allowed(include or (), exclude or ())
+    labels, shown = (
+        [every[j] for j in allowed.nonzero()[0]]
+        for every in (names.labels, names.all(label_language))
+    )
+    called = None if names.vocabulary is None else shown
+    kind = format or (_kind_of(out) if out else "jsonl")
+    layout = prediction.make_layout(kind, labels, all_scores, called)
+    chosen: dict[str, Any] = {
+        **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
+        **{"--top": top, "--threshold": threshold, "--at-least": at_least or None},
+        **{"--columns": reading.columns, "--delimiter": reading.delimiter},
+        **{"--include": include, "--exclude": exclude, "--label-language": label_language},
+    }
     begun = prediction.ResumeNote.of(model, chosen)
-    rest = chain([first], documents)
-    if out is not None and resume:
-        begun.check(out)
+    rest: Iterator[Document] = chain([first], documents)
+    if out_folder is not None and resume:
+        rest = (one for one in rest if not _file_of(one.name, out_folder).exists())
+    target = out_folder or out
+    if target is not None and resume:
+        begun.check(target)
+    if out is not None and replace:
+        out.unlink(missing_ok=True)
     to_stdout = prediction.Output(sys.stdout.buffer, durable=False)
     with (
-        resumable(" with --resume" if out else None),
+        resumable(None if target is None else " with --resume"),
         options.cluster(dask) as engine,
         prediction.Output.to_file(out, resume=resume) if out else to_stdout as output,
     ):
-        batches = prediction.answer_batches(fitted, rest, batch=batch, limit=limit, engine=engine)
+        batches = prediction.answer_batches(
+            fitted,
+            rest,
+            batch=batch,
+            choice=prediction.Choice(top, threshold, at_least, limit),
+            allowed=None if allowed.all() else allowed,
+            engine=engine,
+        )
+        if out_folder is not None:
+            out_folder.mkdir(exist_ok=True)
+        n_answered = 0 if out_folder is None else sum(1 for _ in out_folder.glob("*.tsv"))
         is_begun = out is not None and out.stat().st_size > 0
-        n_answered = 0
         if out is not None and is_begun:
             n_answered = prediction.skip_answered(out, layout, rest)
             print_message(f"{n_answered:,} documents have answers; going on.", quiet)
-        if out is not None:
-            begun.write(out)
-        if not is_begun:
+        if target is not None:
+            begun.write(target)
+        if out_folder is None and not is_begun:
             output.write(layout.header)
-        is_shown = not quiet and sys.stderr.isatty()
-        total = _count_documents(input) if is_shown else None
-        _write(output, layout, batches, quiet, None if total is None else total - n_answered)
+        write = (
+            _into_folder(out_folder, labels, called)
+            if out_folder is not None
+            else lambda answers: output.write("".join(map(layout.line, answers)))
+        )
+        _write(write, batches, quiet, input, n_answered)
+    if target is not None:
+        begun.remove(target)
+    if understood := str(source.understood):
+        print_message(f"{understood}.", quiet)
+
+
+def _check_outputs(
+    input: list[str],
+    out: Path | None,
+    out_folder: Path | None,
+    *,
+    resume: bool,
+    replace: bool,
+    all_scores: bool,
+) -> None:
+    """Raise for places that answers cannot go to, and for options that exclude each other."""
+    if out is not None and out_folder is not None:
+        raise ValueError("Answers go to --out or to --out-folder, got both. Name one.")
+    if out is None and out_folder is None and (resume or replace):
+        which = "--resume goes on with" if resume else "--replace overwrites"
+        raise ValueError(f"{which} a file: name it by --out.")
+    if out_folder is not None and (all_scores or replace):
+        which = "--all-scores" if all_scores else "--replace"
+        raise ValueError(f"{which} is for one file with all answers: name it by --out.")
+    if resume and replace:
+        raise ValueError("--resume goes on with --out, and --replace begins anew. Give one.")
     if out is not None:
-        begun.remove(out)
+        options.check_out(out, *input)
+        if not (resume or replace):
+            way_out = "--resume goes on with it, --replace overwrites it; else name another."
+            options.check_new(out, way_out)
+    if out_folder is not None:
+        if not out_folder.parent.is_dir():
+            raise ValueError(f"--out-folder must be in a folder that exists, got {out_folder}.")
+        if out_folder.exists() and not resume:
+            raise ValueError(
+                f"--out-folder must be a new folder, and {out_folder} exists. --resume goes on "
+                "with it; else delete it or name another."
+            )
 
 
-def _count_documents(source: str) -> int | None:
+def _count_documents(sources: list[str]) -> int | None:
     """Return about how many documents there are, if a glance says so: a line or a file for each."""
-    path = Path(source)
-    if path.is_dir():
-        return sum(1 for _ in path.glob("*.txt"))
-    if not path.is_file() or path.suffix.lower() in (".gz", ".bz2", ".xz"):
-        return None
-    with path.open("rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    total = 0
+    for path in map(Path, sources):
+        if path.is_dir():
+            total += sum(1 for _ in path.glob("*.txt"))
+        elif not path.is_file() or path.suffix.lower() in (".json", ".gz", ".bz2", ".xz"):
+            return None
+        else:
+            with path.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    total += chunk.count(b"\n")
+    return total or None
+
+
+def _documents(
+    input: list[str], format: Any, reading: options.Reading
+) -> Documents | DocumentFiles:
+    from labelkin.corpora.document_files import DocumentFiles
+    from labelkin.corpora.documents import Documents
+
+    if "-" not in input:
+        return DocumentFiles(input, format=format, **reading.named())
+    if len(input) > 1:
+        raise ValueError(f"stdin (-) is read alone, got {', '.join(input)}.")
+    return Documents(sys.stdin.buffer, format, name="stdin", **reading.named())
+
+
+def _kind_of(out: Path) -> str:
+    """Return the format of answers, by the ending of their file; JSON is a line per answer."""
+    from labelkin.prediction.output import LAYOUTS
+
+    ending = out.suffix.lower().removeprefix(".")
+    return ending if ending in LAYOUTS else "jsonl"
+
+
+def _file_of(name: str | int, folder: Path) -> Path:
+    from labelkin.prediction import file_name
+
+    return folder / file_name(name)
+
+
+def _into_folder(
+    folder: Path, labels: list[str], names: list[str] | None
+) -> Callable[[list[Answer]], None]:
+    """Return what writes the labels of each document to a file of its own."""
+    from labelkin.files import write_whole
+    from labelkin.prediction import document_lines
+
+    written: set[Path] = set()
+
+    def write(answers: list[Answer]) -> None:
+        for answer in answers:
+            file = _file_of(answer.id, folder)
+            if file in written:
+                raise ValueError(
+                    f"Documents must have ids of their own for a file each, got {answer.id!r} "
+                    "again. Use --out."
+                )
+            written.add(file)
+            write_whole(file, document_lines(answer, labels, names))
+
+    return write
 
 
 def _write(
-    output: Output,
-    layout: Layout,
+    write: Callable[[list[Answer]], None],
     batches: Iterator[list[Answer]],
     quiet: bool,
-    total: int | None = None,
+    sources: list[str],
+    n_answered: int,
 ) -> None:
     """Write answers batch by batch; a terminal shows how many there are, and the time left."""
     from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-    start, n_documents = time.perf_counter(), 0
+    start, n_documents, n_empty = time.perf_counter(), 0, 0
     columns: tuple[Any, ...] = ("{task.completed:,.0f} documents", TimeElapsedColumn())
+    is_shown = not quiet and sys.stderr.isatty()
+    total = _count_documents(sources) if is_shown else None
     if total is not None:
+        total = max(total - n_answered, 0)
         left = ("of about {task.total:,.0f},", TimeRemainingColumn(), "left")
         columns = (columns[0], *left)
-    with progress_bars(*columns, shown=not quiet and sys.stderr.isatty()) as bar:
+    with progress_bars(*columns, shown=is_shown) as bar:
         task = bar.add_task("", total=total)
         for answers in batches:
-            output.write("".join(map(layout.line, answers)))
+            write(answers)
             n_documents += len(answers)
+            n_empty += sum(not len(answer.given) for answer in answers)
             bar.update(task, completed=n_documents)
     seconds = time.perf_counter() - start
-    print_message(f"{n_documents:,} documents in {seconds:.1f} s.", quiet)
+    without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
+    print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)

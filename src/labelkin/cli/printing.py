@@ -174,8 +174,10 @@ def print_table(
         typer.echo(line.rstrip())
 
 
-def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
-    """Print the cross-validated scores of the content alone and of the model."""
+def print_scores(
+    scores: dict[str, dict[str, float | None]], title: str = "cross-validated"
+) -> None:
+    """Print scores of the content alone and of the model, and what they are of."""
     systems = {"content": "content alone", "model": "with other labels"}
     words = dict(WORDS)
     if any("candidate_recall" in found for found in scores.values()):
@@ -183,11 +185,14 @@ def print_scores(scores: dict[str, dict[str, float | None]]) -> None:
     rows = [
         [
             systems.get(system, system),
-            *("–" if (x := found.get(name)) is None else f"{x:.4f}" for name in words),
+            *(
+                "–" if (x := found.get(name)) is None or math.isnan(x) else f"{x:.4f}"
+                for name in words
+            ),
         ]
         for system, found in scores.items()
     ]
-    print_table(["cross-validated", *words.values()], rows)
+    print_table([title, *words.values()], rows)
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
@@ -206,6 +211,17 @@ def listed(names: Iterable[Any], most: int = 8) -> str:
     """
     texts = [repr(str(name)) for name in names]
     return ", ".join(texts[:most]) + (" …" if len(texts) > most else "")
+
+
+def counted(number: float, what: str) -> str:
+    """Write how many there are.
+
+    Examples
+    --------
+    >>> counted(1, "label"), counted(2500, "document")
+    ('1 label', '2,500 documents')
+    """
+    return f"{number:,.0f} {what}{'' if number == 1 else 's'}"
 
 
 def size_text(n_bytes: int) -> str:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_message, watching
+from labelkin.cli.printing import counted, print_message, watching
 
 if TYPE_CHECKING:
-    from labelkin.cli.score_files import Scores
+    from labelkin.cli.score_files import Labelled, Scores
+    from labelkin.label_matrix import LabelMatrix
     from labelkin.method.rescorer import LabelRescorer
+    from labelkin.metrics import Evaluation
 
 
 def rescore(
@@ -34,15 +38,24 @@ def rescore(
     scale: Annotated[
         Literal["probability", "log_odds"], typer.Option(help="What the scores are.")
     ] = "probability",
-    evidence_weight: options.EvidenceWeight = "1",
+    evidence_weight: options.EvidenceWeight = "auto",
     out_of_fold: Annotated[
         Path | None,
         typer.Option(
-            help="Scores of the training documents, made without them; auto learns from them.",
+            help="Scores of the training documents, made without them; auto learns from them. "
+            "Without them auto is cautious.",
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels of the scored documents, as --train: then before and after are printed; "
+            "matched by id, else by order. If not named, those of --train that are scored."
         ),
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
+    replace: options.Replace = False,
     dask: options.Dask = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -53,39 +66,33 @@ def rescore(
 
     Example:  labelkin rescore scores.csv --train train.jsonl --out better.csv
 
-    Example:  labelkin rescore scores.npz --train labels.npz --evidence-weight auto --out-of-fold
-    training-scores.npz --out better.npz
+    Example:  labelkin rescore scores.npz --train labels.npz --out-of-fold training-scores.npz
+    --out better.npz
     """
     options.check_input(scores)
     options.check_input(out_of_fold)
     options.check_corpus(train)
     if out is not None:
         options.check_out(out, scores)
-        options.check_new(out)
+        if not replace:
+            options.check_new(out, "--replace overwrites it; else delete it or name another.")
+    if truth is not None:
+        options.check_corpus(truth)
     weight = options.read_evidence_weight(evidence_weight)
-    if weight == "auto" and out_of_fold is None:
-        raise ValueError(
-            "--evidence-weight auto learns from scores of the training documents: name them by "
-            "--out-of-fold."
-        )
-    import numpy as np
-
     from labelkin.cli import score_files
     from labelkin.distributed import using
     from labelkin.files import replacing
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
-    kind = (out or scores).suffix.lower()
-    if out is None and kind in (".npy", ".npz"):  # no text for a terminal
-        kind = ".csv"
-    truth = score_files.read_training_labels(train)
-    names = [str(name) for name in truth.names.tolist()]
+    labelled = score_files.read_labelled(train)
+    learned = labelled.labels.rows(labelled.train)
+    names = [str(name) for name in learned.names.tolist()]
     missing = 0.0 if scale == "probability" else None
     blocks = score_files.score_blocks(scores, names, missing)
     given = next(blocks)  # what it says of labels holds for all
     if given.names is not None:
-        truth = score_files.labels_in_order(truth, given.names, "Scores and training labels")
+        learned = score_files.labels_in_order(learned, given.names, "Scores and training labels")
         left_out = set(names).difference(given.names)
         if left_out:
             print_message(
@@ -95,23 +102,137 @@ def rescore(
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
     rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
-    with watching(quiet):
-        rescorer.fit(truth, scores=None if unseen is None else _in_order(unseen, given))
-    shared = {"rescorer": rescorer, "absent": 0.0 if scale == "probability" else -np.inf}
+    with watching(quiet), warnings.catch_warnings(action="ignore", category=UserWarning):
+        # What it warns of is said below, as options.
+        rescorer.fit(learned, scores=None if unseen is None else _in_order(unseen, given))
+    known = labelled if truth is None else score_files.read_labelled(truth)
+    compared = _Comparison(None if quiet else known, given.names, by_order=truth is not None)
     with (
         options.cluster(dask) as cluster,
         using(cluster) as engine,
         nullcontext(sys.stdout.buffer) if out is None else replacing(out) as file,
     ):
-        better = engine.map(_rescored, chain([given], blocks), **shared)
+        with_known = ((one, compared.known(one)) for one in chain([given], blocks))
+        better = compared.added(engine.map(_rescored, with_known, rescorer=rescorer, scale=scale))
+        kind = _kind(out or scores, is_text=out is None)
         n_documents, n_labels = score_files.write_blocks(file, better, kind)
+        if said := compared.said():
+            print_message(said)
         file.flush()
-    print_message(f"{n_documents:,} documents, {n_labels:,} labels.", quiet)
+    print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
+    if weight == "auto" and unseen is None:
+        caution = f"predicted labels count cautiously, {rescorer.evidence_weight_:g}"
+        named = "--evidence-weight names another weight"
+        print_message(f"Without --out-of-fold {caution}; {named}.", quiet)
 
 
-def _rescored(scores: Scores, rescorer: LabelRescorer, absent: float) -> Scores:
-    """Return better scores of some documents; ``absent`` is that of labels that are not stored."""
-    return replace(scores, values=rescorer.rescore(scores.values), absent=absent)
+def _kind(like: Path, *, is_text: bool) -> str:
+    """Return the ending that says how scores are written; a terminal gets a table, no arrays."""
+    kind = like.suffix.lower()
+    return ".csv" if is_text and kind in (".npy", ".npz") else kind
+
+
+class _Known(NamedTuple):
+    """Labels of some of a block's documents; whether they were found by id, else by order."""
+
+    rows: list[int]
+    labels: LabelMatrix
+    by_id: bool
+
+
+class _Judged(NamedTuple):
+    """What the scores of some documents are worth before and after."""
+
+    before: Evaluation
+    after: Evaluation
+    by_id: bool
+
+    def plus(self, more: _Judged) -> _Judged:
+        """Return the same of these documents and more."""
+        return _Judged(self.before + more.before, self.after + more.after, self.by_id)
+
+
+class _Comparison:
+    """What scores are worth before and after, added up over blocks, where labels are known.
+
+    Documents are found by their ids; if none is, and ``by_order``, all of them by their order.
+    Nothing is compared where nothing is ``labelled``.
+    """
+
+    def __init__(
+        self, labelled: Labelled | None, names: list[str] | None, *, by_order: bool
+    ) -> None:
+        from labelkin.cli.score_files import labels_in_order
+
+        # Columns that are numbers are matched by their order.
+        if labelled and names is not None and labelled.labels.names.dtype.kind not in "iu":
+            labels = labels_in_order(labelled.labels, names, "Scores and known labels")
+            labelled = dataclasses.replace(labelled, labels=labels)
+        self._labelled = labelled
+        self._by_order = by_order
+        self._n_seen = 0
+        self._totals: dict[bool, _Judged] = {}
+
+    def known(self, scores: Scores) -> _Known | None:
+        """Return what is known of the documents of the next block."""
+        if self._labelled is None:
+            return None
+        import numpy as np
+
+        rows = np.arange(self._n_seen, self._n_seen + scores.values.shape[0])
+        self._n_seen += len(rows)
+        if (found := self._labelled.of(scores)) is not None:
+            self._by_order = False
+            return _Known(*found, by_id=True)
+        if not self._by_order or self._n_seen > self._labelled.labels.shape[0]:
+            return None
+        return _Known(list(range(len(rows))), self._labelled.labels.rows(rows), by_id=False)
+
+    def added(self, rescored: Iterable[tuple[Scores, _Judged | None]]) -> Iterator[Scores]:
+        """Yield better scores, and add up what they are worth."""
+        for scores, judged in rescored:
+            if judged is not None:
+                before = self._totals.get(judged.by_id)
+                self._totals[judged.by_id] = judged if before is None else before.plus(judged)
+            yield scores
+
+    def said(self) -> str:
+        """Return what there is to say when all are scored; --truth of others is an error."""
+        n_labelled = 0 if self._labelled is None else self._labelled.labels.shape[0]
+        if self._labelled and self._by_order and self._n_seen != n_labelled:
+            raise ValueError(
+                f"--truth must have the scored documents, by id or {self._n_seen:,} of them in "
+                f"their order, got {n_labelled:,} others."
+            )
+        judged = self._totals.get(not self._by_order)
+        if judged is None:
+            return ""
+        from labelkin.report.scores import WORDS
+
+        before, after = judged.before.scores(), judged.after.scores()
+        shown = ("micro_f1", "macro_f1", "one_error")
+        moved = ", ".join(f"{WORDS[name]} {before[name]:.4f} → {after[name]:.4f}" for name in shown)
+        n_known = counted(judged.before.n_documents, "scored document")
+        hint = ""
+        if after["micro_f1"] < before["micro_f1"]:
+            hint = " The other labels do not help: --evidence-weight 0 leaves scores alone."
+        return f"{n_known} with known labels: {moved}.{hint}"
+
+
+def _rescored(
+    block: tuple[Scores, _Known | None], rescorer: LabelRescorer, scale: str
+) -> tuple[Scores, _Judged | None]:
+    """Return better scores of some documents, and what both are worth where labels are known."""
+    scores, known = block
+    absent = 0.0 if scale == "probability" else float("-inf")  # of labels that are not stored
+    better = dataclasses.replace(scores, values=rescorer.rescore(scores.values), absent=absent)
+    if known is None:
+        return better, None
+    from labelkin.metrics import evaluate
+
+    key = "probabilities" if scale == "probability" else "log_odds"
+    was, now = (evaluate(known.labels, **{key: one.values[known.rows]}) for one in (scores, better))
+    return better, _Judged(was, now, known.by_id)
 
 
 def _in_order(scores: Scores, like: Scores) -> Any:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 from typing import IO, Any
@@ -21,8 +23,7 @@ from scipy import sparse
 
 from labelkin import corpora
 from labelkin.blocks import DOCUMENTS, row_blocks
-from labelkin.corpora.documents import in_blocks, json_objects, table_rows
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
@@ -374,32 +375,76 @@ WRITERS: dict[str, Callable[[Scores], bytes]] = {
 """Writers by the ending of a file's name; what can be written can be read."""
 
 
-def read_training_labels(name: str) -> LabelMatrix:
-    """Return the label sets of training documents.
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """The label sets of documents.
+
+    Attributes
+    ----------
+    labels
+        Of all documents.
+    ids
+        Their own names; ``None`` where they have none.
+    train
+        Which of them are for training, ``(n_train,)``.
+    """
+
+    labels: LabelMatrix
+    ids: list[str] | None
+    train: NDArray[Any]
+
+    def of(self, scores: Scores) -> tuple[list[int], LabelMatrix] | None:
+        """Return which scored documents are here, by their ids, and their labels."""
+        rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in self._place]
+        if not rows or scores.ids is None:
+            return None
+        return rows, self.labels.rows(np.array([self._place[str(scores.ids[i])] for i in rows]))
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.ids or ())}
+
+
+def read_labelled(name: str) -> Labelled:
+    """Return the label sets of documents.
 
     Parameters
     ----------
     name
         A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
-        sets, in JSON lines with ``labels`` or in a table with a column ``labels``; or any corpus
-        that :func:`labelkin.corpora.load` takes. Where there is a split: its training part.
+        sets, in JSON lines or in a table with a column of labels; or any corpus that
+        :func:`labelkin.corpora.load` takes. Where there is no split all are for training.
     """
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix not in (*WRITERS, ".ndjson") or not path.exists():
         corpus = corpora.load(name)
-        return corpus.Y.rows(corpus.train)
+        return Labelled(corpus.Y, None if corpus.ids is None else corpus.names(), corpus.train)
     if suffix == ".npz":
         try:
-            return read_labels(sparse.load_npz(path))
+            return _all_train(read_labels(sparse.load_npz(path)))
         except ValueError:
             pass  # no sparse matrix: arrays with names, as scores have them
-    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
-    if suffix in (".jsonl", ".ndjson") or "labels" in [cell.strip() for cell in header]:
-        documents = corpora.Documents(path, needed=["labels"], optional=["split"])
-        return read_labels([set(d.labels or ()) for d in documents if d.split != "test"])
+    header = next(decoded_lines(path, None), "") if suffix in DELIMITERS else ""
+    if suffix in (".jsonl", ".ndjson") or _NAMES_LABELS.search(header):
+        documents = list(corpora.Documents(path, needed=["labels"], optional=["split", "id"]))
+        train = np.flatnonzero([document.split != "test" for document in documents])
+        labels = read_labels([set(document.labels or ()) for document in documents])
+        has_ids = all(document.id is not None for document in documents)
+        return Labelled(labels, [str(d.id) for d in documents] if has_ids else None, train)
     scores = read_scores(path)
-    return read_labels(scores.values, names=scores.names)
+    ids = None if scores.ids is None else [str(one) for one in scores.ids]
+    return _all_train(read_labels(scores.values, names=scores.names), ids)
+
+
+#: A header that names a column of labels, however columns are separated.
+_NAMES_LABELS = re.compile(
+    r"(?:^|[,;\t|\"])\s*(?:labels|subjects|subject_uris)\s*(?:$|[,;\t|\"])", re.IGNORECASE
+)
+
+
+def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> Labelled:
+    return Labelled(labels, ids, np.arange(labels.shape[0]))
 
 
 def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> LabelMatrix:

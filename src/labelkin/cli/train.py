@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import listed, print_message, print_pairs, print_scores, size_text, stage
+from labelkin.cli.printing import (
+    counted,
+    listed,
+    print_message,
+    print_pairs,
+    print_scores,
+    size_text,
+    stage,
+)
 from labelkin.registry import names
+
+if TYPE_CHECKING:
+    from labelkin.corpora import Corpus
+    from labelkin.vocabulary import Vocabulary
 
 #: Metrics that thresholds can be chosen for, as labelkin.thresholds.rule_for knows them.
 METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
@@ -17,7 +29,7 @@ METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
 
 @options.reads_corpus
 def train(
-    corpus: options.CorpusName,
+    corpus: options.CorpusNames,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     reading: options.Reading,
     content: options.Content = "svm",
@@ -38,6 +50,8 @@ def train(
     at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
     at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
     rules: options.RulesFile = None,
+    vocab: options.Vocab = None,
+    label_language: options.LabelLanguage = None,
     stem: options.Stem = True,
     language: options.Language = "english",
     stop_words: options.StopWords = "auto",
@@ -51,6 +65,7 @@ def train(
     all_documents: Annotated[
         bool, typer.Option("--all", help="Learn from test documents, too.")
     ] = False,
+    replace: options.Replace = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a model on a corpus and write it to a file.
@@ -58,18 +73,22 @@ def train(
     Ends with scores of documents that were left out of training in turn (cross-validation), of the
     content alone and with the other labels. The file holds everything from text to labels.
 
-    In CSV and TSV a header names the columns text and labels, maybe id and split, and ';' stands
-    between the labels of a document, unless options say otherwise.
+    In CSV and TSV a header names the columns. What is not named by options is found out: which
+    columns have texts, labels and ids, what separates them, and the encoding; one line says it.
+    Test documents are kept aside, and scored at the end.
 
     Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro_f1
 
     Example:  labelkin train news.csv -o news.labelkin --columns text=body --content naive_bayes
+
+    Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
     options.check_corpus(corpus)
     options.check_input(rules)
+    options.check_vocabulary(vocab)
     options.check_input(journal)
-    options.check_out(out, corpus)
-    options.check_model_target(out)
+    options.check_out(out, *corpus)
+    options.check_model_target(out, replace)
     weight = options.read_evidence_weight(evidence_weight)
     cut = _read_thresholds(thresholds)
     if at_most is not None and at_most < at_least:
@@ -80,16 +99,26 @@ def train(
         "stem": stem,
         "min_documents": min_documents,
     }
-    with stage(f"reading {corpus}", quiet):
-        loaded = reading.corpus(corpus)
-    from labelkin.cli import training
+    with stage(f"reading {', '.join(corpus)}", quiet):
+        loaded = reading.corpus(corpus, quiet)
+    if len(loaded.test) and not all_documents:
+        aside = f"{counted(len(loaded.test), 'test document')} kept aside and scored at the end"
+        print_message(f"{aside}; --all learns from them, too.", quiet)
+    from labelkin.cli import training, vocabularies
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.registry import part_class
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule
+    from labelkin.vocabulary import LabelNames
 
     documents = training.training_documents(loaded, all_documents, journal, quiet)
-    label_names = documents.labels.names.tolist()
+    concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
+    label_sets = vocabularies.current_labels(documents.labels, concepts)
+    n_merged = documents.labels.shape[1] - label_sets.shape[1]
+    documents = documents._replace(labels=label_sets)
+    label_names = label_sets.names.tolist()
+    shown = LabelNames(label_names, concepts)
+    vocabularies.print_matches(shown, vocab or loaded.name, n_merged, quiet)
     rule = as_rule(cut, "log_odds")
     limited = at_least > 0 or at_most is not None
     classifier = LabelDependenceClassifier(
@@ -98,15 +127,17 @@ def train(
         variant,
         weight,
         LabelLimits(rule, at_least, at_most) if limited else rule,
-        None if rules is None else training.rules_between(label_names, rules, quiet),
+        None if rules is None else vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )
     steps = training.make_steps(loaded, content, words)
     size = {"documents": documents.labels.shape[0], "labels": len(label_names)}
-    sizes = ", ".join(f"{number:,} {name}" for name, number in size.items())
-    print_message(f"{sizes}: {listed(label_names)}.", quiet)
+    sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
+    print_message(f"learning from {', '.join(sizes)}: {listed(shown.all())}.", quiet)
     model, scores = training.train_model(documents, steps, classifier, quiet)
+    if concepts is not None:
+        classifier.concepts_ = concepts
     summary = {
         "corpus": loaded.name,
         "source": loaded.source,
@@ -122,12 +153,34 @@ def train(
             **({} if top is None else {"top": str(top)}),
             "part": "all" if all_documents else "train",
         },
+        **({} if concepts is None else {"vocabulary": concepts.name}),
         **({} if documents.journal is None else {"journal": documents.journal}),
         "cross_validated": scores,
     }
     save(model, out, summary=summary)
     print_scores(scores)
+    if len(loaded.test) and not all_documents:
+        _print_test_scores(model, loaded, concepts)
+    beside = out.with_suffix(".journal.sqlite")
+    if journal is None and beside.exists():
+        print_message(
+            f"Note: {beside} is beside it and will be learned from when the model is served; "
+            "--journal learns its words, too."
+        )
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:
+    """Print how good the model is on documents that it has not seen, nor chosen anything by."""
+    from labelkin.cli.models import judge, part_of
+    from labelkin.prediction import fitted_model
+    from labelkin.report.scores import METRICS as SHOWN
+
+    documents, labels = part_of(corpus, "test", concepts)
+    found = judge(fitted_model(model, "The model"), documents, labels).scores()
+    title = counted(len(corpus.test), "test document")
+    typer.echo("")
+    print_scores({"model": {name: found[name] for name in SHOWN}}, title)
 
 
 def _read_thresholds(text: str | None) -> float | str | None:

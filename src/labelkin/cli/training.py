@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
-from labelkin.cli.printing import duration_text, listed, print_message, stage, watching
+from labelkin.cli.printing import duration_text, print_message, stage, watching
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
@@ -24,7 +24,6 @@ from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
 from labelkin.report.scores import METRICS
-from labelkin.rules import Rules, read_relations, read_skos
 from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
@@ -93,23 +92,6 @@ def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:
         return corrected
     nowhere = sparse.csr_array((len(sets), len(new)))
     return replace(corrected, unknown=sparse.csr_array(sparse.hstack([corpus.Y.unknown, nowhere])))
-
-
-def rules_between(names: list[Any], path: Path, quiet: bool) -> Rules:
-    """Return what a table or a SKOS vocabulary says about these labels."""
-    is_table = path.suffix.lower() in (".csv", ".tsv")
-    found = read_relations(path) if is_table else read_skos(path).rules
-    rules = found.only(names)
-    print_message(
-        f"{len(rules)} rules about labels of the corpus, of {len(found)} in {path}.", quiet
-    )
-    here = set(names)
-    unknown = [label for label in found.labels if label not in here]
-    if unknown:
-        print_message(
-            f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet
-        )
-    return rules
 
 
 def make_content(name: str, features: str, random_state: int, top: int | None = None) -> Any:

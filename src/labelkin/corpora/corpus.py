@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, Literal
 
@@ -42,6 +42,10 @@ class Corpus:
         The documents' own names, ``(n_documents,)``, where they have any.
     terms : ndarray, optional
         Names of the features, ``(n_features,)``, where they have any.
+    label_names : mapping of str to str
+        What people call the labels, where the corpus says it: URI → name.
+    understood : str, default ""
+        What was found out about the file when it was read, such as its separators.
 
     Examples
     --------
@@ -63,6 +67,26 @@ class Corpus:
     features: Features = "text"
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
+    label_names: Mapping[str, str] = field(default_factory=dict)
+    understood: str = ""
+
+    @property
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Whether each document has a label, ``(n_documents,)``."""
+        return np.asarray(np.diff(self.Y.positive.indptr) > 0)
+
+    def labelled(self) -> Corpus:
+        """Return the corpus without the documents that have no label."""
+        rows = np.flatnonzero(self.is_labelled)
+        place = np.cumsum(self.is_labelled) - 1
+        return replace(
+            self,
+            documents=self.documents[rows],
+            Y=self.Y.rows(rows),
+            train=place[self.train[self.is_labelled[self.train]]],
+            test=place[self.test[self.is_labelled[self.test]]],
+            ids=None if self.ids is None else self.ids[rows],
+        )
 
     def names(self) -> list[str]:
         """Return what the documents are called: their ids, or their numbers from 1."""

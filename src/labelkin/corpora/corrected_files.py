@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from labelkin.corpora.corrections import Corrections
+from labelkin.corpora.dialect import SEPARATOR, find_name
 from labelkin.corpora.documents import Document, Documents, Format
 from labelkin.corpora.lines import decoded_lines
 from labelkin.files import names_to_disk, replacing, write_whole
@@ -49,10 +50,12 @@ def write_corrected(
     if format == "folder":
         _write_folder(documents, source, out, corrections)
         return
+    documents = documents.settled()
+    encoding = documents.encoding or "utf-8"
     lines = _corrected_lines(documents, format, corrections)
     has_mark = next(decoded_lines(source, "latin-1"), "").startswith("ï»¿")
-    utf8 = codecs.lookup(documents.encoding).name == "utf-8"
-    encoding = "utf-8-sig" if utf8 and has_mark else documents.encoding
+    if codecs.lookup(encoding).name == "utf-8" and has_mark:
+        encoding = "utf-8-sig"
     encoder = codecs.getincrementalencoder(encoding)()
     pack = _PACK.get(out.suffix.lower())
     with replacing(out) as file, pack(file, "wb") if pack else nullcontext(file) as packed:
@@ -107,12 +110,13 @@ class _JsonLine:
     """Puts other labels into a JSON line."""
 
     def __init__(self, documents: Documents, format: Format) -> None:
-        self._key = documents.columns.get("labels", "labels")
+        self._key = documents.columns.get("labels")
 
     def __call__(self, piece: str, labels: Sequence[str] | None) -> str:
         if labels is None:
             return piece
         start, end = self._span(piece)
+        labels = _spelled_objects(json.loads(piece[start:end]), labels)
         compact = '":' in piece and '": ' not in piece
         text = json.dumps(
             labels, ensure_ascii=piece.isascii(), separators=(",", ":") if compact else None
@@ -121,15 +125,25 @@ class _JsonLine:
 
     def _span(self, piece: str) -> tuple[int, int]:
         """Return where the value of the key stands; of a key that is there again, the last."""
+        wanted = self._key or find_name("labels", json.loads(piece))
         place, span = piece.index("{"), (0, 0)
         while piece[place] in "{,":
             key, place = _DECODER.raw_decode(piece, _skip(piece, place + 1))
             start = _skip(piece, _skip(piece, place) + 1)
             _, end = _DECODER.raw_decode(piece, start)
-            if key == self._key:
+            if key == wanted:
                 span = (start, end)
             place = _skip(piece, end)
         return span
+
+
+def _spelled_objects(before: Sequence[Any], labels: Sequence[str]) -> list[Any]:
+    """Return labels spelled as they were; new ones among objects are objects, too."""
+    spelled = {(x.get("uri") or x.get("label")): x for x in before if isinstance(x, dict)}
+    if not spelled:
+        return list(labels)
+    key = "uri" if any("uri" in x for x in spelled.values()) else "label"
+    return [spelled.get(label, {key: label}) for label in labels]
 
 
 def _skip(text: str, place: int) -> int:
@@ -145,7 +159,7 @@ class _TableRow:
         self._uris = format == "annif_csv"
         preset = "subject_uris" if self._uris else "labels"
         self._name = documents.columns.get("labels", preset)
-        self._separator = documents.separator
+        self._separator = documents.separator or SEPARATOR
         self._column: int | None = None
 
     def __call__(self, piece: str, labels: Sequence[str] | None) -> str:
@@ -238,7 +252,7 @@ def _write_folder(documents: Documents, source: Path, out: Path, corrections: Co
         parts = [name for name in ("train", "test") if (source / name).is_dir()]
         for name in parts or [""]:
             folder = part / name
-            lines = _LabelFiles(folder, documents.encoding)
+            lines = _LabelFiles(folder, documents.encoding or "utf-8")
             for document in replace(
                 documents, source=folder, format="folder", split=cast(Any, name or None)
             ):

@@ -9,8 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from labelkin.corpora.documents import json_objects, table_rows
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.lines import decoded_lines, json_objects, table_rows
 from labelkin.files import plain_cell
 
 Answer = Literal["change", "keep", "cannot say"]

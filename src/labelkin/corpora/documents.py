@@ -9,41 +9,55 @@ Annif's formats: https://github.com/NatLibFi/Annif/wiki/Corpus-formats. The labe
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.dialect import (
+    SEPARATOR,
+    Field,
+    Understood,
+    find_delimiter,
+    find_name,
+    find_separator,
+)
+from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
+from labelkin.corpora.values import (
+    RULES,
+    SETS,
+    Split,
+    check_id,
+    check_labels,
+    check_split,
+    check_text,
+    document_files,
+    split_uris,
+    splitting,
+    subject_files,
+    subjects_in,
+)
 
-Format = Literal["jsonl", "csv", "tsv", "text", "folder", "annif_tsv", "annif_csv"]
-Field = Literal["text", "labels", "id", "split", "accepted", "rejected"]
-Split = Literal["train", "test"]
-Item = TypeVar("Item")
+Format = Literal["jsonl", "json", "csv", "tsv", "text", "folder", "annif_tsv", "annif_csv"]
 
 FIELDS: tuple[Field, ...] = get_args(Field)
 """What can be read of a document, and what keys and columns are called by default."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 ENDINGS: dict[str, Format] = {
-    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
+    ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
 }  # fmt: skip
+TABLES: tuple[Format, ...] = ("csv", "tsv", "annif_csv")
 #: What formats without keys or columns can hold.
 _HELD: dict[Format, tuple[Field, ...]] = {
     "text": ("text",), "folder": ("text", "labels", "id"), "annif_tsv": ("text", "labels"),
 }  # fmt: skip
-_ANNIF_COLUMNS = {"labels": "subject_uris", "id": "document_id"}
-#: What a value must be, by field.
-_RULES: dict[Field, str] = {
-    "text": "the document's text", "id": "text or a whole number", "split": "'train' or 'test'",
-    **dict.fromkeys(("labels", "accepted", "rejected"), "a list of texts that are not empty"),
-}  # fmt: skip
-_URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
+#: Lines, and characters, at the beginning of a table that say how its labels are separated.
+_HEAD, _HEAD_SIZE = 2000, 1 << 20
 
 
 class _Key(NamedTuple):
@@ -74,6 +88,8 @@ class Document(NamedTuple):
         Its known labels, ``{"accepted": (…), "rejected": (…)}``, where it has any.
     split : {"train", "test"} or None
         What it is for, where the source says so.
+    label_names : mapping of str to str or None
+        Names of labels that stand beside them, as in Annif's folders.
     """
 
     number: int
@@ -83,6 +99,7 @@ class Document(NamedTuple):
     labels: tuple[str, ...] | None = None
     known: Mapping[str, tuple[str, ...]] | None = None
     split: Split | None = None
+    label_names: Mapping[str, str] | None = None
 
     @property
     def text(self) -> str:
@@ -100,7 +117,8 @@ class Documents:
     r"""The documents of a file, a folder or a stream, read again at every pass.
 
     Iterating yields one :class:`Document` after the other, in their order; memory holds only those
-    that are being read.
+    that are being read. What is not named, is found out: what keys and columns are called, what
+    separates them, and the encoding; ``understood`` says it afterwards.
 
     Parameters
     ----------
@@ -109,18 +127,21 @@ class Documents:
         ``sys.stdin.buffer``; or any iterable of lines.
     format : str, optional
         - ``"jsonl"``: a JSON object per line, ``{"id": …, "text": …, "labels": […]}``; other keys
-          and blank lines are passed over.
+          and blank lines are passed over. Labels are texts, or objects with ``uri`` and ``label``;
+          what is in an object ``metadata`` counts as if it stood outside (Annif's JSON lines).
+        - ``"json"``: one such object, or a list of them.
         - ``"csv"``, ``"tsv"``: a table whose header names columns; other columns and blank rows are
           passed over.
         - ``"text"``: a document per line, an empty one too.
         - ``"folder"``: a document per ``.txt`` file, in the order of their names, which are the
           ids; labels stand beside ``a.txt`` in ``a.tsv``, a URI in angle brackets and maybe a name
-          per line, or in ``a.key``, a name per line (Annif's full texts).
+          per line, or in ``a.key``, a name per line (Annif's full texts). A ``.json`` file is one
+          such object.
         - ``"annif_tsv"``: text, tab, URIs in angle brackets with blanks between; no header.
         - ``"annif_csv"``: columns ``text``, ``subject_uris`` and maybe ``document_id``.
 
-        ``None``: what :func:`format_of` makes of a path; JSON lines or plain lines, by the first
-        one, of anything else.
+        ``None``: what :func:`format_of` makes of a path; JSON or plain lines, by the first one, of
+        anything else.
     needed : sequence of str, default ("text",)
         What every document must have, of ``"text"``, ``"labels"``, ``"id"``, ``"split"``,
         ``"accepted"`` and ``"rejected"``.
@@ -129,29 +150,41 @@ class Documents:
     columns : mapping, default {}
         What keys or columns are called where they have other names: ``{"text": "abstract"}``. A
         column of a table that is named here must be there. Several columns of texts,
-        ``{"text": ["title", "abstract"]}``, are as many views, called so.
-    separator : str, default ";"
-        Stands between the labels in a cell of a table. Blanks around labels are cut off.
+        ``{"text": ["title", "abstract"]}``, are as many views, called so. What is not named here
+        is looked for by the usual names (``labelkin.corpora.dialect.NAMES``).
+    separator : str, optional
+        Stands between the labels in a cell of a table. Blanks around labels are cut off. ``None``:
+        ``;``, or ``|`` or a comma, if the first rows say so.
     delimiter : str, optional
-        Stands between the columns of a table; ``None``: a comma in CSV, a tab in TSV.
+        Stands between the columns of a table; ``None``: what splits the header best, a comma in CSV
+        and a tab in TSV if that is as good.
     quoted : bool, default True
         Whether cells may stand in double quotes; ``False`` takes ``"`` for a character like others.
-    encoding : str, default "utf-8"
-        Bytes that are not of it are an error that names their line and offset.
+    encoding : str, optional
+        Bytes that are not of it are an error that names their line and offset. ``None``: UTF-8, or
+        what a mark says, or Windows-1252 (:func:`labelkin.corpora.lines.decoded_lines`).
     split : {"train", "test"}, optional
         What all documents are for, where the source does not say it.
     name : str, default ""
         What messages call the source; by default the name of the file.
 
+    Attributes
+    ----------
+    understood : Understood
+        What was found out in the last pass.
+
     Examples
     --------
-    >>> lines = ["title,text,labels\n", 'Tea,"Hot, with sugar.",tea; sugar\n']
-    >>> [document] = Documents(lines, "csv", needed=("text", "labels"))
+    >>> lines = ["title;text;labels\n", 'Tea;"Hot; with sugar.";tea | sugar\n']
+    >>> documents = Documents(lines, "csv", needed=("text", "labels"))
+    >>> [document] = documents
     >>> document.text, document.labels, document.name
-    ('Hot, with sugar.', ('tea', 'sugar'), 1)
+    ('Hot; with sugar.', ('tea', 'sugar'), 1)
+    >>> print(documents.understood)
+    columns separated by semicolons, separator '|'
     >>> [document] = Documents(lines, "csv", columns={"text": ["title", "text"]})
     >>> document.texts
-    {'title': 'Tea', 'text': 'Hot, with sugar.'}
+    {'title': 'Tea', 'text': 'Hot; with sugar.'}
     """
 
     source: str | os.PathLike[str] | BinaryIO | Iterable[str]
@@ -160,12 +193,13 @@ class Documents:
     needed: Sequence[Field] = ("text",)
     optional: Sequence[Field] = ("id",)
     columns: Mapping[Field, str | Sequence[str]] = field(default_factory=dict)
-    separator: str = ";"
+    separator: str | None = None
     delimiter: str | None = None
     quoted: bool = True
-    encoding: str = "utf-8"
+    encoding: str | None = None
     split: Split | None = None
     name: str = ""
+    understood: Understood = field(default_factory=Understood, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.format is not None and self.format not in FORMATS:
@@ -176,11 +210,12 @@ class Documents:
         unknown = [key for key in self.columns if key not in FIELDS]
         if unknown:
             raise ValueError(f"columns must name {_listed(FIELDS)}, got {_listed(unknown)}.")
-        if not self.separator:
+        if self.separator == "":
             raise ValueError("separator must be at least one character, got ''.")
 
     def __iter__(self) -> Iterator[Document]:
         path, format = self._path, self.format
+        object.__setattr__(self, "understood", Understood())  # of this pass
         if path is not None and (format == "folder" or (format is None and path.is_dir())):
             self._check_held("folder")
             return self._folder(path)
@@ -188,10 +223,13 @@ class Documents:
         if format is None:
             first = list(islice(lines, 1))
             format = _format_of_lines(path, "".join(first))
+            if format == "text" and path is not None and self.delimiter is not None:
+                format = "csv"
             lines = chain(first, lines)
         self._check_held(format)
-        if format == "jsonl":
-            return self._json_lines(lines)
+        if format in ("jsonl", "json"):
+            read = json_objects if format == "jsonl" else _whole_json
+            return self._json_objects(read(lines, self._called))
         if format == "annif_tsv":
             return self._annif_lines(lines)
         return self._text_lines(lines) if format == "text" else self._table(lines, format)
@@ -199,6 +237,19 @@ class Documents:
     def blocks(self, size: int = 1000) -> Iterator[list[Document]]:
         """Yield the documents in lists of ``size``, the last one maybe shorter."""
         return in_blocks(self, size)
+
+    def settled(self) -> Documents:
+        """Read all documents once, and return them with everything named that was found out."""
+        for _ in self:
+            pass
+        found = self.understood
+        return replace(
+            self,
+            columns={**found.columns, **self.columns},
+            separator=self.separator or found.separator,
+            delimiter=self.delimiter or found.delimiter,
+            encoding=self.encoding or found.encoding,
+        )
 
     def _check_held(self, format: Format) -> None:
         without = [wanted for wanted in self.needed if wanted not in _HELD.get(format, FIELDS)]
@@ -216,42 +267,76 @@ class Documents:
     def _called(self) -> str:
         return self.name or (self._path.name if self._path else "the stream")
 
+    @property
+    def _wanted(self) -> list[Field]:
+        return list(dict.fromkeys((*self.needed, *self.optional)))
+
     def _lines(self) -> Iterator[str]:
         if self._path is not None or hasattr(self.source, "read"):
-            return decoded_lines(cast(Any, self.source), self.encoding, self._called)
+            source = cast(Any, self.source)
+            return decoded_lines(source, self.encoding, self._called, self._found_encoding)
         return iter(cast(Iterable[str], self.source))
 
-    def _keys(self, presets: Mapping[str, str]) -> list[_Key]:
+    def _found_encoding(self, encoding: str) -> None:
+        self.understood.encoding = encoding
+
+    def _keys(self, there: Sequence[str], names: Mapping[Field, Sequence[str]]) -> list[_Key]:
         """Return the keys or columns to look at: which field each is of, and which view of it."""
         keys: list[_Key] = []
-        for wanted in dict.fromkeys((*self.needed, *self.optional)):
-            named = self.columns.get(wanted, presets.get(wanted, wanted))
+        for wanted in self._wanted:
+            named = self.columns.get(wanted)
+            if named is None:
+                found = find_name(wanted, there, names.get(wanted, ()))
+                if found is not None and found != wanted:
+                    self.understood.columns[wanted] = found
+                named = found or names.get(wanted, (wanted,))[0]
             if isinstance(named, str):
                 keys.append(_Key(named, wanted, wanted))
             else:
                 keys += [_Key(name, wanted, name) for name in named]
         return keys
 
-    def _json_lines(self, lines: Iterator[str]) -> Iterator[Document]:
-        keys = self._keys({})
-        needed = {key.name for key in keys if key.field in self.needed}
-        for number, (place, found) in enumerate(json_objects(lines, self._called), start=1):
-            if not needed <= found.keys():
-                missing = [key for key in keys if key.name in needed - found.keys()]
-                rules = " and ".join(f"{key.name!r} must be {_RULES[key.field]}" for key in missing)
+    def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
+        keys_of: dict[tuple[str, ...], list[_Key]] = {}
+        for number, (place, given) in enumerate(objects, start=1):
+            metadata = given.get("metadata")
+            found = {**metadata, **given} if isinstance(metadata, dict) else given
+            there = tuple(found)
+            if there not in keys_of:
+                keys_of[there] = self._keys(there, {})
+            keys = keys_of[there]
+            missing = [key for key in keys if key.field in self.needed and key.name not in found]
+            if missing:
+                rules = " and ".join(f"{key.name!r} must be {RULES[key.field]}" for key in missing)
                 raise ValueError(
                     f"{place}: {rules}, got no {_listed(key.name for key in missing)} among the "
-                    f"keys of the JSON object, {_listed(found) or '(none)'}."
+                    f"keys of the JSON object, {_listed(given) or '(none)'}."
                 )
-            yield self._document(number, place, found, keys, _check_labels)
+            yield self._document(number, place, found, keys, check_labels)
 
     def _table(self, lines: Iterator[str], format: str) -> Iterator[Document]:
-        delimiter = self.delimiter or ("\t" if format == "tsv" else ",")
-        keys = self._keys(_ANNIF_COLUMNS if format == "annif_csv" else {})
-        rows = table_rows(lines, self._called, delimiter, quoted=self.quoted)
-        _, header = next(rows, ("", []))
-        where = self._positions([name.strip() for name in header], keys)
-        split_labels = _split_uris if format == "annif_csv" else self._split_labels
+        sets = [wanted for wanted in self._wanted if wanted in SETS]
+        head = self._head(lines, all_of=bool(sets) and self.separator is None)
+        usual = "\t" if format == "tsv" else ","
+        delimiter = self.delimiter
+        if delimiter is None:
+            named = [name for one in self.columns.values() for name in _several(one)]
+            first = next((line for line in head if line.strip()), "")
+            delimiter = find_delimiter(first, usual, named, self._wanted)
+            self.understood.delimiter = delimiter if delimiter != usual else None
+        read = {"name": self._called, "delimiter": delimiter, "quoted": self.quoted}
+        rows = table_rows(chain(head, lines), **cast(Any, read))
+        header = [name.strip() for name in next(rows, ("", []))[1]]
+        names = {"labels": ["subject_uris"]} if format == "annif_csv" else {}
+        keys = self._keys(header, cast(Any, names))
+        where = self._positions(header, keys)
+        split_labels: Callable[[str, Field, str], dict[str, str]] = split_uris
+        if format != "annif_csv":
+            columns = [where[key.name] for key in keys if key.field in sets and key.name in where]
+            separator = self.separator or self._separator(
+                table_rows(head, **cast(Any, read)), columns
+            )
+            split_labels = splitting(separator)
         for number, (place, row) in enumerate(rows, start=1):
             if len(row) != len(header):
                 raise ValueError(
@@ -260,6 +345,29 @@ class Documents:
                 )
             cells = {key: row[position] for key, position in where.items()}
             yield self._document(number, place, cells, keys, split_labels)
+
+    def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
+        """Take the first lines of a file; of a stream, which may wait, and of lines, the header."""
+        is_file = self._path.is_file() if self._path else isinstance(self.source, Sequence)
+        head: list[str] = []
+        size = 0
+        for line in islice(lines, _HEAD):
+            head.append(line)
+            size += len(line)
+            if size > _HEAD_SIZE or (line.strip() and not (all_of and is_file)):
+                break
+        return head
+
+    def _separator(self, rows: Iterator[tuple[str, list[str]]], columns: Sequence[int]) -> str:
+        """Return what stands between labels, by the first rows."""
+        cells: list[str] = []
+        try:
+            for _, row in islice(rows, 1, None):
+                cells += [row[j] for j in columns if j < len(row)]
+        except ValueError:
+            pass  # the last row is not whole here, or wrong, which is said when it is read
+        self.understood.separator = find_separator(cells, self._called)
+        return self.understood.separator or SEPARATOR
 
     def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, int]:
         """Return the position of each column that is there."""
@@ -289,31 +397,32 @@ class Documents:
         place: str,
         found: Mapping[str, Any],
         keys: Sequence[_Key],
-        read_labels: Callable[[Any, Field, str], tuple[str, ...]],
+        read_labels: Callable[[Any, Field, str], Mapping[str, str]],
     ) -> Document:
         """Check what a line or a row says of a document."""
         texts: dict[str, str] = {}
         sets: dict[str, tuple[str, ...]] = {}
+        names: dict[str, str] = {}
         ident, split = None, self.split
         for key, wanted, view in keys:
             if key not in found:
                 continue
             value = found[key]
             if wanted == "text":
-                texts[view] = _check_text(value, key, place)
+                texts[view] = check_text(value, key, place)
             elif wanted == "id":
-                ident = _check_id(value, place)
+                ident = check_id(value, place)
             elif wanted == "split":
-                split = _check_split(value, place) or split
+                split = check_split(value, place) or split
             else:
-                sets[wanted] = read_labels(value, wanted, place)
+                labels = read_labels(value, wanted, place)
+                sets[wanted] = tuple(labels)
+                names |= {label: name for label, name in labels.items() if name}
         known = None
         if "accepted" in sets or "rejected" in sets:
             known = {state: sets.get(state, ()) for state in ("accepted", "rejected")}
-        return Document(number, place, texts, ident, sets.get("labels"), known, split)
-
-    def _split_labels(self, cell: str, _wanted: str, _place: str) -> tuple[str, ...]:
-        return tuple(label for part in cell.split(self.separator) if (label := part.strip()))
+        given = sets.get("labels")
+        return Document(number, place, texts, ident, given, known, split, names or None)
 
     def _text_lines(self, lines: Iterator[str]) -> Iterator[Document]:
         called = self._called
@@ -322,7 +431,7 @@ class Documents:
             yield Document(number, place, {"text": line.rstrip("\r\n")}, split=self.split)
 
     def _annif_lines(self, lines: Iterator[str]) -> Iterator[Document]:
-        wants_labels = "labels" in (*self.needed, *self.optional)
+        wants_labels = "labels" in self._wanted
         called, n_documents = self._called, 0
         for number, line in enumerate(lines, start=1):
             if not line.strip():
@@ -334,26 +443,43 @@ class Documents:
                 raise ValueError(
                     f"{place}: a line must be a text, a tab and URIs, got no tab in {text[:60]!r}."
                 )
-            labels = _split_uris(uris, "labels", place) if wants_labels else None
+            labels = tuple(split_uris(uris, "labels", place)) if wants_labels else None
             yield Document(n_documents, place, {"text": text}, None, labels, None, self.split)
 
     def _folder(self, folder: Path) -> Iterator[Document]:
-        texts = sorted(folder.glob("*.txt"))
-        if not texts and self.split is None:
-            raise ValueError(f"{folder} must have documents, .txt files, and has none.")
-        subjects: Sequence[Path | None] = [None] * len(texts)
-        if "labels" in (*self.needed, *self.optional):
-            subjects = _subject_files(folder, texts, needed="labels" in self.needed)
-        for number, (text, file) in enumerate(zip(texts, subjects, strict=True), start=1):
-            # A document of either part may be called alike: the part is in the id.
-            ident = text.stem if self.split is None else f"{self.split}/{text.stem}"
-            content = "".join(decoded_lines(text, self.encoding))
-            labels = None if file is None else _subjects(file, self.encoding)
-            yield Document(number, text.name, {"text": content}, ident, labels, None, self.split)
+        files = document_files(folder)
+        if not files and self.split is None:
+            raise ValueError(f"{folder} must have documents, .txt or .json files, and has none.")
+        subjects: Mapping[Path, Path | None] = {}
+        if "labels" in self._wanted:
+            texts = [file for file in files if file.suffix == ".txt"]
+            subjects = subject_files(folder, texts, needed="labels" in self.needed)
+        number = 0
+        for file in files:
+            for document in self._documents_in(file, subjects.get(file)):
+                number += 1
+                ident = file.stem if document.id is None else document.id
+                # A document of either part may be called alike: the part is in the id.
+                name = ident if self.split is None else f"{self.split}/{ident}"
+                yield document._replace(number=number, id=name)
+
+    def _documents_in(self, file: Path, subjects: Path | None) -> Iterable[Document]:
+        """Return the document of a text and the labels beside it, or what is in a JSON file."""
+        if file.suffix == ".json":
+            inside = replace(self, source=file, format="json", name="")
+            object.__setattr__(inside, "understood", self.understood)
+            return inside._json_objects(_whole_json(inside._lines(), file.name))
+        content = "".join(decoded_lines(file, self.encoding, None, self._found_encoding))
+        names = None if subjects is None else subjects_in(subjects, self.encoding)
+        labels = None if names is None else tuple(names)
+        named = {label: name for label, name in (names or {}).items() if name}
+        return [
+            Document(1, file.name, {"text": content}, None, labels, None, self.split, named or None)
+        ]
 
 
 def format_of(path: Path) -> Format:
-    """Return the format of a file or folder, by its ending and, for a table, its first line.
+    """Return the format of a file or folder, by its ending and its first line.
 
     Annif's tables have URIs in angle brackets, or a column ``subject_uris``. What has no ending of
     another format is plain lines.
@@ -364,148 +490,50 @@ def format_of(path: Path) -> Format:
     return _format_of_lines(path, next(decoded_lines(path, "latin-1"), ""))
 
 
+def ending_of(path: Path) -> str:
+    """Return the ending of a file's name, ``.csv`` of ``news.CSV.gz``."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
 def _format_of_lines(path: Path | None, first: str) -> Format:
+    begin = first.lstrip()[:1]
     if path is None:
-        return "jsonl" if first.lstrip().startswith("{") else "text"
-    format = ENDINGS.get(Path(path.name.lower().removesuffix(".gz")).suffix, "text")
+        return "jsonl" if begin == "{" else "json" if begin == "[" else "text"
+    format = ENDINGS.get(ending_of(path), "text")
+    if format == "json" and begin == "{":
+        try:
+            json.loads(first)
+        except (ValueError, RecursionError):
+            return "json"
+        return "jsonl"
     if format not in ("csv", "tsv"):
         return format
-    if re.search(r"\t\s*<[^<>\s]+>", first):
+    if re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):
         return "annif_tsv"
     return "annif_csv" if re.search(r"\bsubject_uris\b", first) else format
 
 
-def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the JSON object of every line that is not blank, after its place: name and line."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        place = f"{name}, line {number}"
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:  # of syntax, depth, or 5,000 digits
+def _whole_json(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the one object of a JSON file, or those of its list, after their places."""
+    try:
+        found = json.loads("".join(lines) or "[]")
+    except (ValueError, RecursionError) as error:
+        raise ValueError(
+            f"{name}: it must be a JSON object or a list of them, or have an object per line, got: "
+            f"{error}. Is the file cut off?"
+        ) from None
+    objects = found if isinstance(found, list) else [found]
+    for number, one in enumerate(objects, start=1):
+        place = f"{name}, object {number}" if isinstance(found, list) else name
+        if not isinstance(one, dict):
             raise ValueError(
-                f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
-                "Is the file cut off?"
-            ) from None
-        if not isinstance(found, dict):
-            raise ValueError(
-                f"{place}: a line must be one JSON object, got {type(found).__name__} "
-                f"{line.strip()[:60]!r}."
+                f"{place}: a document must be a JSON object, got {type(one).__name__} {one!r:.60}."
             )
-        yield place, found
+        yield place, one
 
 
-def table_rows(
-    lines: Iterable[str], name: str, delimiter: str = ",", *, quoted: bool = True
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield every row that is not blank after the place where it begins: name and line."""
-    reader = csv.reader(
-        lines,
-        delimiter=delimiter,
-        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        strict=True,
-    )
-    while True:
-        place = f"{name}, line {reader.line_num + 1}"
-        before = csv.field_size_limit(2**31 - 1)  # a global of csv: a text may be long
-        try:
-            row = next(reader, None)
-        except csv.Error as error:
-            raise ValueError(
-                f"{place}: a row must be cells in whole quotes or none, got: {error}. Is the file "
-                "cut off? Where quotes mean nothing, pass quoted=False."
-            ) from None
-        finally:
-            csv.field_size_limit(before)
-        if row is None:
-            return
-        if row:
-            yield place, row
-
-
-def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in lists of ``size``, the last one maybe shorter."""
-    if size < 1:
-        raise ValueError(f"block must be at least 1, got {size!r}.")
-    rest = iter(items)
-    while block := list(islice(rest, size)):
-        yield block
-
-
-def _check_text(value: Any, key: str, place: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{place}: {key!r} must be {_RULES['text']}, got {value!r:.60}.")
-    return value
-
-
-def _check_id(value: Any, place: str) -> str | int:
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise ValueError(f"{place}: id must be {_RULES['id']}, got {value!r}.")
-    return value
-
-
-def _check_split(value: Any, place: str) -> Split | None:
-    """Return a document's split; nothing at all or an empty value is no split."""
-    if value in ("train", "test"):
-        return cast(Split, value)
-    if isinstance(value, str) and value != value.strip():
-        return _check_split(value.strip(), place)
-    if value in (None, ""):
-        return None
-    raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
-
-
-def _check_labels(value: Any, wanted: Field, place: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(x, str) and x for x in value):
-        raise ValueError(f"{place}: {wanted} must be {_RULES[wanted]}, got {value!r}.")
-    return tuple(value)
-
-
-def _split_uris(cell: str, _wanted: str, place: str) -> tuple[str, ...]:
-    return tuple(_uri(word, place) for word in cell.split())
-
-
-def _uri(word: str, place: str) -> str:
-    match = _URI.fullmatch(word)
-    if not match:
-        raise ValueError(
-            f"{place}: labels must be URIs in angle brackets with blanks between, got {word!r}. "
-            "Is the file cut off?"
-        )
-    return match[1] or match[2]
-
-
-def _subject_files(folder: Path, texts: Sequence[Path], *, needed: bool) -> list[Path | None]:
-    """Return the file of labels beside each text."""
-    found: dict[str, Path | None] = {}
-    for text in texts:
-        beside = (text.with_suffix(suffix) for suffix in (".tsv", ".key"))
-        found[text.name] = next((file for file in beside if file.exists()), None)
-    without = [name for name, file in found.items() if file is None]
-    if needed and without:
-        raise ValueError(
-            f"{folder.name}: every text must have a .tsv or .key file beside it, got none for "
-            f"{without[0]!r} ({len(without)} of {len(texts)} texts). A document without labels has "
-            "an empty one."
-        )
-    if len({file.suffix for file in found.values() if file is not None}) > 1:
-        raise ValueError(
-            f"{folder.name}: the labels must all be URIs (.tsv) or all be names (.key), got both: "
-            "the same label would count as two."
-        )
-    return list(found.values())
-
-
-def _subjects(file: Path, encoding: str) -> tuple[str, ...]:
-    lines = [line.strip() for line in decoded_lines(file, encoding)]
-    if file.suffix == ".key":
-        return tuple(line for line in lines if line)
-    return tuple(
-        _uri(line.split("\t")[0].strip(), f"{file.name}, line {number}")
-        for number, line in enumerate(lines, start=1)
-        if line
-    )
+def _several(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
 
 
 def _delimiter_hint(header: Sequence[str]) -> str:

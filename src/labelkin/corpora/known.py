@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from labelkin.corpora.documents import Format, format_of
+from labelkin.corpora.documents import ENDINGS, Format, ending_of, format_of
 from labelkin.corpora.lines import decoded_lines
 
 if TYPE_CHECKING:
@@ -175,16 +175,19 @@ class CorpusNotFound(FileNotFoundError):  # noqa: N818
 
 
 def load(
-    name: str | os.PathLike[str], path: str | os.PathLike[str] | None = None, **options: Any
+    name: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Corpus:
     """Return a corpus.
 
     Parameters
     ----------
-    name : str or path
+    name : str, path or sequence of paths
         A known corpus (``labelkin.corpora.KNOWN``); or the path of a file or folder whose format is
-        recognised: JSON lines, CSV and TSV, Annif's corpora, ARFF of MULAN and MEKA, the sparse
-        text format of the extreme-classification repository, and the layouts of the known corpora.
+        recognised, or several of texts: JSON, JSON lines, CSV and TSV, Annif's corpora, ARFF of
+        MULAN and MEKA, the sparse text format of the extreme-classification repository, and the
+        layouts of the known corpora.
     path : path, optional
         The folder or file of a known corpus. By default it is looked for in ``$LABELKIN_DATA``,
         then in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
@@ -207,12 +210,31 @@ def load(
     >>> load("newsroom").Y.shape
     (3000, 38)
     """
+    if not isinstance(name, str | os.PathLike):
+        if len(name) != 1:
+            return _load_several(name, options)
+        name = name[0]
     if isinstance(name, str) and name in KNOWN:
         return _load_known(KNOWN[name], path, options)
     if path is not None:
         known_corpus(os.fspath(name))  # raises: only a known corpus can be elsewhere
     check_there(name)
     return _reader_of(Path(name))(Path(name), **options)
+
+
+def _load_several(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any]) -> Corpus:
+    for path in paths:
+        if path in KNOWN:
+            raise ValueError(
+                f"Several files are read as one corpus, and {path!r} is one by itself."
+            )
+        check_there(path)
+        if (_folder_reader if Path(path).is_dir() else _file_reader)(Path(path)) != _TEXTS:
+            raise ValueError(
+                f"Several files are read as one corpus if they are texts, and {path} is not. Read "
+                "it alone."
+            )
+    return lazy_reader(_TEXTS)(paths, **options)
 
 
 def check_there(name: str | os.PathLike[str]) -> None:
@@ -259,16 +281,15 @@ def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
 
 
 _FORMATS = (
-    "JSON lines (.jsonl), a table (.csv, .tsv), Annif's corpora (.tsv, .csv, a folder of .txt with "
-    ".tsv or .key), ARFF of MULAN (a folder with .xml) or MEKA (.arff), LIBSVM's multilabel "
-    "format (.svm), the extreme-classification repository's format (.txt that begins with three "
-    "numbers), or a folder of Reuters-21578, Ohsumed or RCV1"
+    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora (.tsv, .csv, .jsonl, a folder of "
+    ".txt with .tsv or .key, or of .json), a folder of such files, ARFF of MULAN (a folder with "
+    ".xml) or MEKA (.arff), LIBSVM's multilabel format (.svm), the extreme-classification "
+    "repository's format (.txt that begins with three numbers), or a folder of Reuters-21578, "
+    "Ohsumed or RCV1"
 )
-_ANNIF_FOLDER = "text_corpora.read_annif_folder"
-_TABLE_READERS = {"annif_tsv": "read_annif_tsv", "annif_csv": "read_annif_csv"}
+_TEXTS = "text_corpora.read_texts"
 _FILE_READERS = {
-    ".jsonl": "text_corpora.read_jsonl",
-    ".ndjson": "text_corpora.read_jsonl",
+    **dict.fromkeys(ENDINGS, _TEXTS),
     ".svm": "sparse_text.read_libsvm",
     ".libsvm": "sparse_text.read_libsvm",
 }
@@ -292,10 +313,9 @@ def _reader_of(path: Path) -> Reader:
 def text_format(path: Path) -> Format | None:
     """Return the format of texts with labels that a path is read in; ``None``: another one."""
     if path.is_dir():
-        return "folder" if _folder_reader(path) == _ANNIF_FOLDER else None
-    reader = _file_reader(path)
-    is_text = isinstance(reader, str) and reader.startswith("text_corpora.")
-    return format_of(path) if is_text else None
+        is_text = _folder_reader(path) == _TEXTS and not any(path.glob("**/*.json"))
+        return "folder" if is_text and any(path.glob("**/*.txt")) else None
+    return format_of(path) if _file_reader(path) == _TEXTS else None
 
 
 def _file_reader(path: Path) -> Reader | str | None:
@@ -303,8 +323,6 @@ def _file_reader(path: Path) -> Reader | str | None:
     if name.endswith((".tar.gz", ".tgz")):
         return "ohsumed.read_ohsumed"
     match ending := Path(name.removesuffix(".gz")).suffix:
-        case ".csv" | ".tsv" | ".tab":
-            return f"text_corpora.{_TABLE_READERS.get(format_of(path), 'read_table')}"
         case ".arff":
             return _arff_reader(path)
         case ".txt":
@@ -327,8 +345,9 @@ def _folder_reader(folder: Path) -> str | None:
             return reader
     if any(_is_extreme(path) for path in folder.glob("*.txt*")):
         return "sparse_text.read_extreme_folder"
-    has_texts = any(folder.glob("*.txt")) or any(folder.glob("train/*.txt"))
-    return _ANNIF_FOLDER if has_texts else None
+    has_texts = any(any(folder.glob(f"{at}*.txt")) for at in ("", "train/"))
+    is_read = has_texts or any(ending_of(file) in ENDINGS for file in folder.glob("**/*"))
+    return _TEXTS if is_read else None
 
 
 def _is_extreme(path: Path) -> bool:

@@ -1,20 +1,27 @@
-"""Lines of text files, packed or not, however large; errors name the line that is wrong."""
+"""Lines, JSON objects and rows of text files, packed or not, however large.
+
+Errors name the line that is wrong. An encoding that is not named is found in the bytes.
+"""
 
 from __future__ import annotations
 
 import bz2
 import codecs
+import csv
 import gzip
+import json
 import lzma
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
+
+Item = TypeVar("Item")
 
 _BLOCK = 1 << 20
 #: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
@@ -26,6 +33,17 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
     "bzip2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.open),
     "xz": (re.compile(rb"\xfd7zXZ\0"), lzma.open),
 }
+
+#: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
+_MARKS = {
+    "utf-8-sig": re.compile(rb"\xef\xbb\xbf"),
+    "utf-32": re.compile(rb"\xff\xfe\0\0|\0\0\xfe\xff"),
+    "utf-16": re.compile(rb"\xff\xfe|\xfe\xff"),
+    "utf-16-le": re.compile(rb"(?:[\x01-\x7f]\0){2}"),
+    "utf-16-be": re.compile(rb"(?:\0[\x01-\x7f]){2}"),
+}
+#: What Windows' Western encoding has no sign for, or no text has.
+_NOT_WINDOWS = re.compile(rb"[\0-\x08\x0e-\x1a\x81\x8d\x8f\x90\x9d]")
 
 
 def line_of(path: Path | str, number: int) -> str:
@@ -62,7 +80,10 @@ def stem_of(path: Path) -> str:
 
 
 def decoded_lines(
-    source: str | os.PathLike[str] | BinaryIO, encoding: str = "utf-8", name: str | None = None
+    source: str | os.PathLike[str] | BinaryIO,
+    encoding: str | None = "utf-8",
+    name: str | None = None,
+    found: Callable[[str], object] | None = None,
 ) -> Iterator[str]:
     r"""Yield the lines of a text file with their ends, unpacking it if it is packed.
 
@@ -74,16 +95,18 @@ def decoded_lines(
     source : path or binary stream
         A file, whose first bytes say whether it is gzip, bzip2 or xz; or a stream such as
         ``sys.stdin.buffer``, whose lines are yielded as soon as they are there.
-    encoding : str, default "utf-8"
+    encoding : str or None, default "utf-8"
         Bytes that are not of it are an error that names their line and their offset (in the
-        unpacked file).
+        unpacked file). ``None``: UTF-8, or what a mark at the beginning says, or, if the first
+        sign that is not ASCII is not UTF-8 and most others are not, Windows-1252.
     name : str, optional
         What messages call the source; by default the name of the file.
+    found : callable, optional
+        Is given the encoding where none was named, when it is known.
     """
     path = Path(source) if isinstance(source, str | os.PathLike) else None
     name = name or (path.name if path else "the stream")
-    utf8 = codecs.lookup(encoding).name == "utf-8"
-    decoder = codecs.getincrementaldecoder("utf-8-sig" if utf8 else encoding)()
+    decode = _Decoder(encoding, found or str)
     number, position, block = 1, 0, b"more"
     rest: list[str] = []  # pieces of a line that has not ended yet
     with _unpacked(source) as (file, kind):
@@ -96,9 +119,9 @@ def decoded_lines(
                 raise _not_whole(name, number, kind, error) from None
             position += len(block)
             try:
-                first, *lines = decoder.decode(block, final=not block).split("\n")
+                first, *lines = decode(block).split("\n")
             except UnicodeDecodeError as error:
-                raise _wrong_bytes(name, number, position, encoding, error) from None
+                raise _wrong_bytes(name, number, position, encoding or "utf-8", error) from None
             rest.append(first)
             if lines:
                 yield "".join(rest) + "\n"
@@ -113,6 +136,51 @@ def decoded_lines(
                 )
     if last := "".join(rest):
         yield last
+
+
+class _Decoder:
+    """Decodes block after block; an encoding that is not named is found on the way.
+
+    As long as all is ASCII, UTF-8 and Windows-1252 are the same, so that nothing is read twice.
+    """
+
+    def __init__(self, encoding: str | None, found: Callable[[str], object]) -> None:
+        self._found = found
+        self._is_open, self._is_ascii = encoding is None, True
+        self._decoder = None if encoding is None else _incremental(encoding)
+
+    def __call__(self, block: bytes) -> str:
+        if self._decoder is None:
+            marked = (name for name, mark in _MARKS.items() if mark.match(block))
+            encoding = next(marked, "utf-8")
+            self._is_open = encoding == "utf-8"
+            self._decoder = _incremental(encoding)
+            if not self._is_open:
+                self._found(encoding)
+        try:
+            text = self._decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            if not (self._is_open and self._is_ascii and _is_windows(error)):
+                raise
+            self._decoder, self._is_open = _incremental("cp1252"), False
+            self._found("cp1252")
+            return self._decoder.decode(error.object, final=not block)
+        self._is_ascii = self._is_ascii and text.isascii()
+        return text
+
+
+def _incremental(encoding: str) -> codecs.IncrementalDecoder:
+    utf8 = codecs.lookup(encoding).name == "utf-8"
+    return codecs.getincrementaldecoder("utf-8-sig" if utf8 else encoding)()
+
+
+def _is_windows(error: UnicodeDecodeError) -> bool:
+    """Whether bytes that are not UTF-8 are Windows-1252, and no UTF-8 that is damaged."""
+    rest = error.object[error.start :]
+    n_groups = len(re.findall(rb"[\x80-\xff]+", rest))
+    n_utf8 = len(re.findall(rb"[\xc2-\xf4][\x80-\xbf]+", rest))
+    is_first = error.object[: error.start].isascii()
+    return is_first and 2 * n_utf8 < n_groups and not _NOT_WINDOWS.search(rest)
 
 
 def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[bytes]]]:
@@ -131,6 +199,64 @@ def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[
             if kept:
                 yield [first + k for k in kept], [lines[k].rstrip(b"\r\n") for k in kept]
             first += len(lines)
+
+
+def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the JSON object of every line that is not blank, after its place: name and line."""
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        place = f"{name}, line {number}"
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:  # of syntax, depth, or 5,000 digits
+            raise ValueError(
+                f"{place}: a line must be one JSON object, got {line.strip()[:60]!r} … ({error}). "
+                "Is the file cut off?"
+            ) from None
+        if not isinstance(found, dict):
+            raise ValueError(
+                f"{place}: a line must be one JSON object, got {type(found).__name__} "
+                f"{line.strip()[:60]!r}."
+            )
+        yield place, found
+
+
+def table_rows(
+    lines: Iterable[str], name: str, delimiter: str = ",", *, quoted: bool = True
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield every row that is not blank after the place where it begins: name and line."""
+    reader = csv.reader(
+        lines,
+        delimiter=delimiter,
+        quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        strict=True,
+    )
+    while True:
+        place = f"{name}, line {reader.line_num + 1}"
+        before = csv.field_size_limit(2**31 - 1)  # a global of csv: a text may be long
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(
+                f"{place}: a row must be cells in whole quotes or none, got: {error}. Is the file "
+                "cut off? Where quotes mean nothing, pass quoted=False."
+            ) from None
+        finally:
+            csv.field_size_limit(before)
+        if row is None:
+            return
+        if row:
+            yield place, row
+
+
+def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in lists of ``size``, the last one maybe shorter."""
+    if size < 1:
+        raise ValueError(f"block must be at least 1, got {size!r}.")
+    rest = iter(items)
+    while block := list(islice(rest, size)):
+        yield block
 
 
 @contextmanager

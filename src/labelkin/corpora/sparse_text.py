@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features
-from labelkin.corpora.documents import in_blocks
-from labelkin.corpora.lines import decoded_lines, line_blocks, line_of, stem_of
+from labelkin.corpora.lines import decoded_lines, in_blocks, line_blocks, line_of, stem_of
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

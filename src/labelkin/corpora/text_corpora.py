@@ -1,171 +1,95 @@
-"""Corpora of texts from files: JSON lines, tables with a header, and Annif's corpora."""
+"""Corpora of texts from files: JSON, tables with a header, and Annif's corpora."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.corpus import Corpus, object_array
-from labelkin.corpora.documents import ENDINGS, Document, Documents, Field, Split
+from labelkin.corpora.dialect import Field
+from labelkin.corpora.document_files import DocumentFiles
+from labelkin.corpora.documents import Document, Format
 from labelkin.corpora.lines import stem_of
 from labelkin.label_matrix import read_labels
 
-_NEEDED: tuple[Field, ...] = ("text", "labels")
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
-def read_jsonl(
-    path: str | os.PathLike[str], *, name: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """Read a corpus from JSON lines.
-
-    Every line is an object with ``"text"``, ``"labels"`` (a list of texts, which may be empty) and
-    maybe ``"id"`` (text or whole number) and ``"split"``, ``"train"`` or ``"test"``: on every line
-    or on none. Other keys and blank lines are passed over. A file without ``"split"`` is all for
-    training.
-
-    Parameters
-    ----------
-    path : path
-        The file; it may be packed.
-    name : str, optional
-        Of the corpus; ``None``: that of the file, without its ending.
-    encoding : str, default "utf-8"
-        What the file is written in.
-    """
-    documents = Documents(
-        path, "jsonl", needed=_NEEDED, optional=("id", "split"), encoding=encoding
-    )
-    return corpus_of(documents, path=Path(path), name=name)
-
-
-def read_table(
-    path: str | os.PathLike[str],
+def read_texts(
+    path: Paths,
+    test: Paths | None = None,
     *,
     name: str | None = None,
+    format: Format | None = None,
     columns: Mapping[Field, str | Sequence[str]] | None = None,
-    separator: str = ";",
+    separator: str | None = None,
     delimiter: str | None = None,
     quoted: bool = True,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
 ) -> Corpus:
-    r"""Read a corpus from a table with a header: ``text``, ``labels``, maybe ``id`` and ``split``.
+    r"""Read a corpus of texts from files and folders.
 
-    A table without splits is all for training.
+    A document has a text, labels (maybe none), and maybe an id and a split, ``"train"`` or
+    ``"test"``: all documents or none. Without splits all documents are for training.
 
     Parameters
     ----------
-    path : path
-        The file; it may be packed.
+    path : path or sequence of paths
+        A file, which may be packed, or a folder; or several, one after the other.
+    test : path or sequence of paths, optional
+        Test documents from files of their own; ``None``: what the files say.
     name : str, optional
-        Of the corpus; ``None``: that of the file, without its ending.
-    columns, separator, delimiter, quoted, encoding
-        As :class:`Documents` takes them; ``delimiter=None``: a comma for ``.csv``, a tab for
-        ``.tsv``.
+        Of the corpus; ``None``: that of the (first) file, without its ending.
+    format, columns, separator, delimiter, quoted, encoding
+        As :class:`Documents` takes them; what is not named is found out, and
+        ``Corpus.understood`` says it.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = Path(folder.name) / "tea.csv"
-    >>> _ = file.write_text("text,labels\nTea with sugar.,tea; sugar\n")
-    >>> read_table(file).Y.label_sets()
+    >>> _ = file.write_text("Title;Subjects\nTea with sugar.;tea | sugar\n")
+    >>> corpus = read_texts(file)
+    >>> corpus.Y.label_sets()
     [('sugar', 'tea')]
+    >>> corpus.understood
+    "columns separated by semicolons, separator '|', text from 'Title', labels from 'Subjects'"
     >>> folder.cleanup()
     """
-    path = Path(path)
-    ending = Path(path.name.removesuffix(".gz")).suffix.lower()
-    format = ENDINGS.get(ending)
-    if delimiter is None and format not in ("csv", "tsv"):
-        raise ValueError(
-            f"{path.name}: a table must be called .csv or .tsv, got {ending!r}. Pass delimiter=."
-        )
-    documents = Documents(
-        path,
-        "tsv" if format == "tsv" else "csv",
-        needed=_NEEDED,
-        optional=("id", "split"),
-        columns=columns or {},
-        separator=separator,
-        delimiter=delimiter,
-        quoted=quoted,
-        encoding=encoding,
-    )
-    return corpus_of(documents, path=path, name=name)
+    options: dict[str, Any] = {
+        "format": format,
+        "needed": ("text", "labels"),
+        "optional": ("id", "split"),
+        "columns": columns or {},
+        "separator": separator,
+        "delimiter": delimiter,
+        "quoted": quoted,
+        "encoding": encoding,
+    }
+    paths = _several(path)
+    if test is None:
+        parts = [DocumentFiles(paths, **options)]
+    else:
+        parts = [
+            DocumentFiles(paths, **options, split="train"),
+            DocumentFiles(_several(test), **options, split="test"),
+        ]
+    found = corpus_of(chain.from_iterable(parts), path=Path(paths[0]), name=name)
+    said = dict.fromkeys(part.understood for part in parts)
+    source = ", ".join(map(str, paths))
+    return replace(found, source=source, understood="; ".join(filter(None, said)))
 
 
-def read_annif_tsv(
-    path: str | os.PathLike[str],
-    test: str | os.PathLike[str] | None = None,
-    *,
-    name: str | None = None,
-    encoding: str = "utf-8",
-) -> Corpus:
-    r"""Read Annif's short texts: a line is a text, a tab and URIs; there is no header, and no ids.
-
-    Parameters
-    ----------
-    path : path
-        The file; it may be packed.
-    test : path, optional
-        Test documents from a file of their own; ``None``: all documents are for training.
-    name, encoding
-        As for :func:`read_jsonl`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = Path(folder.name) / "drinks.tsv"
-    >>> _ = file.write_text("Tea with sugar\t<http://example.org/tea> <http://example.org/sugar>")
-    >>> read_annif_tsv(file).Y.names.tolist()
-    ['http://example.org/sugar', 'http://example.org/tea']
-    >>> folder.cleanup()
-    """
-    parts: list[tuple[str | os.PathLike[str], Split | None]] = [(path, None)]
-    if test is not None:
-        parts = [(path, "train"), (test, "test")]
-    documents = [
-        Documents(file, "annif_tsv", needed=_NEEDED, encoding=encoding, split=split)
-        for file, split in parts
-    ]
-    return corpus_of(chain.from_iterable(documents), path=Path(path), name=name)
-
-
-def read_annif_csv(
-    path: str | os.PathLike[str], *, name: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """Read Annif's short texts from CSV with ``text``, ``subject_uris``, maybe ``document_id``.
-
-    The URIs stand in angle brackets with blanks between. Other columns are passed over. All
-    documents are for training. Parameters are those of :func:`read_jsonl`.
-    """
-    documents = Documents(path, "annif_csv", needed=_NEEDED, encoding=encoding)
-    return corpus_of(documents, path=Path(path), name=name)
-
-
-def read_annif_folder(
-    folder: str | os.PathLike[str], *, name: str | None = None, encoding: str = "utf-8"
-) -> Corpus:
-    """Read Annif's full texts: ``a.txt`` and beside it its labels, ``a.tsv`` or ``a.key``.
-
-    Where both are there ``.tsv`` counts, as in Annif. Folders ``train`` and ``test`` inside make
-    the split; without them all documents are for training. Parameters are those of
-    :func:`read_jsonl`.
-    """
-    folder = Path(folder)
-    splits: tuple[Split, ...] = ("train", "test")
-    inside = [(folder / split, split) for split in splits if (folder / split).is_dir()]
-    parts: list[tuple[Path, Split | None]] = [*inside] or [(folder, None)]
-    documents = [
-        Documents(part, "folder", needed=_NEEDED, encoding=encoding, split=split)
-        for part, split in parts
-    ]
-    return corpus_of(chain.from_iterable(documents), path=folder, name=name)
+def _several(paths: Paths) -> Sequence[str | os.PathLike[str]]:
+    return [paths] if isinstance(paths, str | os.PathLike) else paths
 
 
 def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = None) -> Corpus:
@@ -183,6 +107,9 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         )
     _check_distinct_ids(kept)
     train, test = _parts(kept)
+    names: dict[str, str] = {}
+    for document in kept:
+        names |= document.label_names or {}
     return Corpus(
         name=name or stem_of(path),
         documents=object_array([document.text for document in kept]),
@@ -192,6 +119,7 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
         ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
         source=str(path),
         licence="not stated in the file",
+        label_names=names,
     )
 
 

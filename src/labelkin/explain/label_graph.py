@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse, special
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,62 @@ Columns = NDArray[np.int64]
 
 #: Pairs looked at together: what lies between weights and edges stays small.
 _BLOCK = 1 << 20
+#: How sure a bound is, on one side: the best of thousands of pairs are wanted; and how many pairs
+#: get theirs at a time.
+_CONFIDENCE, _AT_A_TIME = 0.999, 4096
+
+
+#: Of an edge that documents do not bear out: it is drawn, but hardly.
+_FAINTEST = 0.1
+
+
+def borne_out(
+    strength: ArrayLike,
+    n_first: ArrayLike,
+    n_second: ArrayLike,
+    n_both: ArrayLike,
+    n_documents: float,
+) -> Floats:
+    """Return how much of the strength between labels the documents bear out, at the least.
+
+    Of the documents with the rarer label, some have the other one, too. The share is certain only
+    within bounds (Clopper and Pearson's, 99.9 % on one side); the one nearer to chance says what
+    the rarer label adds to the log-odds of the other at the least. The result is that or the
+    strength, whichever is nearer to 0; and 0 where the bound is on the other side of chance. A
+    pair that is seen together once bears out little, however high its learned weights.
+
+    Parameters
+    ----------
+    strength : array-like
+        Mean weights of pairs in log-odds; above 0 they attract each other.
+    n_first, n_second, n_both : array-like of the same shape
+        Documents with the first label, with the second, with both.
+    n_documents : float
+        Documents in all.
+
+    Returns
+    -------
+    ndarray
+        Bounds of the same shape, with the signs of the strengths.
+
+    Examples
+    --------
+    >>> borne_out([6.9, 3.1, -4.0], [16, 433, 900], [9, 212, 700], [1, 200, 0], 7769).round(1)
+    array([ 0. ,  3.1, -2.7])
+    """
+    strength = np.asarray(strength, dtype=np.float64)
+    first, second = np.asarray(n_first, dtype=np.float64), np.asarray(n_second, dtype=np.float64)
+    rare, common = np.minimum(first, second), np.maximum(first, second)
+    both = np.clip(np.asarray(n_both, dtype=np.float64), 0, rare)
+    attracts = strength > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lowest = np.where(both > 0, special.betaincinv(both, rare - both + 1, 1 - _CONFIDENCE), 0.0)
+        highest = np.where(rare > both, special.betaincinv(both + 1, rare - both, _CONFIDENCE), 1.0)
+        share = np.where(attracts, lowest, highest)
+        elsewhere = (common - share * rare + 0.5) / (np.maximum(n_documents - rare, 0) + 1)
+        added = special.logit(share) - special.logit(np.clip(elsewhere, 0.0, 1.0))
+        size = np.nan_to_num(np.where(attracts, added, -added))
+    return np.asarray(np.sign(strength) * np.clip(size, 0.0, np.abs(strength)))
 
 
 @dataclass(frozen=True)
@@ -40,6 +97,8 @@ class LabelEdge:
         Training documents with the first, with the second, with both.
     n_expected
         Documents with both, were the labels independent.
+    bound
+        What the documents bear out of the strength, as :func:`borne_out` has it.
     """
 
     first: Any
@@ -50,11 +109,17 @@ class LabelEdge:
     n_second: float
     n_both: float
     n_expected: float
+    bound: float = 0.0
 
     @property
     def strength(self) -> float:
         """Mean of both directions, in log-odds; above 0 the labels attract each other."""
         return (self.to_second + self.to_first) / 2
+
+    @property
+    def pull(self) -> float:
+        """What a line between the labels is drawn by: the bound, never quite 0."""
+        return math.copysign(max(abs(self.bound), _FAINTEST), self.strength)
 
     def __str__(self) -> str:
         """Say it in a line."""
@@ -108,12 +173,15 @@ class LabelPairs(NamedTuple):
         return said
 
     def strongest(self, n_attractions: int = 14, n_repulsions: int = 14) -> list[LabelEdge]:
-        """Return the strongest attractions, strongest first, then the strongest repulsions."""
+        """Return the strongest attractions, strongest first, then the strongest repulsions.
+
+        The strongest are those that documents bear out most; where there are too few of these, the
+        others follow by their strength.
+        """
         for name, number in (("n_attractions", n_attractions), ("n_repulsions", n_repulsions)):
             if number < 0:
                 raise ValueError(f"{name} must be at least 0, got {number!r}.")
-        extreme = _extreme_neighbours if sparse.issparse(self.weights) else _extreme_pairs
-        attractions, repulsions = extreme(self, 1, n_attractions), extreme(self, -1, n_repulsions)
+        attractions, repulsions = _best(self, 1, n_attractions), _best(self, -1, n_repulsions)
         return self.edges(*attractions) + self.edges(*repulsions)
 
     def strengths(self, j: int) -> Floats:
@@ -128,6 +196,14 @@ class LabelPairs(NamedTuple):
             mine = np.full(len(others), j)
             strengths[others] = (self.added(others, mine) + self.added(mine, others)) / 2
         return strengths
+
+    def bounds(self, first: Columns, second: Columns, strength: Floats) -> Floats:
+        """Return what the documents bear out of the strength of each pair, given by columns."""
+        if not len(first):
+            return np.zeros(0)  # SciPy takes nothing at no places to be a sparse matrix
+        n_with = self.counts.diagonal()
+        both = np.asarray(self.counts[first, second]).ravel()
+        return borne_out(strength, n_with[first], n_with[second], both, self.n_documents)
 
     def among(self, columns: Columns) -> LabelPairs:
         """Return what is known of every two of some labels."""
@@ -145,15 +221,17 @@ class LabelPairs(NamedTuple):
         if not len(first):
             return []  # SciPy takes nothing at no places to be a sparse matrix
         n_with = self.counts.diagonal()
+        to_second, to_first = self.added(first, second), self.added(second, first)
         columns = (
             self.names[first],
             self.names[second],
-            self.added(first, second),
-            self.added(second, first),
+            to_second,
+            to_first,
             n_with[first],
             n_with[second],
             np.asarray(self.counts[first, second]).ravel(),
             n_with[first] * n_with[second] / max(self.n_documents, 1),
+            self.bounds(first, second, (to_second + to_first) / 2),
         )
         return [
             LabelEdge(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
@@ -192,8 +270,8 @@ class LabelGraph:
         """Return the neighbourhood of one label: its strongest edges, and those between their ends.
 
         A graph of a few labels, however many the model has. Edges of the label come first, by
-        strength, attractions before repulsions; then, as many again at most, those of its
-        neighbours with each other.
+        what documents bear out of them, attractions before repulsions; then, as many again at
+        most, those of its neighbours with each other.
 
         Parameters
         ----------
@@ -206,7 +284,7 @@ class LabelGraph:
         --------
         >>> from labelkin import LabelRescorer
         >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [["silver"]] * 3
-        >>> graph = label_graph(LabelRescorer().fit(Y))
+        >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y))
         >>> print(graph.around("wheat", n_repulsions=1))
         +1.28  wheat + grain: 8 of 8 and 12, 4.4 by chance
         -1.02  wheat / gold: 0 of 8 and 7, 2.5 by chance
@@ -214,8 +292,12 @@ class LabelGraph:
         """
         j = int(names_to_columns([label], self.pairs.names)[0])
         strengths = self.pairs.strengths(j)
-        ends = [_highest(strengths, n_attractions), _highest(-strengths, n_repulsions)]
-        others = np.concatenate(ends)
+        others = np.flatnonzero(strengths)
+        strength = strengths[others]
+        bound = self.pairs.bounds(others, np.full(len(others), j), strength)
+        order = others[np.lexsort((-np.abs(strength), -np.abs(bound)))]
+        sides = (strengths[order] > 0, n_attractions), (strengths[order] < 0, n_repulsions)
+        others = np.concatenate([order[side][:most] for side, most in sides])
         edges = self.pairs.edges(np.full(len(others), j), others)
         pairs = self.pairs.among(np.append(np.sort(others), j))
         between = pairs.among(np.arange(len(others))).strongest(n_attractions, n_repulsions)
@@ -228,7 +310,8 @@ class LabelGraph:
     def plot(self, ax: Any = None) -> Any:
         """Draw the edges, labels on a circle; return the matplotlib axes.
 
-        Solid blue lines are attractions, dashed orange ones repulsions; the thicker, the stronger.
+        Solid blue lines are attractions, dashed orange ones repulsions; the thicker, the more of
+        their strength documents bear out.
 
         Parameters
         ----------
@@ -236,7 +319,7 @@ class LabelGraph:
             Axes to draw on; ``None``: those of a new figure (``pip install "labelkin[plot]"``).
         """
         axes = _new_axes() if ax is None else ax
-        draw_on_circle(axes, [(b.first, b.second, b.strength) for b in self.edges])
+        draw_on_circle(axes, [(b.first, b.second, b.pull) for b in self.edges])
         return axes
 
     def __str__(self) -> str:
@@ -261,7 +344,7 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     --------
     >>> from labelkin import LabelRescorer
     >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
-    >>> graph = label_graph(LabelRescorer().fit(Y), n_repulsions=1)
+    >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
     >>> print(graph)
     +1.11  grain + wheat: 8 of 12 and 8, 4.8 by chance
     -1.74  gold / grain: 0 of 7 and 12, 4.2 by chance
@@ -302,14 +385,66 @@ def _rescorer_of(model: Any) -> Any:
     return model if hasattr(model, "rescore") else model.rescorer_
 
 
-def _extreme_neighbours(pairs: LabelPairs, sign: int, n_most: int) -> tuple[Columns, Columns]:
-    """Return the n_most pairs of neighbours as :func:`_extreme_pairs` does of all labels."""
+def _best(pairs: LabelPairs, sign: int, n_most: int) -> tuple[Columns, Columns]:
+    """Return the n_most pairs of a sign that documents bear out most, then those by strength."""
+    # Rows: bound, strength, first, second; highest bound first.
+    found = np.zeros((4, 0))
+    for first, second in _plausible(pairs, sign) if n_most else ():
+        strength = sign * (pairs.added(first, second) + pairs.added(second, first)) / 2
+        order = np.argsort(-strength, kind="stable")
+        for start in range(0, len(order), _AT_A_TIME):
+            take = order[start : start + _AT_A_TIME]
+            # No bound is above its strength: the rest cannot be better.
+            if strength[take[0]] <= (found[0, -1] if found.shape[1] == n_most else 0.0):
+                break
+            bound = sign * pairs.bounds(first[take], second[take], sign * strength[take])
+            found = np.hstack([found, [bound, strength[take], first[take], second[take]]])
+            found = found[:, found[0] > 0]
+            found = found[:, np.lexsort((found[3], found[2], -found[1], -found[0]))[:n_most]]
+    first, second = found[2:].astype(np.int64)
+    n_missing = n_most - len(first)
+    if n_missing:
+        extreme = _extreme_neighbours if sparse.issparse(pairs.weights) else _extreme_pairs
+        others = np.array(extreme(pairs, sign, n_most))
+        n_labels = len(pairs.names)
+        is_new = ~np.isin(others[0] * n_labels + others[1], first * n_labels + second)
+        first, second = np.hstack([[first, second], others[:, is_new][:, :n_missing]])
+    return first, second
+
+
+def _plausible(pairs: LabelPairs, sign: int) -> Iterator[tuple[Columns, Columns]]:
+    """Yield pairs k < j, among them all those of a sign that documents may bear out."""
+    n_with, n_labels = pairs.counts.diagonal(), len(pairs.names)
+    if sparse.issparse(pairs.weights):
+        yield _neighbours(pairs)
+    elif sign > 0:
+        together = sparse.coo_array(sparse.triu(pairs.counts, 1))
+        yield together.row.astype(np.int64), together.col.astype(np.int64)
+    else:
+        # Never together, the rarer label's documents must still be more than chance would need.
+        least = -np.expm1(np.log1p(-_CONFIDENCE) / np.maximum(n_with, 1e-9))
+        needed = least * np.maximum(pairs.n_documents - n_with, 0)
+        step = max(1, _BLOCK // max(n_labels, 1))
+        for start in range(0, n_labels, step):
+            mine, all_ = n_with[start : start + step, None], n_with[None, start:]
+            rarer = np.where(mine < all_, needed[start : start + step, None], needed[None, start:])
+            k, j = np.nonzero(rarer < np.maximum(mine, all_) + 1)
+            yield k[k < j] + start, j[k < j] + start
+
+
+def _neighbours(pairs: LabelPairs) -> tuple[Columns, Columns]:
+    """Return every pair k < j of labels of which one is told from the other."""
     stored = sparse.coo_array(pairs.weights)
     numbers = np.unique(
         np.minimum(stored.row, stored.col).astype(np.int64) * len(pairs.names)
         + np.maximum(stored.row, stored.col)
     )
-    first, second = numbers // len(pairs.names), numbers % len(pairs.names)
+    return numbers // len(pairs.names), numbers % len(pairs.names)
+
+
+def _extreme_neighbours(pairs: LabelPairs, sign: int, n_most: int) -> tuple[Columns, Columns]:
+    """Return the n_most pairs of neighbours as :func:`_extreme_pairs` does of all labels."""
+    first, second = _neighbours(pairs)
     if not len(first):
         return first, second
     best = _highest(sign * (pairs.added(first, second) + pairs.added(second, first)) / 2, n_most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -163,11 +164,27 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
     if type_of_target(y) not in ("binary", "multiclass"):
         raise ValueError(f"y must hold classes, got {type_of_target(y)} values.")
     classes = np.unique(y) if wanted is None else wanted
+    _warn_of_joined_labels(classes)
     place = np.searchsorted(classes, y) if wanted is None else names_to_columns(y.tolist(), classes)
     one_hot = _indicator(np.arange(len(y)), place, (len(y), len(classes)))
     if len(classes) > 2:
         return LabelMatrix(one_hot, None, classes, "multiclass", classes)
     return LabelMatrix(one_hot[:, [-1]], None, classes[-1:], "binary", classes)
+
+
+def _warn_of_joined_labels(classes: NDArray[Any]) -> None:
+    """Warn of classes that look like several labels in one text, as cells of tables have them."""
+    texts = [str(name) for name in classes] if classes.dtype.kind in "OU" else []
+    for sign in ";|":
+        joined = [text for text in texts if sign in text.strip(sign)]
+        if len(joined) > max(2, 0.2 * len(texts)):
+            warnings.warn(
+                f"y has one class per document, and {len(joined)} of its {len(texts)} classes have "
+                f"{sign!r} inside, such as {joined[0][:60]!r}. Are they several labels? Then give "
+                f"label sets: [text.split({sign!r}) for text in y].",
+                stacklevel=2,
+            )
+            return
 
 
 def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_array:

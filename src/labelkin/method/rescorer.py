@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Self
@@ -17,8 +18,10 @@ from labelkin.beyond.fitting import (
     Variant,
     counted_combination,
     fit_posterior,
+    is_cautious,
     learns_from_predictions,
 )
+from labelkin.beyond.learned_weight import CAUTIOUS_WEIGHT
 from labelkin.blocks import Engine, read_block
 from labelkin.distributed import using
 from labelkin.explain.contributions import Explanation, Posterior
@@ -56,10 +59,11 @@ class LabelRescorer(BaseEstimator):
         ``"soft"`` fills the other labels in with their probabilities (the paper's M2), ``"hard"``
         with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
         learned cut-offs).
-    evidence_weight : float, "auto" or LearnedWeight, default 1.0
+    evidence_weight : float, "auto" or LearnedWeight, default "auto"
         How much other labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
         :class:`LearnedWeight` learns it, for predicted and known labels, from out-of-fold
-        ``scores``, which ``fit`` must then have.
+        ``scores``. Without these ``"auto"`` warns, and counts predicted labels cautiously (0.1)
+        and known ones in full.
     scale : "probability" or "log_odds", default "probability"
         What the scores are; they come back the same.
     clip : float, default 1e-6
@@ -81,7 +85,7 @@ class LabelRescorer(BaseEstimator):
     Wheat is grain. A classifier is sure of wheat and undecided about grain:
 
     >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
-    >>> LabelRescorer().fit(Y).rescore([[0.1, 0.5, 0.9]]).round(2).tolist()
+    >>> LabelRescorer(evidence_weight=1).fit(Y).rescore([[0.1, 0.5, 0.9]]).round(2).tolist()
     [[0.08, 0.65, 0.93]]
     """
 
@@ -89,7 +93,7 @@ class LabelRescorer(BaseEstimator):
         self,
         labels: Any = None,
         variant: Variant = "soft",
-        evidence_weight: EvidenceWeight = 1.0,
+        evidence_weight: EvidenceWeight = "auto",
         scale: Scale = "probability",
         clip: float = 1e-6,
         rules: Rules | None = None,
@@ -121,8 +125,18 @@ class LabelRescorer(BaseEstimator):
         -------
         self
         """
+        self._warn_without(scores)
         self._fit(Y, scores, sample_weight, out_of_fold=False)
         return self
+
+    def _warn_without(self, scores: Any = None) -> None:
+        if scores is None and is_cautious(self.evidence_weight):
+            warnings.warn(
+                "Without out-of-fold scores of the training documents nothing says how much "
+                f"predicted labels count: cautiously {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), "
+                "use RescoredClassifier, or name evidence_weight (1 is the paper's).",
+                stacklevel=3,
+            )
 
     def fit_blocks(
         self,
@@ -153,9 +167,9 @@ class LabelRescorer(BaseEstimator):
         """
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
-        if learns_from_predictions(self.variant, self.evidence_weight) or not hasattr(
-            classifier, "fit_counted"
-        ):
+        self._warn_without()
+        weight = 1.0 if is_cautious(self.evidence_weight) else self.evidence_weight
+        if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
             raise ValueError(
                 "Blocks of label sets are counted, and that is enough for LogisticLabels and "
                 "SVMLabels with a fixed weight and the variants 'soft' and 'hard'; got labels="

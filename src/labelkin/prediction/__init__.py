@@ -9,23 +9,34 @@
 Documents come from :class:`labelkin.corpora.Documents`.
 """
 
-from labelkin.prediction.fitted_model import Answer, FittedModel, answer_batches, fitted_model
+from labelkin.prediction.fitted_model import (
+    Answer,
+    Choice,
+    FittedModel,
+    answer_batches,
+    fitted_model,
+)
 from labelkin.prediction.in_blocks import judge_blocks, predict_blocks, rescore_blocks
 from labelkin.prediction.output import (
     Layout,
     Output,
     ResumeNote,
+    document_lines,
+    file_name,
     make_layout,
     skip_answered,
 )
 
 __all__ = [
     "Answer",
+    "Choice",
     "FittedModel",
     "Layout",
     "Output",
     "ResumeNote",
     "answer_batches",
+    "document_lines",
+    "file_name",
     "fitted_model",
     "judge_blocks",
     "make_layout",

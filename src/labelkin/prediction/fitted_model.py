@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +14,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.blocks import Engine
-from labelkin.corpora.documents import Document, in_blocks
+from labelkin.corpora.documents import Document
+from labelkin.corpora.lines import in_blocks
 from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
+from labelkin.vocabulary import LabelNames, vocabulary_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,11 @@ class FittedModel:
     def labels(self) -> NDArray[Any]:
         """The labels, ``(n_labels,)``."""
         return np.asarray(self.classifier.label_names_)
+
+    @cached_property
+    def names(self) -> LabelNames:
+        """The labels as people read them, by the vocabulary that the model carries."""
+        return LabelNames(self.labels.tolist(), vocabulary_of(self.classifier))
 
     @property
     def takes_texts(self) -> bool:
@@ -119,6 +127,60 @@ _CELLS = 2**22
 _MOST = 1000
 
 
+class Choice(NamedTuple):
+    """Which labels a document is given, where it is not the model's thresholds that decide.
+
+    Attributes
+    ----------
+    top : int, optional
+        So many of the most probable labels, …
+    threshold : float, optional
+        … of those that have at least this probability; ``None`` both: as the model decides.
+    at_least : int, default 0
+        So many at least: what is missing is filled up with the most probable ones.
+    limit : int, optional
+        So many at most.
+    """
+
+    top: int | None = None
+    threshold: float | None = None
+    at_least: int = 0
+    limit: int | None = None
+
+    @property
+    def is_the_models(self) -> bool:
+        """Whether the model's thresholds decide."""
+        return self.top is None and self.threshold is None
+
+    def check(self) -> None:
+        """Raise for numbers that make no sense."""
+        for name, value in self._asdict().items():
+            if name == "threshold" and not (value is None or 0 <= value <= 1):
+                raise ValueError(f"threshold must be a probability, got {value!r}.")
+            if name in ("top", "limit") and not (value is None or value >= 1):
+                raise ValueError(f"{name} must be at least 1, got {value!r}.")
+        most = min((n for n in (self.top, self.limit) if n is not None), default=self.at_least)
+        if self.at_least > most:
+            raise ValueError(f"at_least must not be above {most}, the most, got {self.at_least}.")
+
+    def labels(
+        self, log_odds: NDArray[np.float64], probabilities: NDArray[np.float64], decided: Any
+    ) -> list[NDArray[np.intp]]:
+        """Return the columns of the labels that each document is given, most probable first."""
+        there = log_odds > -np.inf  # not: rejected, or no candidate
+        if not self.is_the_models:
+            decided = there & (probabilities >= (self.threshold or 0.0))
+        most = min((n for n in (self.top, self.limit) if n is not None), default=None)
+        given = best_labels(log_odds, most, decided)
+        few = [i for i, labels in enumerate(given) if len(labels) < self.at_least]
+        if few:
+            for i, labels in zip(
+                few, best_labels(log_odds[few], self.at_least, there[few]), strict=True
+            ):
+                given[i] = labels
+        return given
+
+
 class Answer(NamedTuple):
     """What a model says of one document.
 
@@ -129,7 +191,7 @@ class Answer(NamedTuple):
     given : ndarray of int
         Columns of the labels it is given, most probable first.
     probabilities : ndarray, (n_labels,)
-        Of all labels.
+        Of all labels; of those that may be given, where some may not.
     """
 
     id: str | int
@@ -142,7 +204,8 @@ def answer_batches(
     documents: Iterable[Document],
     *,
     batch: int | None = None,
-    limit: int | None = None,
+    choice: Choice | None = None,
+    allowed: NDArray[np.bool_] | None = None,
     engine: Engine | None = None,
 ) -> Iterator[list[Answer]]:
     """Answer documents batch by batch, in their order; memory holds one batch.
@@ -155,30 +218,46 @@ def answer_batches(
         From wherever they come.
     batch : int, optional
         How many are answered together; ``None``: 1,000, or fewer where there are many labels.
-    limit : int, optional
-        The most labels that a document is given; ``None``: as many as the thresholds decide.
+    choice : Choice, optional
+        Which labels a document is given; ``None``: as the model's thresholds decide.
+    allowed : ndarray of bool, (n_labels,), optional
+        Which labels may be given; answers count their columns. ``None``: all.
     engine : Engine, optional
         Where batches are answered; ``None``: here, or on the engine in use
         (:func:`labelkin.distributed.using`).
     """
-    if limit is not None and limit < 1:
-        raise ValueError(f"limit must be at least 1, got {limit!r}.")
-    if model.needs_batch:
+    choice = Choice() if choice is None else choice
+    choice.check()
+    if model.needs_batch and choice.is_the_models:
         raise ValueError(
             f"A stream must be decided document by document, and "
-            f"{type(model.classifier.thresholds_).__name__} looks at all documents together. Train "
-            "with other thresholds, or predict in Python (labelkin.load)."
+            f"{type(model.classifier.thresholds_).__name__} looks at all documents together. Give "
+            "--top or --threshold, train with other thresholds, or predict in Python "
+            "(labelkin.load)."
         )
     size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
     with using(engine) as worker:
-        return worker.map(_answer, in_blocks(documents, size), model=model, limit=limit)
+        blocks = in_blocks(documents, size)
+        return worker.map(_answer, blocks, model=model, choice=choice, allowed=allowed)
 
 
-def _answer(documents: list[Document], model: FittedModel, limit: int | None) -> list[Answer]:
+def _answer(
+    documents: list[Document],
+    model: FittedModel,
+    choice: Choice,
+    allowed: NDArray[np.bool_] | None,
+) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
-    given = best_labels(log_odds, limit, model.decide(log_odds))
-    return list(map(Answer, names, given, model.probabilities(log_odds)))
+    probabilities = model.probabilities(log_odds)
+    if allowed is not None:
+        log_odds[:, ~allowed] = -np.inf  # for thresholds that count labels they are none
+    decided = model.decide(log_odds) if choice.is_the_models else None
+    if allowed is not None:
+        log_odds, probabilities = log_odds[:, allowed], probabilities[:, allowed]
+        decided = None if decided is None else np.asarray(decided, dtype=np.bool_)[:, allowed]
+    given = choice.labels(log_odds, probabilities, decided)
+    return list(map(Answer, names, given, probabilities))
 
 
 def _name(document: Document) -> str | int:

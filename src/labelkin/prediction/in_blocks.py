@@ -109,7 +109,8 @@ def rescore_blocks(
     Examples
     --------
     >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
-    >>> better = rescore_blocks(LabelRescorer().fit(Y), [[[0.1, 0.5, 0.9]], [[0.1, 0.5, 0.1]]])
+    >>> rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    >>> better = rescore_blocks(rescorer, [[[0.1, 0.5, 0.9]], [[0.1, 0.5, 0.1]]])
     >>> [block.round(2).tolist() for block in better]
     [[[0.08, 0.65, 0.93]], [[0.11, 0.5, 0.14]]]
     """

@@ -12,12 +12,14 @@ import csv
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
+from urllib.parse import quote
 
 from labelkin.corpora.documents import Document
 from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
@@ -26,6 +28,8 @@ from labelkin.prediction.fitted_model import Answer
 #: Stands between the labels of a document in a table, as in corpora that are tables.
 SEPARATOR = ";"
 _BLOCK = 1 << 16
+#: Bytes of a file's name, with room for its ending and for a temporary one.
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,12 @@ class Layout:
     id_of: Callable[[str], str]
 
 
-def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> Layout:
+def make_layout(
+    kind: str,
+    labels: Sequence[Any],
+    all_scores: bool = False,
+    names: Sequence[str] | None = None,
+) -> Layout:
     """Return how answers are written.
 
     Parameters
@@ -58,6 +67,8 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
         The labels of the model, in column order.
     all_scores : bool, default False
         Whether the probability of every label is written, not only of those that are given.
+    names : sequence of str, optional
+        What people call the labels, written beside those that are given; ``None``: nothing is.
 
     Examples
     --------
@@ -73,7 +84,7 @@ def make_layout(kind: str, labels: Sequence[Any], all_scores: bool = False) -> L
     if kind not in LAYOUTS:
         listed = ", ".join(map(repr, LAYOUTS))
         raise ValueError(f"The format of answers must be one of {listed}, got {kind!r}.")
-    return LAYOUTS[kind]([str(label) for label in labels], all_scores)
+    return LAYOUTS[kind]([str(label) for label in labels], all_scores, names)
 
 
 @dataclass(frozen=True)
@@ -244,12 +255,13 @@ class ResumeNote:
         _note_path(out).unlink(missing_ok=True)
 
 
-def _json_layout(labels: list[str], all_scores: bool) -> Layout:
+def _json_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
     def line(answer: Answer) -> str:
         shown = range(len(labels)) if all_scores else answer.given.tolist()
         record = {
             "id": answer.id,
             "labels": [labels[j] for j in answer.given],
+            **({} if names is None else {"names": [names[j] for j in answer.given]}),
             "probabilities": {labels[j]: _rounded(answer.probabilities[j]) for j in shown},
         }
         return json.dumps(record, ensure_ascii=False) + "\n"
@@ -257,7 +269,9 @@ def _json_layout(labels: list[str], all_scores: bool) -> Layout:
     return Layout("", line, lambda text: str(json.loads(text)["id"]))
 
 
-def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Layout:
+def _table_layout(
+    labels: list[str], all_scores: bool, names: Sequence[str] | None, *, delimiter: str
+) -> Layout:
     wrong = [label for label in labels if SEPARATOR in label or len(label.splitlines()) > 1]
     if wrong:
         raise ValueError(
@@ -272,21 +286,71 @@ def _table_layout(labels: list[str], all_scores: bool, *, delimiter: str) -> Lay
         shown = slice(None) if all_scores else answer.given
         numbers = [_rounded(p) for p in answer.probabilities[shown]]
         scores = numbers if all_scores else [SEPARATOR.join(map(str, numbers))]
-        return row(answer.id, SEPARATOR.join(labels[j] for j in answer.given), *scores)
+        given = SEPARATOR.join(labels[j] for j in answer.given)
+        return row(answer.id, given, *called(answer), *scores)
 
+    def called(answer: Answer) -> list[str]:
+        # A name may have what separates them; the labels, which programs read, do not.
+        plain = [] if names is None else [names[j].replace(SEPARATOR, ",") for j in answer.given]
+        return [] if names is None else [SEPARATOR.join(plain)]
+
+    more = [] if names is None else ["names"]
     return Layout(
-        row("id", "labels", *(labels if all_scores else ["probabilities"])),
+        row("id", "labels", *more, *(labels if all_scores else ["probabilities"])),
         line,
         lambda text: plain_cell(next(csv.reader([text], delimiter=delimiter))[0]),
     )
 
 
-LAYOUTS: dict[str, Callable[[list[str], bool], Layout]] = {
+LAYOUTS: dict[str, Callable[[list[str], bool, Sequence[str] | None], Layout]] = {
     "jsonl": _json_layout,
     "csv": partial(_table_layout, delimiter=","),
     "tsv": partial(_table_layout, delimiter="\t"),
 }
 """How answers can be written, by name."""
+
+
+def document_lines(
+    answer: Answer, labels: Sequence[Any], names: Sequence[str] | None = None
+) -> str:
+    r"""Return an answer as the text of a file of its own: label, tab, probability in each line.
+
+    A URI stands in angle brackets and has a column for its name behind it, as in Annif's files;
+    other labels have one where there are names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> answer = Answer("a7", np.array([1, 0]), np.array([0.25, 0.75]))
+    >>> document_lines(answer, ["sugar", "http://example.org/tea"])
+    '<http://example.org/tea>\t\t0.75\nsugar\t0.25\n'
+    >>> document_lines(answer, ["sugar", "http://example.org/tea"], ["Zucker", "Tee"])
+    '<http://example.org/tea>\tTee\t0.75\nsugar\tZucker\t0.25\n'
+    """
+    lines = []
+    for j in answer.given.tolist():
+        label = " ".join(str(labels[j]).split())
+        is_uri = re.match(r"\w+://\S+$", label)
+        cells = [f"<{label}>" if is_uri else label]
+        if is_uri or names is not None:
+            cells.append("" if names is None else " ".join(names[j].split()))
+        lines.append("\t".join([*cells, f"{_rounded(answer.probabilities[j])}\n"]))
+    return "".join(lines)
+
+
+def file_name(document: str | int) -> str:
+    """Return what the file of a document's labels is called; no id leads out of its folder.
+
+    Examples
+    --------
+    >>> file_name("a7"), file_name("../b 1.txt")
+    ('a7.tsv', '%2E.%2Fb 1.txt.tsv')
+    """
+    name = quote(str(document), safe=" !()+,;=@[]{}~'&$#^`")
+    name = f"%2E{name[1:]}" if name.startswith(".") else name
+    if len(name.encode()) > _LONGEST_NAME:
+        name = hashlib.sha256(name.encode()).hexdigest()
+    return f"{name}.tsv"
 
 
 def _rounded(probability: float) -> float:

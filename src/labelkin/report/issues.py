@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,6 +72,8 @@ class ShownIssue:
         The document, at most its first 20,000 characters; empty where it is no text.
     fingerprint
         Of the whole text.
+    names
+        What people call the labels that are mentioned, where a vocabulary says so.
     """
 
     document: str
@@ -89,12 +91,39 @@ class ShownIssue:
     labels: list[str] = field(default_factory=list)
     text: str = ""
     fingerprint: str = ""
+    names: dict[str, str] = field(default_factory=dict)
+
+    def called(self, names: Mapping[str, str]) -> ShownIssue:
+        """Return the issue with what people call its labels beside them; no names: as it is."""
+        if not names:
+            return self
+        others = (one.label for one in self.because_of)
+        similar = (label for one in self.similar for label in one.labels)
+        mentioned = dict.fromkeys((self.label, *others, *self.labels, *similar))
+        return replace(self, names={label: names.get(label, label) for label in mentioned})
+
+    def in_names(self) -> ShownIssue:
+        """Return the issue with the names of labels in their place, for a page."""
+        names = self.names
+        if not names:
+            return self
+        return replace(
+            self,
+            label=names[self.label],
+            because_of=[one._replace(label=names[one.label]) for one in self.because_of],
+            labels=[names[label] for label in self.labels],
+            similar=[
+                one._replace(labels=[names[label] for label in one.labels]) for one in self.similar
+            ],
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
         plain = asdict(self)
         for key in ("because_of", "words", "similar"):
             plain[key] = [one._asdict() for one in getattr(self, key)]
+        if not self.names:
+            del plain["names"]
         return plain
 
 
@@ -174,6 +203,10 @@ def write_issues(issues: Sequence[ShownIssue], path: Path) -> None:
     head = ["document", "label", "kind", "given", "repair", "probability", "decision", "reason"]
     tail = ["because of", "words", "similar", "labels", "text", "fingerprint"]
     rows = [_row(one, parts) for one in issues]
+    if any(one.names for one in issues):
+        head.append("name")
+        for row, one in zip(rows, issues, strict=True):
+            row.insert(len(head) - 1, one.names.get(one.label, one.label))
     text = csv_text([[*head, *parts, *tail], *rows], delimiter)
     write_whole(path, text.encode("utf-8", "backslashreplace"))
 

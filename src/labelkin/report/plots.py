@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from labelkin.thresholds import LimitTable
+
 Floats = NDArray[np.float64]
 
 #: Colours by the name of the page's variable; in the page, the variable's value replaces them.
@@ -238,7 +240,7 @@ def edge_picture(edges: Sequence[LabelEdge]) -> Picture:
         "below it."
     )
     with _drawing(_GRAPH) as (figure, axes):
-        draw_on_circle(axes, [(e.first, e.second, e.strength) for e in edges])
+        draw_on_circle(axes, [(e.first, e.second, e.pull) for e in edges])
         return _finish(figure, "edges", "The label graph", alt)
 
 
@@ -280,6 +282,37 @@ def rank_picture(test: RankTest, title: str, key: str = "") -> Picture:
             f"those within the critical difference of {test.critical_difference:.2f}."
         )
         return _finish(figure, f"{key}ranks", title, alt)
+
+
+# Limits and thresholds
+
+
+def limit_picture(table: LimitTable, metric: str, title: str) -> Picture:
+    """Draw what a measure scores by threshold, a line for each of some limits."""
+    best, scores = table.best(metric), table.scores(metric)
+    shown = [limit for limit in table.limits if limit in (1, 2, 3, 5, 10, 15, best.limit)]
+    with _drawing((4.6, 3.2)) as (figure, axes):
+        for limit in shown:
+            column, is_best = scores[:, table.limits.index(limit)], limit == best.limit
+            tone = COLOURS["better" if is_best else "muted"]
+            axes.plot(table.thresholds, column, color=tone, linewidth=1.8 if is_best else 0.8)
+            axes.annotate(
+                str(limit),
+                (table.thresholds[0], column[0]),
+                xytext=(-3, 0),
+                textcoords="offset points",
+                ha="right",
+                va="center",
+                fontsize=7,
+            )
+        axes.plot([best.threshold], [best.score], "o", color=COLOURS["better"], markersize=4.5)
+        axes.set_xlabel("threshold; beside the lines: limit")
+        axes.set_ylabel(title)
+        alt = (
+            f"{title} by threshold and limit; the best is {best.score:.4f} with at most "
+            f"{best.limit} labels of probability {best.threshold:g} and above."
+        )
+        return _finish(figure, f"limits-{metric}", title, alt)
 
 
 # matplotlib figures → SVG elements

@@ -80,17 +80,20 @@ class Table:
 
 def edge_table(edges: Sequence[LabelEdge]) -> Table:
     """Return a row per edge between two labels: attractions in one group, repulsions in another."""
-    heads = ["labels", "mean weight", "first to second", "second to first"]
+    heads = ["labels", "at least", "mean weight", "first to second", "second to first"]
     heads += ["with first", "with second", "with both", "expected by chance"]
     header = [(first, second) for first, _, second in (head.rpartition(" ") for head in heads)]
     sides = [[e for e in edges if e.strength > 0], [e for e in edges if e.strength <= 0]]
     groups = [[_edge_row(edge) for edge in side] for side in sides if side]
-    caption = "Weights in log-odds; counts of training documents."
+    caption = (
+        "Weights in log-odds, and what documents bear out of their mean at the least; counts of "
+        "training documents."
+    )
     return Table(header, groups, title="Strongest attractions and repulsions", caption=caption)
 
 
 def _edge_row(edge: LabelEdge) -> list[Cell]:
-    weights = (edge.strength, edge.to_second, edge.to_first)
+    weights = (edge.bound, edge.strength, edge.to_second, edge.to_first)
     counts = (edge.n_first, edge.n_second, edge.n_both)
     return [
         Cell(f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}"),

@@ -1,7 +1,8 @@
 """Annif's REST API, version 1, so that its clients work unchanged.
 
-https://api.annif.org/v1/ui/ describes it. A model is a project, a label a subject. The URI of a
-subject is the label's name, which is a URI where the model was trained on Annif's corpora.
+https://api.annif.org/v1/ui/ describes it. A model is a project, a label a subject. Where the model
+carries a vocabulary, a subject has the URI, the name in a language and the notation of its concept;
+elsewhere its URI is the label, and so is its name.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
+from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import best_labels
 from labelkin.service.journal import Entry
 from labelkin.service.messages import (
@@ -28,20 +30,11 @@ from labelkin.service.messages import (
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import RunningService, Service
+from labelkin.vocabulary.languages import LANGUAGE_CODES
 
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
 _FORM = "application/x-www-form-urlencoded"
-#: Snowball's names of languages → the codes Annif has for them.
-_CODES = {
-    "arabic": "ar", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl", "english": "en",
-    "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi",
-    "hungarian": "hu", "indonesian": "id", "irish": "ga", "italian": "it", "lithuanian": "lt",
-    "nepali": "ne", "norwegian": "no", "porter": "en", "portuguese": "pt", "romanian": "ro",
-    "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv", "tamil": "ta",
-    "turkish": "tr", "yiddish": "yi",
-}  # fmt: skip
-
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -60,6 +53,21 @@ class Backend(BaseModel):
     backend_id: str
 
 
+class Vocab(BaseModel):
+    """A vocabulary, as Annif describes it."""
+
+    vocab_id: str
+    languages: list[str]
+    size: int
+    loaded: bool = True
+
+
+class VocabList(BaseModel):
+    """The vocabularies of all models."""
+
+    vocabs: list[Vocab]
+
+
 class Project(BaseModel):
     """A model, as Annif describes it."""
 
@@ -67,6 +75,8 @@ class Project(BaseModel):
     name: str
     language: str
     backend: Backend
+    vocab: Vocab | None
+    vocab_language: str | None
     is_trained: bool
     modification_time: datetime
 
@@ -140,6 +150,14 @@ async def show_info() -> ApiInfo:
     return ApiInfo(title="labelkin, with Annif's REST API", version=version("labelkin"))
 
 
+@router.get("/vocabs")
+async def list_vocabs(service: Service) -> VocabList:
+    """List the vocabularies that models carry; models that were trained with one share it."""
+    found = [vocab for model in service.models.values() if (vocab := _vocab(model)) is not None]
+    distinct = {vocab.model_dump_json(): vocab for vocab in found}
+    return VocabList(vocabs=list(distinct.values()))
+
+
 @router.get("/projects")
 async def list_projects(service: Service) -> ProjectList:
     """List the models."""
@@ -173,7 +191,7 @@ async def suggest(project_id: str, request: Request) -> Response:
     (found,) = await service.workers.do_sized(
         model.cost, len(form.text), best_labels, model, [form.text], form.limit, form.threshold
     )
-    return json_answer({"results": _subjects(found)})
+    return json_answer({"results": _subjects(model, found, form.language)})
 
 
 @router.post(
@@ -199,7 +217,7 @@ async def suggest_batch(
     found = await service.workers.do(best_labels, model, texts, limit, threshold)
     return json_answer(
         [
-            {"results": _subjects(labels), "document_id": document.document_id}
+            {"results": _subjects(model, labels, language), "document_id": document.document_id}
             for document, labels in zip(batch.documents, found, strict=True)
         ]
     )
@@ -226,23 +244,44 @@ async def decline(request: Request) -> None:
     raise ProblemError(404, "not-offered", f"This service suggests labels; {what} is not offered.")
 
 
+def _vocab(model: ServedModel) -> Vocab | None:
+    vocabulary = model.shown.vocabulary
+    if vocabulary is None:
+        return None
+    languages = list(vocabulary.languages)
+    return Vocab(vocab_id=vocabulary.name, languages=languages, size=len(vocabulary))
+
+
 def _project(model: ServedModel) -> Project:
+    vocabulary = model.shown.vocabulary
     return Project(
         project_id=model.id,
         name=model.title,
         language=_language(model),
         backend=Backend(backend_id="labelkin"),
+        vocab=_vocab(model),
+        vocab_language=None if vocabulary is None else vocabulary.language or None,
         is_trained=True,
         modification_time=model.header.created,
     )
 
 
 def _language(model: ServedModel) -> str:
-    return _CODES.get(model.language, model.language)
+    return LANGUAGE_CODES.get(model.language, model.language)
 
 
 def _check_language(model: ServedModel, language: str) -> None:
-    """Labels have one name, in the language of the texts."""
+    """Labels have names in the languages of their vocabulary, or one in that of the texts."""
+    vocabulary = model.shown.vocabulary
+    if vocabulary is not None and vocabulary.languages and language:
+        if vocabulary.language_like(language) is None:
+            raise ProblemError(
+                422,
+                "other-language",
+                f"The labels of {model.id} have names in {some_of(vocabulary.languages, 12)}, got "
+                f"{language!r:.50}. Ask for one of these, or leave language out.",
+            )
+        return
     if language not in ("", _language(model)):
         raise ProblemError(
             422,
@@ -277,9 +316,20 @@ async def _read_form(request: Request) -> SuggestForm:
         raise ProblemError(400, "does-not-fit", detail) from None
 
 
-def _subjects(found: list[tuple[str, float]]) -> list[dict[str, Any]]:
+def _subjects(
+    model: ServedModel, found: list[tuple[str, float]], language: str
+) -> list[dict[str, Any]]:
     """Return what :class:`Subject` describes."""
-    return [{"uri": name, "label": name, "notation": None, "score": score} for name, score in found]
+    shown = model.shown
+    return [
+        {
+            "uri": shown.uri(label),
+            "label": shown.of(label, language or None),
+            "notation": shown.notation(label),
+            "score": score,
+        }
+        for label, score in found
+    ]
 
 
 def _entry(model: ServedModel, document: IndexedDocument, service: RunningService) -> Entry:
@@ -290,5 +340,8 @@ def _entry(model: ServedModel, document: IndexedDocument, service: RunningServic
 
 
 def _label(model: ServedModel, subject: GivenSubject) -> str:
-    is_named = subject.uri not in model.column and subject.label in model.column
-    return subject.label if is_named and subject.label is not None else subject.uri
+    """Return the label that a subject means, by its URI, which may have been replaced, or name."""
+    found = model.shown.label(subject.uri)
+    if found is None and subject.label is not None:
+        found = model.shown.label(subject.label)
+    return subject.uri if found is None else found

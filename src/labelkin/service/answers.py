@@ -6,7 +6,7 @@ answered is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -64,12 +64,15 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         }
         for j in np.flatnonzero(np.isinf(log_odds[0]) & ~_no_candidates(posterior)[0])
     ]
+    names = _names(model, (one["label"] for one in (*suggestions, *known_labels)), request.language)
     return {
         "model": model.id,
         "suggestions": suggestions,
         "known": known_labels,
         "n_words": content.n_words,
         "learned": snapshot.learned,
+        "n_open": int(np.isfinite(log_odds).sum()),
+        **({"names": names} if names else {}),
     }
 
 
@@ -119,6 +122,11 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             "constant": explanation.constant,
             "labels_rest": sum(one.log_odds for one in explanation.labels[_MOST:]),
             **_content_reasons(model, request.text, content, explanation),
+            "names": _names(
+                model,
+                map(str, (request.label, *(one.label for one in explanation.labels[:_MOST]))),
+                request.language,
+            ),
         }
     )
 
@@ -195,34 +203,61 @@ def _content_reasons(
     }
 
 
-def search_labels(model: ServedModel, query: str, limit: int, offset: int) -> messages.LabelList:
-    """Return the labels that contain a text, in any case; those that begin with it come first."""
-    wanted = query.casefold().strip()
-    places = [(folded.find(wanted), name) for folded, name in model.in_order]
-    first = [name for place, name in places if place == 0]
-    found = first + [name for place, name in places if place > 0]
-    documents = _documents(model.snapshot)
+def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:
+    """Return what people call labels, where a vocabulary says so."""
+    if model.shown.vocabulary is None:
+        return {}
+    return {label: model.shown.of(label, language) for label in labels}
+
+
+def search_labels(
+    model: ServedModel, query: str, limit: int, offset: int, language: str | None = None
+) -> messages.LabelList:
+    """Return the labels that contain a text, in any case; those that begin with it come first.
+
+    Those of a vocabulary are found by alternative labels and notations, too. Where no name has the
+    text, those that are spelled nearly so are returned.
+    """
+    found = model.shown.search(query, language)
+    is_similar = not found
+    if is_similar:
+        found = model.shown.similar(query, language)
+    shown, documents = model.shown.all(language), _documents(model.snapshot)
     labels = [
-        messages.LabelCount(label=name, documents=documents[model.column[name]])
-        for name in found[offset : offset + limit]
+        messages.LabelFound(
+            label=model.names[j],
+            documents=documents[j],
+            matched=None if matched == shown[j] else matched,
+        )
+        for j, matched in found[offset : offset + limit]
     ]
-    return messages.LabelList(labels=labels, total=len(found))
+    names = _names(model, (one.label for one in labels), language)
+    return messages.LabelList(
+        labels=labels, total=len(found), similar=is_similar and bool(found), names=names
+    )
 
 
-def related_labels(model: ServedModel, label: str, limit: int) -> messages.RelatedLabels:
+def related_labels(
+    model: ServedModel, label: str, limit: int, language: str | None = None
+) -> messages.RelatedLabels:
     """Return the labels that speak most for a label or against it, strongest first."""
     _check_names(model, [label])
     snapshot, column = model.snapshot, model.column[label]
     edges = _graph(snapshot).related(model.labels[column], limit)
     strongest = sorted(edges, key=lambda edge: -abs(edge.to_second))[:limit]
     documents = _documents(snapshot)[column]
+    names = _names(model, [label, *(str(edge.first) for edge in strongest)], language)
     return messages.RelatedLabels.model_validate(
-        {"label": label, "documents": documents, "related": strongest}
+        {"label": label, "documents": documents, "related": strongest, "names": names}
     )
 
 
 def label_map(
-    model: ServedModel, attractions: int, repulsions: int, label: str | None = None
+    model: ServedModel,
+    attractions: int,
+    repulsions: int,
+    label: str | None = None,
+    language: str | None = None,
 ) -> messages.LabelMap:
     """Return the strongest edges between labels, and the labels on a circle, kin beside kin.
 
@@ -245,7 +280,8 @@ def label_map(
         messages.Node(label=name, documents=documents[model.column[name]], x=x, y=y)
         for name, x, y in (*middle, *places)
     ]
-    return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges})
+    called = _names(model, (node.label for node in nodes), language)
+    return messages.LabelMap.model_validate({"nodes": nodes, "edges": edges, "names": called})
 
 
 def _graph(snapshot: Snapshot) -> LabelGraph:

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi import Path as PathParameter
 from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from labelkin.service import annif, answers, health, messages
@@ -24,6 +24,7 @@ from labelkin.service.messages import ProblemError, answer_problems, declared, j
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
+from labelkin.vocabulary.languages import LANGUAGE_CODES
 
 _PAGE = Path(__file__).with_name("page")
 
@@ -53,7 +54,7 @@ def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> 
         version=version("labelkin"),
         description="Labels for texts, with reasons, that respond to accepted and rejected labels.",
         lifespan=_lifespan,
-        docs_url=None,  # their pages load scripts from other hosts
+        docs_url=None,  # their pages load scripts from other hosts; /docs is our own
         redoc_url=None,
     )
     app.state.service = service
@@ -62,6 +63,8 @@ def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> 
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
     app.add_api_route("/review", _show_review, include_in_schema=False)
+    app.add_api_route("/docs", _show_docs, include_in_schema=False)
+    app.add_api_route("/v1/ui/", _lead_to_docs, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
     app.add_middleware(Guard, hosts=hosts, token=token, limits=service.limits)
@@ -81,6 +84,15 @@ async def _show_page(service: Service) -> FileResponse:
 
 async def _show_review() -> FileResponse:
     return _page_file("review.html")
+
+
+async def _show_docs() -> FileResponse:
+    return _page_file("docs.html")
+
+
+async def _lead_to_docs() -> RedirectResponse:
+    """Answer where Annif has its description; relative, as there may be a proxy's path before."""
+    return RedirectResponse("../../docs")
 
 
 def _page_file(name: str) -> FileResponse:
@@ -123,7 +135,8 @@ Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 @router.get("")
 async def list_models(service: Service) -> messages.ModelList:
     """List the models that are served."""
-    return messages.ModelList(models=[_info(model) for model in service.models.values()])
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
 @router.post("/{model_id}/suggest", response_model=messages.Suggestions)
@@ -134,34 +147,50 @@ async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Resp
     return json_answer(await do(model.cost, size, answers.suggest, model, request))
 
 
-@router.post("/{model_id}/explain", responses=declared(409))
+@router.post("/{model_id}/explain", responses=declared(409), response_model_exclude_defaults=True)
 async def explain_label(request: messages.ExplainRequest, asked: Asked) -> messages.Explained:
     """Explain which words and which other labels speak for a label of a text, and against it."""
     request.check(asked.service.limits)
     return await asked.service.workers.do(answers.explain, asked.model, request)
 
 
-@router.get("/{model_id}/labels")
+@router.get("/{model_id}/labels", response_model_exclude_defaults=True)
 async def list_labels(
-    asked: Asked, q: str = "", limit: Listed = 20, offset: Annotated[int, Query(ge=0)] = 0
+    asked: Asked,
+    q: str = "",
+    limit: Listed = 20,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    language: messages.Language = None,
 ) -> messages.LabelList:
-    """Search the labels by a part of their names, in any case; first those that begin with it."""
-    return await asked.service.workers.do(answers.search_labels, asked.model, q, limit, offset)
+    """Search the labels by a part of their names, in any case; first those that begin with it.
+
+    Where none has it, those that are spelled nearly so.
+    Those of a vocabulary are found by alternative labels and notations, too.
+    """
+    do = asked.service.workers.do
+    return await do(answers.search_labels, asked.model, q, limit, offset, language)
 
 
-@router.get("/{model_id}/related", responses=declared(409))
-async def list_related(asked: Asked, label: str, limit: Listed = 10) -> messages.RelatedLabels:
+@router.get("/{model_id}/related", responses=declared(409), response_model_exclude_defaults=True)
+async def list_related(
+    asked: Asked, label: str, limit: Listed = 10, language: messages.Language = None
+) -> messages.RelatedLabels:
     """List the labels that speak most for a label or against it."""
-    return await asked.service.workers.do(answers.related_labels, asked.model, label, limit)
+    do = asked.service.workers.do
+    return await do(answers.related_labels, asked.model, label, limit, language)
 
 
-@router.get("/{model_id}/graph", responses=declared(409))
+@router.get("/{model_id}/graph", responses=declared(409), response_model_exclude_defaults=True)
 async def draw_graph(
-    asked: Asked, attractions: Edges = 20, repulsions: Edges = 10, label: str | None = None
+    asked: Asked,
+    attractions: Edges = 20,
+    repulsions: Edges = 10,
+    label: str | None = None,
+    language: messages.Language = None,
 ) -> messages.LabelMap:
     """Draw the labels that attract and repel each other most; or one label and its neighbours."""
     do = asked.service.workers.do
-    return await do(answers.label_map, asked.model, attractions, repulsions, label)
+    return await do(answers.label_map, asked.model, attractions, repulsions, label, language)
 
 
 @router.post("/{model_id}/documents", status_code=201)
@@ -205,7 +234,7 @@ async def answer_issue(request: messages.ReviewAnswer, service: Service) -> mess
 
 
 def _info(model: ServedModel) -> messages.ModelInfo:
-    rescorer = model.classifier.rescorer_
+    rescorer, vocabulary = model.classifier.rescorer_, model.shown.vocabulary
     return messages.ModelInfo(
         id=model.id,
         name=model.title,
@@ -215,4 +244,8 @@ def _info(model: ServedModel) -> messages.ModelInfo:
         content=type(model.classifier.content_).__name__,
         evidence_weight=rescorer.evidence_weight_,
         summary=model.header.summary,
+        vocabulary=None if vocabulary is None else vocabulary.name,
+        languages=[] if vocabulary is None else list(vocabulary.languages),
+        language=None if vocabulary is None else vocabulary.language,
+        text_language=LANGUAGE_CODES.get(model.language),
     )

@@ -44,6 +44,10 @@ def _no_boolean(value: Any) -> Any:
 Text = Annotated[str, AfterValidator(_of_whole_characters)]
 #: Labels may be numbers; over HTTP all of them are texts.
 Name = Annotated[str, BeforeValidator(str)]
+#: The language that names of labels are wanted in; where there are none, they come in another.
+Language = Annotated[str | None, Field(max_length=100)]
+#: Label → what people call it, of the labels in an answer; none where the model has no vocabulary.
+Names = dict[str, str]
 
 
 class LabelledDocument(BaseModel):
@@ -67,12 +71,14 @@ class SuggestRequest(LabelledDocument):
     """Asks for the most probable of the labels that are open."""
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = 20
+    language: Language = None
 
 
 class ExplainRequest(LabelledDocument):
     """Asks why a label has the probability it has."""
 
     label: Annotated[Text, Field(min_length=1)]
+    language: Language = None
 
 
 class ModelInfo(BaseModel):
@@ -86,12 +92,27 @@ class ModelInfo(BaseModel):
     content: str
     evidence_weight: float
     summary: dict[str, Any] | None
+    vocabulary: str | None = None
+    languages: list[str] = []
+    language: str | None = None
+    text_language: str | None = None
+
+
+class Bounds(BaseModel):
+    """How much a request may bring, as in :class:`labelkin.service.Limits`."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    text_characters: int
+    known_labels: int
+    label_characters: int
 
 
 class ModelList(BaseModel):
-    """All models that are served."""
+    """All models that are served, and how much a request about one may bring."""
 
     models: list[ModelInfo]
+    limits: Bounds
 
 
 class Suggestion(BaseModel):
@@ -112,13 +133,15 @@ class KnownLabel(BaseModel):
 
 
 class Suggestions(BaseModel):
-    """The open labels, most probable first."""
+    """The most probable of the ``n_open`` open labels, most probable first."""
 
     model: str
     suggestions: list[Suggestion]
     known: list[KnownLabel]
     n_words: int | None
     learned: int
+    n_open: int
+    names: Names = {}
 
 
 class LabelContribution(BaseModel):
@@ -169,6 +192,7 @@ class Explained(BaseModel):
     terms_rest: float
     content_constant: float
     neighbours: list[Neighbour]
+    names: Names = {}
 
 
 class LabelCount(BaseModel):
@@ -178,11 +202,22 @@ class LabelCount(BaseModel):
     documents: float
 
 
-class LabelList(BaseModel):
-    """Some of the labels that were searched for, and how many were found."""
+class LabelFound(LabelCount):
+    """A label that was searched for; what has matched, where that is not the name shown."""
 
-    labels: list[LabelCount]
+    matched: str | None = None
+
+
+class LabelList(BaseModel):
+    """Some of the labels that were searched for, and how many were found.
+
+    Where no name has the text, ``similar`` is true, and the labels have names spelled nearly so.
+    """
+
+    labels: list[LabelFound]
     total: int
+    similar: bool = False
+    names: Names = {}
 
 
 class Edge(BaseModel):
@@ -199,6 +234,7 @@ class Edge(BaseModel):
     n_second: float
     n_both: float
     n_expected: float
+    bound: float
 
 
 class RelatedLabels(BaseModel):
@@ -210,6 +246,7 @@ class RelatedLabels(BaseModel):
     label: str
     documents: float
     related: list[Edge]
+    names: Names = {}
 
 
 class Node(BaseModel):
@@ -226,6 +263,7 @@ class LabelMap(BaseModel):
 
     nodes: list[Node]
     edges: list[Edge]
+    names: Names = {}
 
 
 class Saved(BaseModel):
@@ -308,6 +346,7 @@ class IssueRecord(BaseModel):
     labels: list[Name] = []
     text: str = ""
     fingerprint: str = ""
+    names: Names = {}
 
 
 class ReviewedIssue(IssueRecord):
@@ -319,10 +358,10 @@ class ReviewedIssue(IssueRecord):
 
 #: By kind of problem: the rule, what came, and the way out.
 _BOUNDS = {
-    "text-too-long": "A text may have {} characters, got {}. Send its beginning, or a summary.",
-    "batch-too-large": "A request may have {} documents, got {}. Send them in several requests.",
-    "too-many-labels": "At most {} labels may be {word}, got {}.",
-    "label-too-long": "A label may have {} characters, got one of {} among those {word}.",
+    "text-too-long": "A text may have {:,} characters, got {:,}. Send its beginning, or a summary.",
+    "batch-too-large": "A request may have {:,} documents, got {:,}. Send them in several ones.",
+    "too-many-labels": "At most {:,} labels may be {word}, got {:,}.",
+    "label-too-long": "A label may have {:,} characters, got one of {:,} among those {word}.",
 }
 
 

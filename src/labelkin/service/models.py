@@ -27,6 +27,7 @@ from labelkin.service.journal import Entry, Mark
 from labelkin.service.work import Cost
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
+from labelkin.vocabulary import LabelNames, vocabulary_of
 
 #: Texts whose content evidence is remembered: a person asks about one text many times.
 _REMEMBERED = 128
@@ -97,8 +98,8 @@ class ServedModel:
         The names again, for readers.
     column : dict
         Name → column.
-    in_order : list of pairs
-        The names in any case, and as they are, as a list of them is in order.
+    shown : LabelNames
+        What people call the labels, by the vocabulary that the file carries.
     cost : Cost
         What it costs to ask it about a text.
     unknown : Counter
@@ -115,13 +116,13 @@ class ServedModel:
         # The texts themselves, which know their hashes: each request looks some of them up.
         self.name_array = np.array(self.names, dtype=object)
         self.column = {label: j for j, label in enumerate(self.names)}
-        self.in_order = sorted((name.casefold(), name) for name in self.names)
         if len(self.column) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(
                 f"Labels must have distinct names to be served, got {twice[0]!r} twice in {path}. "
                 "Train with names that are all texts."
             )
+        self.shown = LabelNames(self.names, vocabulary_of(self.classifier))
         self._snapshots = {0: Snapshot(self.classifier.rescorer_, 0)}
         self._current: Callable[[], int] = lambda: 0
         self.unknown: Counter[str] = Counter()

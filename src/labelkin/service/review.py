@@ -8,8 +8,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from labelkin.corpora.corrections import ANSWERS, Decision
-from labelkin.corpora.documents import json_objects
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.lines import decoded_lines, json_objects
 from labelkin.service.journal import Journal
 from labelkin.service.messages import IssueRecord, ProblemError, ReviewState
 from labelkin.service.serving import Limits

@@ -26,8 +26,8 @@ from labelkin.storage.file import shown
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
     *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
-    *("PerLabel", "PlattSVM"),
-    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "Rules"),
+    *("PerLabel", "PlattSVM", "Rules"),
+    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "RescoredClassifier"),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
@@ -90,6 +90,7 @@ PLACES: dict[str, str] = {
     "TermCounts": "labelkin.content.naive_bayes.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
+    "Vocabulary": "labelkin.vocabulary.Vocabulary",
     "WordCounts": "labelkin.text.WordCounts",
     "decided_labels": "labelkin.method.combination.decided_labels",
     "probable_labels": "labelkin.method.combination.probable_labels",
@@ -313,10 +314,60 @@ def _check_omikuji(state: dict[str, Any]) -> None:
         raise ValueError("an OmikujiContent whose forest is of other features or labels")
 
 
+def _check_concepts(state: dict[str, Any]) -> None:
+    """Raise for a vocabulary whose columns do not belong together."""
+    uris = state["uris"]
+    if not _are_texts(uris) or len(set(uris)) < len(uris):
+        raise ValueError("a vocabulary whose URIs are not distinct texts")
+    n_concepts = len(uris)
+    columns = [state["notations"], *_by_language(state["labels"])]
+    if not all(_are_texts(column) and len(column) == n_concepts for column in columns):
+        raise ValueError(f"a vocabulary of {n_concepts} concepts with more or fewer names")
+    for part in (*_by_language(state["alternatives"]), *_by_language(state["notes"])):
+        if not (type(part) is tuple and len(part) == 2 and _are_texts(part[1])):
+            raise ValueError("a vocabulary with other names that are none")
+        _check_places(part[0], (len(part[1]),), n_concepts)
+        if (np.diff(part[0]) < 0).any():
+            raise ValueError("a vocabulary whose other names are in no order")
+    for name in ("broader", "disjoint"):
+        _check_places(state[name], (None, 2), n_concepts)
+    _check_pairs_in_order(state["broader"])
+    plain = (state["name"], state["language"], *_by_language(state["replaced"]))
+    if not all(type(text) is str for text in plain):
+        raise ValueError("a vocabulary with names that are no texts")
+
+
+def _by_language(found: Any) -> list[Any]:
+    if type(found) is not dict or not all(type(key) is str for key in found):
+        raise ValueError("a vocabulary whose parts are no mapping of texts")
+    return list(found.values())
+
+
+def _are_texts(texts: Any) -> bool:
+    return type(texts) is tuple and all(type(text) is str for text in texts)
+
+
+def _check_places(places: Any, shape: tuple[int | None, ...], n_concepts: int) -> None:
+    fits = (
+        isinstance(places, np.ndarray)
+        and places.dtype == np.int32
+        and places.ndim == len(shape)
+        and all(n in (None, m) for n, m in zip(shape, places.shape, strict=True))
+    )
+    if not fits or (places.size and not 0 <= places.min() <= places.max() < n_concepts):
+        raise ValueError(f"a vocabulary that refers to others than its {n_concepts} concepts")
+
+
+def _check_pairs_in_order(pairs: NDArray[np.int32]) -> None:
+    if (np.diff(pairs[:, 0]) < 0).any():
+        raise ValueError("a vocabulary whose broader concepts are in no order")
+
+
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "BoundRules": _check_bound_rules,
     "OmikujiContent": _check_omikuji,
     "OmikujiForest": _check_forest,
+    "Vocabulary": _check_concepts,
     "WordCounts": _check_vocabulary,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.feature_extraction.text.HashingVectorizer": _check_hashing,

@@ -12,20 +12,24 @@ by batch            :class:`PCut`                               as many document
 limits              :class:`LabelLimits`                        at least, at most k labels
 ==================  ==========================================  ====================================
 
-:func:`rule_for` names the rule for a metric, :func:`as_rule` reads what a user gave.
+:func:`rule_for` names the rule for a metric, :func:`as_rule` reads what a user gave, and
+:func:`limit_table` scores every number of labels with every cut.
 """
 
 from labelkin.thresholds.choosing import RuleLabels, Thresholds, as_rule, fit_rule, rule_for
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, PCut, SCut, SCutFBR
+from labelkin.thresholds.limit_table import BestCell, LimitTable, limit_table
 from labelkin.thresholds.per_document import ExpectedF1, LabelLimits, MCut, RCut
 from labelkin.thresholds.rule import LabelCut, ThresholdRule
 
 __all__ = [
+    "BestCell",
     "ExpectedF1",
     "FixedCut",
     "GlobalCut",
     "LabelCut",
     "LabelLimits",
+    "LimitTable",
     "MCut",
     "PCut",
     "RCut",
@@ -36,5 +40,6 @@ __all__ = [
     "Thresholds",
     "as_rule",
     "fit_rule",
+    "limit_table",
     "rule_for",
 ]

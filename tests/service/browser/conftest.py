@@ -20,6 +20,8 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+#: How long a page may take for a step; a busy machine needs more.
+SECONDS = float(os.environ.get("LABELKIN_BROWSER_SECONDS", "10"))
 DESKTOP = {"width": 1366, "height": 860}
 
 
@@ -74,10 +76,11 @@ def open_page(browser):
 
     def open_at(address, *, expected_faults=(), **options):
         context = browser.new_context(**{"viewport": DESKTOP, **options})
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * SECONDS)
         page = context.new_page()
         watched.append((context, Watch(page, address), expected_faults))
         page.goto(address)
+        page.locator("html[data-ready]").wait_for(state="attached")
         return page
 
     yield open_at

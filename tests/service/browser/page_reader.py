@@ -1,6 +1,7 @@
 """Reads the page as a person does, and asks the service the same question."""
 
 import json
+import math
 import os
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -21,18 +22,26 @@ READ_ROWS = """rows => rows.map(row => ({
     values: row.querySelector(".values").textContent,
 }))"""
 
-#: Middle of the mark and signed widths of the pieces, in pixels right of the zero line.
+#: Of a bar, in parts of half its width right of its middle: its mark, and where pieces end outside.
 READ_BAR = """row => {
     const bar = row.querySelector(".bar");
     const box = bar.getBoundingClientRect();
-    const zero = box.left + box.width * parseFloat(bar.style.getPropertyValue("--zero")) / 100;
-    const pieces = [...bar.querySelectorAll(".piece")].map(piece => {
-        const {left, width} = piece.getBoundingClientRect();
-        return left + width / 2 < zero ? -width : width;
+    const middle = box.left + box.width / 2;
+    const along = x => 2 * (x - middle) / box.width;
+    const ends = [...bar.querySelectorAll(".piece")].map(piece => {
+        const {left, right} = piece.getBoundingClientRect();
+        return [piece.dataset.part, along((left + right) / 2 < middle ? left : right)];
     });
-    const mark = bar.querySelector(".result").getBoundingClientRect();
-    return {pieces, mark: mark.left + mark.width / 2 - zero};
+    const mark = bar.querySelector(".result")?.getBoundingClientRect();
+    return {ends, mark: mark && along(mark.left + mark.width / 2), width: box.width};
 }"""
+
+
+def along(log_odds):
+    """Return where the page draws log-odds, from -1 to 1: straight up to 5, then compressed."""
+    size = abs(log_odds)
+    bent = size if size <= 5 else 5 + 1.5 * math.log1p((size - 5) / 1.5)
+    return math.copysign(min(bent, 8) / 8, log_odds)
 
 
 def write(page, text):
@@ -73,8 +82,10 @@ def ask(address, route, **body):
 
 
 def expected_labels(address, text, accepted=(), rejected=()):
+    """Return the labels the page shows: those from 1 % on, and three at least."""
     answer = ask(address, "suggest", text=text, accepted=list(accepted), rejected=list(rejected))
-    return [suggestion["label"] for suggestion in answer["suggestions"]]
+    likely = sum(suggestion["probability"] >= 0.01 for suggestion in answer["suggestions"])
+    return [suggestion["label"] for suggestion in answer["suggestions"][: max(likely, 3)]]
 
 
 def wait_for_labels(page, wanted):

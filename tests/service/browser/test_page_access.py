@@ -131,7 +131,12 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, server, 
 
     page.get_by_role("button", name="Close the explanation").tap()
     page.locator("#open-map").tap()
+    page.locator("#map-table tbody tr").first.wait_for()
+    assert overflow(page) == 0
+    keep_picture(page, "phone-map-table")
+    page.locator("#map-as-graph").tap()
     page.locator(".node").first.wait_for()
+    assert page.get_by_text("Swipe to see the whole map.").is_visible()
     assert overflow(page) == 0
     keep_picture(page, "phone-map")
 
@@ -198,7 +203,7 @@ def test_axe_finds_nothing_serious(open_page, server, scheme):
     page.locator("#explanation .sum").wait_for()
     found["explanation"] = inspect(page, axe)
     page.fill("#search", "o")
-    page.get_by_role("option").first.wait_for()
+    page.locator("#search-results [role=option]").first.wait_for()
     found["search"] = inspect(page, axe, ".combobox")
     page.keyboard.press("Escape")
     page.click("#open-help")

@@ -3,11 +3,13 @@
 import json
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 
 import pytest
 from page_reader import (
     READ_BAR,
     TEXT,
+    along,
     ask,
     chosen,
     expected_labels,
@@ -83,20 +85,69 @@ def test_a_document_is_pasted_read_labelled_explained_undone_saved_and_there_aft
     wait_for_labels(page, expected_labels(server.address, TEXT, [first]))
 
 
-def test_the_pieces_of_every_bar_add_up_to_its_mark_and_its_numbers_to_its_probability(
-    page, server
-):
+def test_every_bar_is_drawn_on_one_scale_and_its_numbers_are_the_service_s(page, server):
     write(page, TEXT)
     page.check("#numbers")
+    page.click("#fold")
     for suggestion in ask(server.address, "suggest", text=TEXT)["suggestions"]:
         bar = row_of(page, suggestion["label"]).evaluate(READ_BAR)
-        assert sum(bar["pieces"]) == pytest.approx(bar["mark"], abs=1.5)
-        pixels = bar["mark"] / suggestion["log_odds"]
-        widths = [pixels * part for part in suggestion["parts"].values()]
-        assert bar["pieces"] == pytest.approx(widths, abs=1.5)
+        near = 4 / bar["width"]  # two pixels
+        assert bar["mark"] == pytest.approx(along(suggestion["log_odds"]), abs=near)
+        ends, reach = {}, {-1: 0.0, 1: 0.0}
+        for name, value in suggestion["parts"].items():
+            side = -1 if value < 0 else 1
+            reach[side] += value
+            if abs(value) >= 0.05:  # what is written as 0.0 is not drawn
+                ends[name] = pytest.approx(along(reach[side]), abs=near)
+        assert dict(bar["ends"]) == ends
         values = row_of(page, suggestion["label"]).locator(".values").inner_text()
         content = f"{suggestion['parts']['content']:+.1f}".replace("-", "−")
-        assert f"content {content.removeprefix('+') if content == '+0.0' else content}" in values
+        content = content.removeprefix("+") if content == "+0.0" else content.replace("−0.0", "0.0")
+        assert f"content {content}" in values
+
+
+def test_parts_are_drawn_alike_in_the_list_and_in_the_explanation(page, server):
+    write(page, TEXT)
+    label = labels(page)[0]
+    row_of(page, label).locator(".label").click()
+    _wait_for_explanation(page, label)
+    reasons = ask(server.address, "explain", text=TEXT, label=label)
+    rows_of_parts = page.locator("#explanation .sum tbody tr").all()
+    shown = [(n, v) for n, v in reasons["parts"].items() if v or n in ("prior", "content")]
+    for row, (_, value) in zip(rows_of_parts, shown, strict=False):
+        bar = row.evaluate(READ_BAR)
+        ends = [end for _, end in bar["ends"]]
+        drawn = [along(value)] if abs(value) >= 0.05 else []
+        assert ends == pytest.approx(drawn, abs=6 / bar["width"])
+    whole = page.locator("#explanation .sum tfoot tr").evaluate(READ_BAR)
+    listed = row_of(page, label).evaluate(READ_BAR)
+    assert whole["mark"] == pytest.approx(listed["mark"], abs=0.05)
+    assert [name for name, _ in whole["ends"]] == [name for name, _ in listed["ends"]]
+
+
+@pytest.mark.parametrize("width", [768, 1366, 2560])
+def test_the_scale_is_legible_and_does_not_move(open_page, server, width):
+    page = open_page(server.address, viewport={"width": width, "height": 900})
+    places = []
+    for text in (TEXT, "Wheat, corn and grain exports: wheat, wheat, corn, grain harvest."):
+        write(page, text)
+        ticks = page.locator("#grid .tick:visible").all()
+        boxes = [tick.bounding_box() for tick in ticks]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert all(end < begin for (_, end), (begin, _) in pairwise(ends))
+        places.append(
+            [(tick.inner_text(), box["x"]) for tick, box in zip(ticks, boxes, strict=True)]
+        )
+    assert places[0] == places[1]
+    assert "50%" in dict(places[0]) and len(places[0]) >= 5
+
+
+def test_rows_keep_their_place_when_an_explanation_opens(page):
+    write(page, TEXT)
+    before = [row.bounding_box() for row in page.locator(".row").all()]
+    row_of(page, labels(page)[1]).locator(".label").click()
+    page.locator("#explanation .sum").wait_for()
+    assert [row.bounding_box() for row in page.locator(".row").all()] == before
 
 
 def test_an_explanation_names_the_words_and_marks_them_in_the_text(page, server):
@@ -141,33 +192,66 @@ def test_any_label_can_be_searched_added_and_removed(page, server):
     assert chosen(page) == ([], [])
 
 
-def test_more_labels_are_shown_when_asked_for(page, server):
+def test_unlikely_labels_are_folded_and_shown_when_asked_for(page, server):
     write(page, TEXT)
-    n_labels = 38
+    n_labels, n_likely = 38, len(expected_labels(server.address, TEXT))
+    fold = page.locator("#fold")
+    assert fold.inner_text().replace("\u202f", " ") == f"{n_labels - n_likely} below 1 %"
+    assert fold.get_attribute("aria-expanded") == "false"
+    assert page.locator(".row").count() == n_likely < 20
+    fold.click()
+    assert page.locator(".row").count() == 20
     page.click("#more")
     page.wait_for_function(
         "wanted => document.querySelectorAll('.row').length === wanted", arg=n_labels
     )
     assert page.locator("#more").is_hidden()
+    fold.click()
+    assert page.locator(".row").count() == n_likely
 
 
-def test_the_result_is_copied_and_downloaded_as_the_same_json(open_page, server):
+def test_the_result_is_copied_and_downloaded_as_text_csv_and_json(open_page, server):
     page = open_page(server.address, permissions=["clipboard-read", "clipboard-write"])
     write(page, TEXT)
-    first = labels(page)[0]
-    page.click(".row .accept")
-    wait_for_labels(page, expected_labels(server.address, TEXT, [first]))
-    page.click("#copy")
-    page.get_by_text("Copied as JSON.").wait_for()
-    copied = json.loads(page.evaluate("navigator.clipboard.readText()"))
-    with page.expect_download() as download:
-        page.click("#download")
-    saved = json.loads(download.value.path().read_text())
-    assert download.value.suggested_filename == "tanker-crews-wait-as-oil-ports.labels.json"
-    assert copied.pop("created") <= saved.pop("created")
-    assert copied == saved
-    assert (saved["text"], saved["accepted"], saved["rejected"]) == (TEXT, [first], [])
-    assert [suggestion["label"] for suggestion in saved["suggestions"]] == labels(page)
+    second, first = labels(page)[:2]
+    row_of(page, first).locator(".accept").click()
+    row_of(page, second).locator(".reject").click()
+    wait_for_labels(page, expected_labels(server.address, TEXT, [first], [second]))
+    page.fill("#search", 'ships, "old"')
+    page.get_by_role("option", name="as a new label").click()
+
+    def copied(name, said):
+        page.select_option("#format", name)
+        page.click("#copy")
+        page.get_by_text(said).wait_for()
+        return page.evaluate("navigator.clipboard.readText()")
+
+    def saved(ending):
+        with page.expect_download() as download:
+            page.click("#download")
+        wanted = f"tanker-crews-wait-as-oil-ports.labels.{ending}"
+        assert download.value.suggested_filename == wanted
+        return download.value.path().read_bytes().decode()
+
+    as_text = f'{first}\nships, "old"\n'
+    assert copied("text", "Copied as text.") == saved("txt") == as_text
+    new = '"ships, ""old""","ships, ""old""",new'
+    rows_of_csv = [
+        "label,name,state",
+        f"{first},{first},accepted",
+        new,
+        f"{second},{second},rejected",
+    ]
+    assert copied("csv", "Copied as CSV.").splitlines() == rows_of_csv
+    assert saved("csv") == "\r\n".join(rows_of_csv) + "\r\n"
+    one, other = json.loads(copied("json", "Copied as JSON.")), json.loads(saved("json"))
+    assert one.pop("created") <= other.pop("created")
+    assert one == other
+    assert (one["text"], one["accepted"], one["rejected"]) == (TEXT, [first], [second])
+    assert one["new"] == ['ships, "old"']
+    assert [suggestion["label"] for suggestion in one["suggestions"]][
+        : len(labels(page))
+    ] == labels(page)
 
 
 def test_a_text_file_is_opened_or_dropped_and_the_old_text_comes_back_by_undo(page, tmp_path):
@@ -200,10 +284,18 @@ def test_a_file_that_is_no_text_is_declined_kindly(page, tmp_path):
     assert page.input_value("#text") == ""
 
 
-def test_nothing_is_saved_before_a_label_is_accepted(page, server):
-    write(page, TEXT)
+def test_a_document_that_deserves_no_label_is_saved_when_asked_twice(page, server):
+    text = "A text that deserves no label: oil."
+    write(page, text)
     page.click("#save")
-    page.get_by_text("Accept a label first").wait_for()
+    page.get_by_text("Save once more if the document deserves none.").first.wait_for()
+    n_saved = len(read_journal(server.journal).documents)
+    page.get_by_role("button", name="Save without labels").click()
+    page.get_by_text("with 0 labels.").wait_for()
+    texts, label_sets, _ = read_journal(server.journal)
+    assert len(texts) == n_saved + 1
+    assert (texts[-1], list(label_sets[-1])) == (text, [])
+    page.get_by_text("learned from").wait_for()  # the next test asks a model at rest
 
 
 def test_a_new_document_clears_everything_and_undo_brings_it_back(page, server):

@@ -1,8 +1,10 @@
 /** Asks the service. Errors arrive as `Problem`, with a text that can be shown. */
 
+import { language, rememberNames } from "./names.js";
+import { t } from "./words.js";
+
 const ROOT = new URL("../api/", import.meta.url);
 const TOKEN = "labelkin.token";
-const OFFLINE = "The service does not answer. Your text and your choices are kept in this tab.";
 
 /** What went wrong, in the service's own words where it gave any. */
 export class Problem extends Error {
@@ -11,6 +13,11 @@ export class Problem extends Error {
     this.name = "Problem";
     this.status = status;
     this.title = title;
+  }
+
+  /** Whether asking the same again is of no use. */
+  get isFinal() {
+    return this.status >= 400 && this.status < 500 && ![401, 408, 429].includes(this.status);
   }
 }
 
@@ -24,25 +31,28 @@ export function setTokenPrompt(ask) {
 
 export const listModels = () => request("models");
 
-export const suggest = (model, body, signal) => request(path(model, "suggest"), { body, signal });
+export const suggest = (model, body, signal) =>
+  request(path(model, "suggest"), { body: named(body), signal });
 
-export const explain = (model, body, signal) => request(path(model, "explain"), { body, signal });
+export const explain = (model, body, signal) =>
+  request(path(model, "explain"), { body: named(body), signal });
 
 export const saveDocument = (model, body) => request(path(model, "documents"), { body });
 
 export const findLabels = (model, q, signal) =>
-  request(path(model, "labels"), { query: { q, limit: 20 }, signal });
+  request(path(model, "labels"), { query: named({ q, limit: 20 }), signal });
 
 export const related = (model, label, signal) =>
-  request(path(model, "related"), { query: { label, limit: 10 }, signal });
+  request(path(model, "related"), { query: named({ label, limit: 10 }), signal });
 
 /** The strongest edges of all labels; or those of one, and of its neighbours with each other. */
 export const graph = (model, label = null, signal) =>
   request(path(model, "graph"), {
-    query:
+    query: named(
       label === null
         ? { attractions: 20, repulsions: 10 }
         : { attractions: 12, repulsions: 4, label },
+    ),
     signal,
   });
 
@@ -53,6 +63,11 @@ export const reviewIssue = (number, signal) => request(`review/issues/${number}`
 export const answerIssue = (number, answer) =>
   request("review/answers", { body: { number, answer } });
 
+/** What is asked, with the language that names are wanted in. */
+function named(asked) {
+  return language() ? { ...asked, language: language() } : asked;
+}
+
 function path(model, route) {
   return `models/${encodeURIComponent(model)}/${route}`;
 }
@@ -61,7 +76,7 @@ async function request(route, options = {}) {
   for (;;) {
     const token = sessionStorage.getItem(TOKEN);
     const answer = await send(route, options, token);
-    if (answer.ok) return answer.json();
+    if (answer.ok) return rememberNames(await answer.json());
     const problem = await readProblem(answer);
     if (answer.status !== 401 || !(await renewToken(token))) throw problem;
   }
@@ -82,7 +97,7 @@ async function send(route, { query, body, signal }, token) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Problem(0, "No answer", OFFLINE);
+    throw new Problem(0, "No answer", t("trouble.offline"));
   }
 }
 

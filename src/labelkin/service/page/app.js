@@ -1,5 +1,6 @@
 /** The page: what the person does goes to the store, what changes there goes to the service. */
 
+import "./frame.js";
 import * as api from "./api.js";
 import { Asker } from "./asking.js";
 import { changesBetween, describeChanges } from "./changes.js";
@@ -7,22 +8,29 @@ import { ChosenLabels } from "./chosen.js";
 import { askForToken, fillHelp, makeClosable } from "./dialogs.js";
 import { find, setAttribute, setText } from "./dom.js";
 import { ExplanationPanel } from "./explanation.js";
+import { Fold } from "./folding.js";
+import { showKnownWords } from "./known_words.js";
 import { LabelMap } from "./label_map.js";
 import { LabelSearch } from "./label_search.js";
 import { showCurrentModel, showModels } from "./models.js";
+import { forgetNames, nameOf, showLanguages } from "./names.js";
 import { announce, clearTrouble, showTrouble, startNotices, toast } from "./notices.js";
-import { count, counted } from "./numbers.js";
-import { copyText, downloadText, fileName, resultOf, withImplied } from "./saving.js";
+import { copyText, downloadText, fileName, withImplied, written } from "./saving.js";
 import { listen, shortcutsFor } from "./shortcuts.js";
 import { Store } from "./state.js";
 import { SuggestionGrid } from "./suggestions.js";
 import { TextPane } from "./text_pane.js";
+import { fillWelcome } from "./welcome.js";
+import { markReady, offerLanguages, t, translate } from "./words.js";
 
 const TYPING_PAUSE = 250;
 const FOLLOWING_PAUSE = 80;
 /** By then the service has learned from a document it was given. */
 const LEARNING_TIME = 1200;
 const RESULT = ["model", "text", "accepted", "rejected"];
+const EMPTY = { accepted: [], rejected: [], added: [], explained: null };
+
+translate();
 
 const store = new Store(sessionStorage);
 const asker = new Asker(store);
@@ -35,7 +43,9 @@ const search = new LabelSearch({
   search: (q, signal) => api.findLabels(store.now.model, q, signal),
   stateOf: (label) => store.stateOf(label),
   onTrouble: showTrouble,
+  mayAdd: (q) => q.length <= limits.label_characters && store.stateOf(q) !== "accepted",
 });
+const fold = new Fold();
 const map = new LabelMap({
   load: api.graph,
   loadRelated: api.related,
@@ -44,24 +54,33 @@ const map = new LabelMap({
 });
 
 let models = [];
+let limits = { text_characters: Infinity, label_characters: Infinity };
 let saving = false;
+let sureOfNone = false; // a document without labels is saved when the person asks twice
 let said = "";
 
 async function start() {
   startNotices();
+  offerLanguages(find("interface"));
+  fillWelcome(
+    () => modelNow()?.text_language,
+    (text) => store.change({ text }, t("step.example")),
+  );
   api.setTokenPrompt(askForToken);
   connect();
   showState();
+  markReady();
   try {
-    ({ models } = await api.listModels());
+    ({ models, limits } = await api.listModels());
   } catch (problem) {
     showTrouble(problem, () => location.reload());
     return;
   }
+  pane.limit = limits.text_characters;
   showModels(models, switchModel);
   if (models.some(({ id }) => id === store.now.model)) asker.ask(0, "start");
-  else store.change({ model: models[0]?.id ?? null, accepted: [], rejected: [], explained: null });
-  showCurrentModel(models, store.now.model);
+  else store.change({ model: models[0]?.id ?? null, ...EMPTY });
+  showModel();
   showReviewLink();
 }
 
@@ -71,16 +90,32 @@ async function showReviewLink() {
   find("to-review").hidden = !total;
 }
 
+/** Show which model answers, and in which languages it has names. */
+function showModel() {
+  showCurrentModel(models, store.now.model);
+  const model = modelNow();
+  if (model) showLanguages(model, () => asker.ask(0, "language"));
+}
+
+function modelNow() {
+  return models.find(({ id }) => id === store.now.model);
+}
+
 // What the person does
 
 function decide(label, state) {
   if (label === null) return;
   const follow = store.now.explained === label && grid.hasFocus;
-  said = `${{ accepted: "Accepted", rejected: "Rejected", open: "Removed" }[state]} ${label}.`;
+  said = t(`said.${state}`, { label: nameOf(label) });
   announce(said);
   if (state !== "open") grid.drop(label);
   store.decide(label, state);
   if (follow && grid.current) store.change({ explained: grid.current });
+}
+
+function addLabel(label) {
+  store.add(label);
+  toast(t("said.added", { label }));
 }
 
 function toggleExplanation(label) {
@@ -96,49 +131,58 @@ function closeExplanation() {
 
 function undo() {
   const what = store.undo();
-  said = what ? `Undone: ${what}.` : "Nothing to undo.";
+  said = what ? t("said.undone", { what }) : t("said.nothing-to-undo");
   toast(said);
 }
 
 function redo() {
   const what = store.redo();
-  said = what ? `Done again: ${what}.` : "Nothing to redo.";
+  said = what ? t("said.redone", { what }) : t("said.nothing-to-redo");
   toast(said);
 }
 
 function switchModel(id) {
-  store.change({ model: id, accepted: [], rejected: [], explained: null }, `switch to ${id}`);
+  store.change({ model: id, ...EMPTY }, t("step.model", { model: id }));
 }
 
 function newDocument() {
-  const { text, accepted, rejected } = store.now;
-  if (text || accepted.length || rejected.length) {
-    store.change({ text: "", accepted: [], rejected: [], explained: null }, "start a new document");
+  const { text, accepted, rejected, added } = store.now;
+  if (text || accepted.length || rejected.length || added.length) {
+    store.change({ text: "", ...EMPTY }, t("step.new"));
   }
   pane.focus();
 }
 
+/** Offer the beginning of a text that is too long for the service. */
+function offerBeginning({ n, most, take }) {
+  const problem = new Error(t("text.too-long", { n, most }));
+  showTrouble(problem, take, t("text.take-beginning", { n: most }));
+}
+
 function save() {
-  const { text, accepted, saved } = store.now;
-  if (saved) toast(`Already saved as document ${saved.id}.`);
-  else if (!text.trim()) toast("There is no text to save yet.");
-  else if (!accepted.length) toast("Accept a label first: the model learns from accepted labels.");
-  else if (!saving) sendDocument();
+  const { text, accepted, added, saved } = store.now;
+  if (saved) toast(t("save.already", { id: String(saved.id) }));
+  else if (!text.trim()) toast(t("save.no-text"));
+  else if (!accepted.length && !added.length && !sureOfNone) {
+    sureOfNone = true;
+    showState();
+    toast(t("save.none-ask"));
+  } else if (!saving) sendDocument();
 }
 
 async function sendDocument() {
-  const { model, text, accepted, rejected } = store.now;
-  const isSame = () =>
-    store.now.text === text && store.now.accepted === accepted && store.now.rejected === rejected;
+  const before = store.now;
+  const { model, text, accepted, rejected, added } = before;
+  const isSame = () => [...RESULT, "added"].every((key) => store.now[key] === before[key]);
   saving = true;
   try {
     // Asked anew: what follows by rules from the last decision may not have arrived yet.
     const { known } = await api.suggest(model, { text, accepted, rejected, limit: 1 });
-    const all = withImplied(accepted, known);
+    const all = [...withImplied(accepted, known), ...added];
     const done = await api.saveDocument(model, { text, accepted: all, rejected });
     clearTrouble();
     if (isSame()) store.change({ saved: { id: done.id } });
-    toast(`Saved as document ${done.id} with ${counted(all.length, "label")}.`);
+    toast(t("save.done", { id: String(done.id), n: all.length }));
     setTimeout(() => asker.ask(0, "learned"), LEARNING_TIME);
   } catch (problem) {
     showTrouble(problem, save);
@@ -149,21 +193,18 @@ async function sendDocument() {
 
 async function copy() {
   try {
-    await copyText(resultJson());
-    toast("Copied as JSON.");
+    await copyText(written(store.now.format, store.now, asker.answer));
+    toast(t(`copied.${store.now.format}`));
   } catch (problem) {
     showTrouble(problem);
   }
 }
 
 function download() {
-  const name = fileName(store.now.text);
-  downloadText(name, resultJson());
-  toast(`Downloaded ${name}.`);
-}
-
-function resultJson() {
-  return `${JSON.stringify(resultOf(store.now, asker.answer), null, 2)}\n`;
+  const { text, format } = store.now;
+  const name = fileName(text, format);
+  downloadText(name, written(format, store.now, asker.answer), format);
+  toast(t("downloaded", { name }));
 }
 
 // What is shown
@@ -177,46 +218,45 @@ function showState() {
   find("grid").classList.toggle("numbers", now.numbers);
   find("numbers").checked = now.numbers;
   find("keys-on").checked = now.keys;
+  find("format").value = now.format;
   find("workspace").classList.toggle("explaining", now.explained !== null);
   grid.markExplained(now.explained);
-  setText(find("save-text"), now.saved ? "Saved" : "Save");
-  find("save-where").hidden = now.saved !== null;
+  const isNone = sureOfNone && !now.saved;
+  setText(find("save-text"), t(now.saved ? "save.saved" : isNone ? "save.none" : "save"));
+  find("save-where").hidden = now.saved !== null || isNone;
   find("save").classList.toggle("done", now.saved !== null);
-  setText(
-    find("saved"),
-    now.saved ? `Saved as document ${now.saved.id}; the model learns from it.` : "",
-  );
+  const note = now.saved ? t("save.note", { id: String(now.saved.id) }) : "";
+  setText(find("saved"), isNone ? t("save.none-ask") : note);
 }
 
 function showAnswer({ next, before, cause }) {
   clearTrouble();
   const reacts = ["decision", "undo", "redo"].includes(cause);
   const changes = reacts ? changesBetween(before, next) : new Map();
-  const some = next.suggestions.length > 0;
-  grid.show(next.suggestions, changes);
-  grid.markExplained(store.now.explained);
+  showSuggestions(next, changes);
   chosen.show(store.now, next.known);
-  for (const id of ["grid", "legend"]) find(id).hidden = !some;
-  find("welcome").hidden = some;
-  find("more").hidden = !asker.hasMore;
   find("legend-more").hidden = !next.suggestions.some(
     ({ parts }) => parts.rules || parts["first place"],
   );
-  setText(
-    find("learned"),
-    next.learned ? `learned from ${counted(next.learned, "saved document")}` : "",
-  );
-  setText(
-    find("word-count"),
-    next.n_words === null ? "" : `${count(next.n_words)} words known to the model`,
-  );
+  setText(find("learned"), next.learned ? t("learned", { n: next.learned }) : "");
   if (reacts) announce(`${said} ${describeChanges(changes, next.suggestions)}`);
+}
+
+/** Show the suggestions that are not folded away. */
+function showSuggestions(answer, changes = new Map()) {
+  const { text, accepted } = store.now;
+  const isBlind = showKnownWords(text, answer.n_words) && !accepted.length;
+  const shown = fold.shown(answer, isBlind, asker.hasMore);
+  grid.show(shown, changes);
+  grid.markExplained(store.now.explained);
+  for (const id of ["grid", "legend"]) find(id).hidden = shown.length === 0;
+  find("welcome").hidden = answer.suggestions.length > 0 || text.trim() !== "";
 }
 
 function showExplanation(reasons) {
   panel.show(reasons, store.stateOf(reasons.label));
   pane.highlight(reasons.terms ?? []);
-  setText(find("marks-label"), reasons.label);
+  setText(find("marks-label"), nameOf(reasons.label));
   find("marks-legend").hidden = !reasons.terms?.some(({ words }) => words.length);
 }
 
@@ -236,7 +276,7 @@ function openOrClosePanel() {
 
 function connect() {
   store.addEventListener("change", ({ detail }) => onChange(detail));
-  store.addEventListener("unkept", () => toast("This text is too long to survive a reload."));
+  store.addEventListener("unkept", () => toast(t("text.unkept")));
   asker.addEventListener("answer", ({ detail }) => showAnswer(detail));
   asker.addEventListener("explanation", ({ detail }) => showExplanation(detail));
   asker.addEventListener("trouble", ({ detail }) => showTrouble(detail.problem, detail.again));
@@ -251,9 +291,16 @@ function connect() {
 }
 
 function onChange({ keys, cause }) {
+  if ([...RESULT, "added"].some((key) => keys.has(key))) sureOfNone = false;
   showState();
-  if (keys.has("model")) showCurrentModel(models, store.now.model);
-  if (keys.has("text") || keys.has("model")) asker.shorten();
+  if (keys.has("model")) {
+    forgetNames();
+    showModel();
+  }
+  if (keys.has("text") || keys.has("model")) {
+    asker.shorten();
+    fold.close();
+  }
   if (keys.has("explained")) openOrClosePanel();
   const isTyped = cause === "edit" && keys.has("text");
   if (RESULT.some((key) => keys.has(key))) asker.ask(isTyped ? TYPING_PAUSE : 0, cause);
@@ -265,12 +312,15 @@ function connectParts() {
   hear(pane, "write", ({ text }) => store.change({ text }));
   hear(pane, "replace", ({ text, what }) => store.change({ text }, what));
   hear(pane, "leave", () => grid.focus());
+  hear(pane, "long", offerBeginning);
+  hear(fold, "change", () => showSuggestions(asker.answer));
   for (const part of [grid, panel])
     hear(part, "decide", ({ label, state }) => decide(label, state));
   for (const part of [grid, chosen]) hear(part, "explain", ({ label }) => toggleExplanation(label));
   hear(grid, "current", ({ label }) => store.now.explained && store.change({ explained: label }));
   hear(chosen, "reopen", ({ label }) => decide(label, "open"));
   hear(search, "choose", ({ label }) => decide(label, "accepted"));
+  hear(search, "add", ({ label }) => addLabel(label));
   hear(panel, "point", ({ term }) => pane.point(term));
   hear(panel, "close", closeExplanation);
   hear(panel, "explain", ({ label }) => {
@@ -298,6 +348,7 @@ function connectButtons() {
   find("keys-on").addEventListener("change", ({ target }) =>
     store.change({ keys: target.checked }),
   );
+  find("format").addEventListener("change", ({ target }) => store.change({ format: target.value }));
   for (const id of ["map", "help"]) makeClosable(find(id));
 }
 

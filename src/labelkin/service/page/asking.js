@@ -5,7 +5,7 @@ import { Latest } from "./latest.js";
 
 const SLOW = 200;
 const PAGE_SIZE = 20;
-const NOTHING = { suggestions: [], known: [], n_words: null, learned: 0 };
+const NOTHING = { suggestions: [], known: [], n_words: null, learned: 0, n_open: 0 };
 
 /** Sends "answer" {next, before, cause}, "explanation", "trouble" {problem, again}, "busy". */
 export class Asker extends EventTarget {
@@ -20,9 +20,9 @@ export class Asker extends EventTarget {
     this.answer = NOTHING;
   }
 
-  /** Whether there may be more labels than the answer holds. */
+  /** Whether there are more labels than the answer holds. */
   get hasMore() {
-    return this.answer.suggestions.length >= this.#limit;
+    return this.answer.suggestions.length < this.answer.n_open;
   }
 
   /** Ask for more labels than now. */

@@ -1,6 +1,8 @@
 /** How probabilities move from one answer to the next, and how that is said. */
 
+import { nameOf } from "./names.js";
 import { percent } from "./numbers.js";
+import { t } from "./words.js";
 
 const MENTIONED = 0.02;
 const MOST_MENTIONED = 3;
@@ -19,9 +21,11 @@ export function describeChanges(changes, suggestions) {
     .filter(({ change }) => Math.abs(change) >= MENTIONED)
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change))
     .slice(0, MOST_MENTIONED)
-    .map(
-      ({ label, probability, change }) =>
-        `${label} ${change > 0 ? "rose" : "fell"} to ${percent(probability)}`,
+    .map(({ label, probability, change }) =>
+      t(change > 0 ? "change.rose" : "change.fell", {
+        label: nameOf(label),
+        probability: percent(probability),
+      }),
     );
-  return largest.length ? `${largest.join(", ")}.` : "Nothing else changed much.";
+  return largest.length ? `${largest.join(", ")}.` : t("change.nothing");
 }

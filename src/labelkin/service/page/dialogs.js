@@ -1,6 +1,7 @@
 /** Dialogs: closing them, the help, the question for a token. */
 
 import { find, make } from "./dom.js";
+import { t } from "./words.js";
 
 /** Close a dialog by its ✗ and by a click beside it. */
 export function makeClosable(dialog) {
@@ -12,7 +13,8 @@ export function makeClosable(dialog) {
 
 /** List the shortcuts in the help dialog. */
 export function fillHelp(shortcuts) {
-  const keys = ({ shown }) => shown.flatMap((key, i) => [i ? " or " : "", make("kbd", {}, key)]);
+  const keys = ({ shown }) =>
+    shown.flatMap((key, i) => [i ? ` ${t("or")} ` : "", make("kbd", {}, key)]);
   find("shortcut-rows").replaceChildren(
     ...shortcuts.map((shortcut) =>
       make("tr", {}, make("th", { scope: "row" }, keys(shortcut)), make("td", {}, shortcut.what)),
@@ -24,9 +26,7 @@ export function fillHelp(shortcuts) {
 export function askForToken(rejected) {
   const dialog = find("token");
   const value = find("token-value");
-  find("token-text").textContent = rejected
-    ? "That token was not accepted. Check it and enter it again."
-    : "Enter the token you were given. It is kept until you close this tab.";
+  find("token-text").textContent = t(rejected ? "token.wrong" : "token.ask");
   value.value = "";
   dialog.returnValue = "";
   dialog.showModal();

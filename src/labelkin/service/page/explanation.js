@@ -1,14 +1,11 @@
 /** Why a label has its probability: the sum, the words, the other labels. */
 
+import { contributionBar } from "./bars.js";
 import { find, icon, make, setAttribute, setText } from "./dom.js";
-import {
-  contributionTable,
-  diverging,
-  neighbourTable,
-  sumTable,
-  wordCell,
-} from "./explanation_tables.js";
+import { contributionTable, neighbourTable, sumTable, wordCell } from "./explanation_tables.js";
+import { nameOf, titleOf } from "./names.js";
 import { percent, probabilityOf, signed } from "./numbers.js";
+import { t, tParts } from "./words.js";
 
 const SHOWN = 8;
 
@@ -36,9 +33,9 @@ export class ExplanationPanel extends EventTarget {
   open(label) {
     if (label !== this.#label) {
       this.#whole.clear();
-      setText(this.#title, label);
+      setText(this.#title, nameOf(label));
       setText(this.#probability, "");
-      this.#body.replaceChildren(make("p", { class: "quiet" }, "Asking why …"));
+      this.#body.replaceChildren(make("p", { class: "quiet" }, t("explanation.asking")));
       this.#root.scrollTop = 0;
     }
     this.#label = label;
@@ -48,7 +45,8 @@ export class ExplanationPanel extends EventTarget {
   /** Show the explanation; `state` says whether the label is open, accepted or rejected. */
   show(explanation, state) {
     this.#last = explanation;
-    setText(this.#title, explanation.label);
+    setText(this.#title, nameOf(explanation.label));
+    this.#title.title = titleOf(explanation.label) ?? "";
     setText(this.#probability, percent(explanation.probability));
     for (const [name, button] of Object.entries(this.#buttons)) {
       setAttribute(button, "aria-pressed", name === state);
@@ -71,18 +69,18 @@ export class ExplanationPanel extends EventTarget {
   }
 
   #head() {
-    const button = (state, verb) => {
+    const button = (state, name) => {
       const act = () => {
         const pressed = this.#buttons[state].getAttribute("aria-pressed") === "true";
         this.#send("decide", { label: this.#label, state: pressed ? "open" : state });
       };
       const attributes = {
         type: "button",
-        class: verb.toLowerCase(),
+        class: name,
         "aria-pressed": "false",
         onclick: act,
       };
-      this.#buttons[state] = make("button", attributes, icon(verb.toLowerCase()), verb);
+      this.#buttons[state] = make("button", attributes, icon(name), t(name));
       return this.#buttons[state];
     };
     const close = make(
@@ -90,7 +88,7 @@ export class ExplanationPanel extends EventTarget {
       {
         type: "button",
         class: "plain icon",
-        "aria-label": "Close the explanation",
+        "aria-label": t("explanation.close"),
         onclick: () => this.#send("close", {}),
       },
       icon("reject"),
@@ -99,22 +97,23 @@ export class ExplanationPanel extends EventTarget {
       "div",
       { class: "explanation-head" },
       make("div", { class: "card-head" }, this.#title, this.#probability, close),
-      make("div", { class: "verdict" }, button("accepted", "Accept"), button("rejected", "Reject")),
+      make("div", { class: "verdict" }, button("accepted", "accept"), button("rejected", "reject")),
     );
   }
 
   #content({ terms, terms_rest: rest, content_constant: constant, neighbours }) {
     if (terms) {
-      return this.#contributions("Words", "Word", terms, (term) => wordCell(term), {
-        "other words": rest,
-        "a text without words": constant,
-      });
+      const others = [
+        [t("explanation.other-words"), rest],
+        [t("explanation.no-words"), constant],
+      ];
+      return this.#contributions("content", terms, (term) => wordCell(term), others);
     }
     if (neighbours?.length)
-      return [make("h3", {}, "Most similar documents"), neighbourTable(neighbours)];
+      return [make("h3", {}, t("explanation.neighbours")), neighbourTable(neighbours)];
     return [
-      make("h3", {}, "Words"),
-      make("p", { class: "quiet" }, "This model's content evidence cannot be split into words."),
+      make("h3", {}, t("explanation.words")),
+      make("p", { class: "quiet" }, t("explanation.unsplit")),
     ];
   }
 
@@ -128,47 +127,45 @@ export class ExplanationPanel extends EventTarget {
           dir: "auto",
           onclick: () => this.#send("explain", { label }),
         },
-        label,
+        nameOf(label),
       ),
       " ",
-      make("small", {}, known ? (value ? "accepted" : "rejected") : `predicted ${percent(value)}`),
+      make(
+        "small",
+        {},
+        known
+          ? t(value ? "accepted" : "rejected")
+          : t("explanation.predicted", { probability: percent(value) }),
+      ),
     ];
-    return this.#contributions("Other labels", "Label", labels, name, {
-      "other labels": rest,
-      "all labels at their averages": constant,
-    });
+    return this.#contributions("labels", labels, name, [
+      [t("explanation.rest"), rest],
+      [t("explanation.averages"), constant],
+    ]);
   }
 
   /** A table of contributions: the strongest, the rest in one row, the constant; or all of them. */
-  #contributions(heading, column, items, nameOf, others) {
-    const whole = this.#whole.has(heading);
+  #contributions(kind, items, nameOfItem, [[restName, rest], [constantName, constant]]) {
+    const whole = this.#whole.has(kind);
     const shown = whole ? items : items.slice(0, SHOWN);
-    const [[restName, rest], [constantName, constant]] = Object.entries(others);
     const hidden = items.slice(shown.length).reduce((sum, item) => sum + item.log_odds, rest ?? 0);
-    const largest = Math.max(
-      0.5,
-      ...items.map((item) => Math.abs(item.log_odds)),
-      Math.abs(hidden),
-      Math.abs(constant ?? 0),
-    );
     const rows = [...shown]
       .sort((a, b) => b.log_odds - a.log_odds)
-      .map((item) => this.#row(nameOf(item), item, largest));
-    if (Math.abs(hidden) >= 0.005)
-      rows.push(this.#row([restName], { log_odds: hidden }, largest, "rest"));
+      .map((item) => this.#row(nameOfItem(item), item));
+    if (Math.abs(hidden) >= 0.005) rows.push(this.#row([restName], { log_odds: hidden }, "rest"));
     if (Math.abs(constant ?? 0) >= 0.005)
-      rows.push(this.#row([constantName], { log_odds: constant }, largest, "rest"));
-    const kind = heading === "Words" ? "content" : "labels";
+      rows.push(this.#row([constantName], { log_odds: constant }, "rest"));
+    const heading = t(kind === "content" ? "explanation.words" : "explanation.other-labels");
     return [
       make("h3", {}, heading),
       rows.length
-        ? contributionTable(heading, column, kind, rows)
-        : make("p", { class: "quiet" }, "None speaks for or against it."),
-      items.length > SHOWN ? this.#moreButton(heading, items.length, whole) : null,
+        ? contributionTable(kind, rows)
+        : make("p", { class: "quiet" }, t("explanation.none")),
+      items.length > SHOWN ? this.#moreButton(kind, items.length, whole) : null,
     ].filter(Boolean);
   }
 
-  #row(name, { log_odds: added, term }, largest, kind = "") {
+  #row(name, { log_odds: added, term }, kind = "") {
     const point = (value) => () => this.#send("point", { term: value });
     const listeners =
       term === undefined ? {} : { onpointerenter: point(term), onpointerleave: point(null) };
@@ -176,27 +173,26 @@ export class ExplanationPanel extends EventTarget {
       "tr",
       { class: `${kind} ${added < 0 ? "against" : "for"}`, ...listeners },
       make("th", { scope: "row" }, name),
-      make("td", { class: "picture", "aria-hidden": "true" }, diverging(added, largest)),
+      make("td", { class: "picture", "aria-hidden": "true" }, contributionBar(added)),
       make("td", { class: "value" }, signed(added, 2)),
     );
   }
 
-  #moreButton(heading, n, whole) {
-    const noun = heading === "Words" ? "words" : "labels";
+  #moreButton(kind, n, whole) {
     const toggle = () => {
-      if (whole) this.#whole.delete(heading);
-      else this.#whole.add(heading);
+      if (whole) this.#whole.delete(kind);
+      else this.#whole.add(kind);
       const state = Object.keys(this.#buttons).find(
         (name) => this.#buttons[name].getAttribute("aria-pressed") === "true",
       );
       this.show(this.#last, state ?? "open");
-      this.#body.querySelector(`[data-more="${heading}"]`)?.focus();
+      this.#body.querySelector(`[data-more="${kind}"]`)?.focus();
     };
-    const text = whole ? `Show the ${SHOWN} strongest ${noun}` : `Show the ${n} strongest ${noun}`;
+    const key = kind === "content" ? "explanation.more-words" : "explanation.more-labels";
     return make(
       "button",
-      { type: "button", class: "plain more", "data-more": heading, onclick: toggle },
-      text,
+      { type: "button", class: "plain more", "data-more": kind, onclick: toggle },
+      t(key, { n: whole ? SHOWN : n }),
     );
   }
 
@@ -208,17 +204,16 @@ export class ExplanationPanel extends EventTarget {
 /** How the probability grows from part to part, in a sentence. */
 function storyOf({ parts, probability, label }, state) {
   const strong = (value) => make("strong", {}, percent(value));
-  const decided = state === "open" ? "" : `You have ${state} it. Without that: `;
+  const decided = { accepted: "explanation.you-accepted", rejected: "explanation.you-rejected" };
   return make(
     "p",
     { class: "story" },
-    decided,
-    "of all documents ",
-    strong(probabilityOf(parts.prior)),
-    ` have ${label}; with this text it is `,
-    strong(probabilityOf(parts.prior + parts.content)),
-    ", with the other labels ",
-    strong(probability),
-    ".",
+    state in decided ? `${t(decided[state])} ` : "",
+    tParts("explanation.story", {
+      prior: strong(probabilityOf(parts.prior)),
+      label: make("bdi", {}, nameOf(label)),
+      content: strong(probabilityOf(parts.prior + parts.content)),
+      probability: strong(probability),
+    }),
   );
 }

@@ -1,64 +1,55 @@
 /** The tables of an explanation: the sum, the contributions, the neighbours. */
 
-import { kindOf, worthNaming } from "./bars.js";
+import { kindOf, makeAxis, makeBar, partBar, partName, updateBar, worthNaming } from "./bars.js";
 import { make } from "./dom.js";
-import { percent, signed } from "./numbers.js";
+import { decimal, percent, signed } from "./numbers.js";
+import { t } from "./words.js";
 
-const NAMES = {
-  prior: "Prior",
-  content: "Content evidence",
-  "predicted labels": "Predicted labels",
-  "known labels": "Known labels",
-  "first place": "First place",
-  rules: "Rules",
-  // Of an audit: what speaks for an error.
-  "other labels": "Other labels",
-  "number of labels": "Number of labels",
-  noise: "How common such errors are",
-  twins: "Same text, labelled otherwise",
-};
-
-/** The parts one under the other, each beginning where the last one ended. */
+/** The parts one under the other as they stand in the label's bar, and that bar as their sum. */
 export function sumTable({ parts, log_odds: total, probability }) {
-  const steps = [];
-  let end = 0;
-  for (const [name, value] of worthNaming(parts)) {
-    steps.push({ name, value, from: end, to: end + value });
-    end += value;
-  }
-  const ends = [0, ...steps.map((step) => step.to)];
-  const low = Math.min(...ends);
-  const span = Math.max(...ends) - low || 1;
-  const row = (kind, name, value, from, to) =>
+  const whole = makeBar();
+  updateBar(whole, { parts, log_odds: total });
+  const row = (name, bar, value) =>
     make(
       "tr",
-      { class: kind },
+      {},
       make("th", { scope: "row" }, name),
-      make("td", { class: "picture", "aria-hidden": "true" }, waterfall(kind, from, to, low, span)),
+      make("td", { class: "picture", "aria-hidden": "true" }, bar),
       make("td", { class: "value" }, signed(value, 2)),
     );
   return make(
     "table",
     { class: "contributions sum" },
-    make("caption", { class: "hidden" }, "Parts in log-odds, and their sum"),
+    make("caption", { class: "hidden" }, t("explanation.sum-caption")),
     columns(),
+    make(
+      "thead",
+      { "aria-hidden": "true" },
+      make("tr", {}, make("td"), make("td", { class: "picture" }, makeAxis()), make("td")),
+    ),
     make(
       "tbody",
       {},
-      steps.map(({ name, value, from, to }) =>
-        row(kindOf(name), NAMES[name] ?? name, value, from, to),
+      worthNaming(parts).map(([name, value]) =>
+        row(partName(name), partBar(kindOf(name), value), value),
       ),
     ),
-    make("tfoot", {}, row("result", `Sum: ${percent(probability)}`, total, 0, total)),
+    make(
+      "tfoot",
+      {},
+      row(t("explanation.sum", { probability: percent(probability) }), whole, total),
+    ),
   );
 }
 
-/** What each word or label adds, a row each. */
-export function contributionTable(heading, column, kind, rows) {
+/** What each word or label adds, a row each; `kind` is "content" or "labels". */
+export function contributionTable(kind, rows) {
+  const heading = t(kind === "content" ? "explanation.words" : "explanation.other-labels");
+  const column = t(kind === "content" ? "explanation.word" : "explanation.label");
   return make(
     "table",
     { class: `contributions ${kind}` },
-    make("caption", { class: "hidden" }, `${heading}: what each adds, in log-odds`),
+    make("caption", { class: "hidden" }, t("explanation.caption", { heading })),
     columns(),
     make(
       "thead",
@@ -68,7 +59,7 @@ export function contributionTable(heading, column, kind, rows) {
         {},
         make("th", { scope: "col" }, column),
         make("td"),
-        make("th", { scope: "col" }, "Adds"),
+        make("th", { scope: "col" }, t("explanation.adds")),
       ),
     ),
     make("tbody", {}, rows),
@@ -85,7 +76,8 @@ function columns() {
 
 /** The training documents that are most like the text. */
 export function neighbourTable(neighbours) {
-  const has = (value) => (value === null ? "not known" : value ? "yes" : "no");
+  const has = (value) => t(value === null ? "neighbour.unknown" : value ? "yes" : "no");
+  const heads = ["neighbour.document", "neighbour.similarity", "neighbour.has"];
   return make(
     "table",
     { class: "plain-table" },
@@ -95,9 +87,7 @@ export function neighbourTable(neighbours) {
       make(
         "tr",
         {},
-        ["Document", "Similarity", "Has the label"].map((name) =>
-          make("th", { scope: "col" }, name),
-        ),
+        heads.map((key) => make("th", { scope: "col" }, t(key))),
       ),
     ),
     make(
@@ -108,7 +98,7 @@ export function neighbourTable(neighbours) {
           "tr",
           {},
           make("th", { scope: "row" }, String(document)),
-          make("td", {}, similarity.toFixed(2)),
+          make("td", {}, decimal(similarity, 2)),
           make("td", {}, has(label)),
         ),
       ),
@@ -119,24 +109,4 @@ export function neighbourTable(neighbours) {
 /** A term as it is written in the document. */
 export function wordCell({ term, words }) {
   return [make("span", { dir: "auto" }, words?.length ? words.join(", ") : term)];
-}
-
-/** A contribution as a bar left or right of the middle. */
-export function diverging(added, largest) {
-  const width = (50 * Math.abs(added)) / largest;
-  return picture("contribution", added < 0 ? 50 - width : 50, width, 50);
-}
-
-function waterfall(kind, from, to, low, span) {
-  const left = (100 * (Math.min(from, to) - low)) / span;
-  return picture(kind, left, (100 * Math.abs(to - from)) / span, (-100 * low) / span);
-}
-
-function picture(kind, left, width, zero) {
-  const piece = make("i", { class: `piece ${kind}` });
-  piece.style.left = `${left}%`;
-  piece.style.width = `${width}%`;
-  const bar = make("div", { class: "bar" }, piece);
-  bar.style.setProperty("--zero", `${zero}%`);
-  return bar;
 }

@@ -5,9 +5,12 @@ import { LabelSearch } from "./label_search.js";
 import { Latest } from "./latest.js";
 import { edgeTable, introduction, relatedLabels } from "./map_details.js";
 import { pushApart } from "./map_layout.js";
-import { counted } from "./numbers.js";
+import { nameOf } from "./names.js";
+import { t } from "./words.js";
 
 const LEAST = { width: 620, height: 420 };
+/** On a screen narrower than this, in pixels, names would be on top of each other: a table fits. */
+const NARROW = 640;
 const MARGIN = 30;
 /** How far from the middle a line bends, in parts of the way to where it would be straight. */
 const BEND = 0.6;
@@ -50,8 +53,10 @@ export class LabelMap extends EventTarget {
   async open(model, chosen) {
     this.chosen = new Set(chosen);
     this.#dialog.showModal();
+    if (this.#model === null) this.#view(innerWidth < NARROW ? "table" : "graph");
     try {
       if (this.#model !== model) {
+        this.#wait();
         this.#whole = await this.load(model);
         this.#graph = this.#whole;
         this.#selected = null;
@@ -65,8 +70,18 @@ export class LabelMap extends EventTarget {
     this.#show(this.#graph, this.#selected);
   }
 
+  /** Say that the map is on its way. */
+  #wait() {
+    for (const place of [this.#canvas, this.#table]) {
+      place.replaceChildren(make("p", { class: "waiting", role: "status" }, t("map.loading")));
+    }
+    this.#details.replaceChildren();
+    this.#dialog.setAttribute("aria-busy", "true");
+  }
+
   /** Show a graph, with one of its labels selected, or none. */
   #show(graph, label) {
+    this.#dialog.removeAttribute("aria-busy");
     this.#graph = graph;
     this.#selected = label;
     this.#drawnAt = "";
@@ -109,7 +124,7 @@ export class LabelMap extends EventTarget {
 
   #picture({ width, height }) {
     const { nodes, edges } = this.#graph;
-    const strongest = Math.max(0.1, ...edges.map((edge) => Math.abs(edge.strength)));
+    const strongest = Math.max(0.1, ...edges.map((edge) => Math.abs(edge.bound)));
     return draw(
       "svg",
       { viewBox: `0 0 ${width} ${height}`, width, height },
@@ -130,10 +145,10 @@ export class LabelMap extends EventTarget {
     const edges = this.#graph.edges.filter((edge) => edge.first === label || edge.second === label);
     const nFor = edges.filter((edge) => edge.strength > 0).length;
     const description = [
-      label,
-      counted(documents, "document"),
-      counted(nFor, "attraction"),
-      counted(edges.length - nFor, "repulsion"),
+      nameOf(label),
+      t("n-documents", { n: documents }),
+      t("map.attractions", { n: nFor }),
+      t("map.repulsions", { n: edges.length - nFor }),
     ].join(", ");
     const light = (name) => () => this.#light(name ?? this.#selected);
     const onkeydown = (event) => {
@@ -155,13 +170,13 @@ export class LabelMap extends EventTarget {
         class: this.chosen.has(label) ? "node chosen" : "node",
         role: "button",
         tabindex: 0,
-        "aria-label": description + (this.chosen.has(label) ? ", chosen" : ""),
+        "aria-label": description + (this.chosen.has(label) ? `, ${t("map.is-chosen")}` : ""),
         "data-label": label,
         ...listeners,
       },
       draw("title", {}, description),
       draw("rect", { rx: 6 }),
-      draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, label),
+      draw("text", { "text-anchor": "middle", "dominant-baseline": "central" }, nameOf(label)),
     );
   }
 
@@ -230,8 +245,9 @@ export class LabelMap extends EventTarget {
   }
 }
 
-function drawEdge({ first, second, strength }, strongest) {
-  const width = 1 + (4 * Math.abs(strength)) / strongest;
+/** A line, as wide as what documents bear out of its strength at the least. */
+function drawEdge({ first, second, strength, bound }, strongest) {
+  const width = 0.8 + (4.7 * Math.abs(bound)) / strongest;
   const side = strength > 0 ? "attraction" : "repulsion";
   return draw("path", {
     class: `edge ${side}`,

@@ -2,13 +2,15 @@
 
 import { find, make, setText } from "./dom.js";
 import { Latest } from "./latest.js";
-import { counted } from "./numbers.js";
+import { nameOf } from "./names.js";
+import { t } from "./words.js";
 
 const PAUSE = 120;
 
 /**
- * Sends "choose" {label}; `search(q, signal)` and `stateOf(label)` come from outside. The field
- * has the id `name`, its list and its note `name-results` and `name-none`.
+ * Sends "choose" {label} and, where `mayAdd(q)` lets a label in that the model does not know, "add"
+ * {label}; `search(q, signal)` and `stateOf(label)` come from outside. The field has the id `name`,
+ * its list and its note `name-results` and `name-none`.
  */
 export class LabelSearch extends EventTarget {
   #name;
@@ -20,7 +22,7 @@ export class LabelSearch extends EventTarget {
   #shown = null; // what the list is an answer to
   #hasty = false; // Enter came before the answer
 
-  constructor({ name, search, stateOf, onTrouble }) {
+  constructor({ name, search, stateOf, onTrouble, mayAdd = () => false }) {
     super();
     this.#name = name;
     this.#input = find(name);
@@ -28,6 +30,7 @@ export class LabelSearch extends EventTarget {
     this.#none = find(`${name}-none`);
     this.search = search;
     this.stateOf = stateOf;
+    this.mayAdd = mayAdd;
     this.onTrouble = onTrouble;
     this.#input.addEventListener("input", () => {
       this.#hasty = false;
@@ -59,15 +62,22 @@ export class LabelSearch extends EventTarget {
     }
   }
 
-  #show({ labels, total }, q) {
-    const options = labels.map((label, i) => this.#option(label, i));
-    if (total > labels.length) options.push(moreNote(total - labels.length));
-    this.#list.replaceChildren(...options);
-    this.#list.hidden = labels.length === 0;
-    this.#none.hidden = labels.length > 0;
-    setText(this.#none, labels.length ? "" : `No label contains “${q}”.`);
-    this.#input.setAttribute("aria-expanded", String(labels.length > 0));
-    this.#activate(q && labels.length ? 0 : -1);
+  #show({ labels, total, similar = false }, q) {
+    const isFound = labels.length > 0 && !similar;
+    const items = labels.map((label, i) => this.#option(label, i));
+    if (total > labels.length) items.push(noteItem(t("search.more", { n: total - labels.length })));
+    const isExact = labels.some(({ label }) => nameOf(label).toLowerCase() === q.toLowerCase());
+    if (q && !isExact && this.mayAdd(q)) items.push(this.#newOption(q, labels.length));
+    const none = isFound ? "" : t("search.none", { q });
+    if (none && items.length)
+      items.unshift(noteItem(similar ? `${none} ${t("search.similar")}` : none));
+    this.#list.replaceChildren(...items);
+    this.#list.hidden = items.length === 0;
+    this.#none.hidden = items.length > 0;
+    setText(this.#none, items.length ? "" : none);
+    this.#input.setAttribute("aria-expanded", String(items.length > 0));
+    // Only what was looked for is taken by Enter alone; anything else must be pointed at.
+    this.#activate(q && isFound ? 0 : -1);
     this.#shown = q;
     if (this.#hasty) this.#enter();
   }
@@ -84,9 +94,10 @@ export class LabelSearch extends EventTarget {
     if (option) this.#choose(option);
   }
 
-  #option({ label, documents }, i) {
+  #option({ label, documents, matched }, i) {
     const state = this.stateOf(label);
-    const note = state === "open" ? counted(documents, "document") : state;
+    const count = state === "open" ? t("n-documents", { n: documents }) : t(state);
+    const note = matched ? `${matched} · ${count}` : count;
     return make(
       "li",
       {
@@ -96,8 +107,25 @@ export class LabelSearch extends EventTarget {
         "aria-selected": "false",
         "aria-disabled": state === "accepted" ? "true" : null,
       },
-      make("span", { dir: "auto" }, label),
+      make("span", { dir: "auto" }, nameOf(label)),
       make("small", {}, note),
+    );
+  }
+
+  /** What adds a label that the model does not know. */
+  #newOption(q, i) {
+    return make(
+      "li",
+      {
+        role: "option",
+        class: "add",
+        id: `${this.#name}-option-${i}`,
+        "data-label": q,
+        "data-new": true,
+        "aria-selected": "false",
+      },
+      make("span", { dir: "auto" }, t("search.add", { label: q })),
+      make("small", {}, t("search.add-note")),
     );
   }
 
@@ -137,7 +165,8 @@ export class LabelSearch extends EventTarget {
     if (option.getAttribute("aria-disabled") === "true") return;
     this.#input.value = "";
     this.#close();
-    this.dispatchEvent(new CustomEvent("choose", { detail: { label: option.dataset.label } }));
+    const name = "new" in option.dataset ? "add" : "choose";
+    this.dispatchEvent(new CustomEvent(name, { detail: { label: option.dataset.label } }));
   }
 
   #close() {
@@ -151,6 +180,6 @@ export class LabelSearch extends EventTarget {
   }
 }
 
-function moreNote(nMore) {
-  return make("li", { role: "presentation", class: "note" }, `and ${counted(nMore, "label")} more`);
+function noteItem(text) {
+  return make("li", { role: "presentation", class: "note" }, text);
 }

@@ -1,7 +1,9 @@
 /** The label map in words: the labels related to one, and all edges as a table. */
 
 import { make } from "./dom.js";
-import { count, counted, signed } from "./numbers.js";
+import { nameOf } from "./names.js";
+import { count, decimal, signed } from "./numbers.js";
+import { t } from "./words.js";
 
 /** Strengths below this are 0.0 when written. */
 const WORTH_TELLING = 0.05;
@@ -9,11 +11,13 @@ const WORTH_TELLING = 0.05;
 /** What the map shows, before a label is chosen. */
 export function introduction({ nodes, edges }) {
   const nFor = edges.filter((edge) => edge.strength > 0).length;
-  const sides = [counted(nFor, "strongest attraction"), counted(edges.length - nFor, "repulsion")];
   const text = edges.length
-    ? `The ${sides.join(" and ")} between ${counted(nodes.length, "label")}. ` +
-      "Choose a label to see what it does to the others."
-    : "The labels of this model neither attract nor repel each other.";
+    ? t("map.introduction", {
+        attractions: t("map.attractions", { n: nFor }),
+        repulsions: t("map.repulsions", { n: edges.length - nFor }),
+        labels: t("n-labels", { n: nodes.length }),
+      })
+    : t("map.empty");
   return make("p", { class: "quiet" }, text);
 }
 
@@ -22,7 +26,7 @@ export function relatedLabels({ label, documents, related }, onSelect, onAround)
   const side = (sign) =>
     related
       .filter(({ strength }) => sign * strength >= WORTH_TELLING)
-      .sort((a, b) => sign * (b.strength - a.strength));
+      .sort((a, b) => sign * (b.bound - a.bound) || sign * (b.strength - a.strength));
   const list = (title, labels) =>
     labels.length
       ? [
@@ -34,14 +38,13 @@ export function relatedLabels({ label, documents, related }, onSelect, onAround)
           ),
         ]
       : [];
-  const nothing = "No other label speaks clearly for it or against it.";
   return [
-    make("h3", { dir: "auto" }, label),
-    make("p", { class: "quiet" }, counted(documents, "document")),
-    make("button", { type: "button", class: "around", onclick: onAround }, "Map of its neighbours"),
-    ...list("Attracts", side(1)),
-    ...list("Repels", side(-1)),
-    ...(side(1).length + side(-1).length ? [] : [make("p", { class: "quiet" }, nothing)]),
+    make("h3", { dir: "auto" }, nameOf(label)),
+    make("p", { class: "quiet" }, t("n-documents", { n: documents })),
+    make("button", { type: "button", class: "around", onclick: onAround }, t("map.around")),
+    ...list(t("map.attracts"), side(1)),
+    ...list(t("map.repels"), side(-1)),
+    ...(side(1).length + side(-1).length ? [] : [make("p", { class: "quiet" }, t("map.nothing"))]),
   ];
 }
 
@@ -52,10 +55,10 @@ function relatedItem({ first, strength, n_both: both, n_expected: expected }, on
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(first) },
-      first,
+      nameOf(first),
     ),
     make("span", { class: "value" }, signed(strength)),
-    make("small", {}, `together in ${counted(both, "document")}, ${expected.toFixed(1)} by chance`),
+    make("small", {}, t("map.together", { n: both, chance: decimal(expected, 1) })),
   );
 }
 
@@ -65,38 +68,35 @@ export function edgeTable({ edges }, onSelect) {
     make(
       "button",
       { type: "button", class: "link", dir: "auto", onclick: () => onSelect(label) },
-      label,
+      nameOf(label),
     );
-  const columns = ["Label", "Label", "Strength", "Together", "By chance"];
+  const columns = ["label", "label", "strength", "at-least", "both", "chance"];
   return make(
     "table",
     { class: "plain-table" },
-    make(
-      "caption",
-      { class: "hidden" },
-      "Strongest attractions and repulsions; strength in log-odds",
-    ),
+    make("caption", { class: "hidden" }, t("map.caption")),
     make(
       "thead",
       {},
       make(
         "tr",
         {},
-        columns.map((column) => make("th", { scope: "col" }, column)),
+        columns.map((column) => make("th", { scope: "col" }, t(`map.column-${column}`))),
       ),
     ),
     make(
       "tbody",
       {},
-      edges.map(({ first, second, strength, n_both: both, n_expected: expected }) =>
+      edges.map(({ first, second, strength, bound, n_both: both, n_expected: expected }) =>
         make(
           "tr",
           {},
           make("th", { scope: "row" }, name(first)),
           make("td", {}, name(second)),
           make("td", { class: strength > 0 ? "attraction" : "repulsion" }, signed(strength)),
+          make("td", {}, signed(bound)),
           make("td", {}, count(both)),
-          make("td", {}, expected.toFixed(1)),
+          make("td", {}, decimal(expected, 1)),
         ),
       ),
     ),

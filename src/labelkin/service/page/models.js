@@ -1,7 +1,7 @@
 /** Which model answers: shown when there is one, chosen when there are several. */
 
 import { find, make, setText } from "./dom.js";
-import { counted } from "./numbers.js";
+import { t } from "./words.js";
 
 /** Show the models, with the current one chosen; `onChoose(id)` when the person takes another. */
 export function showModels(models, onChoose) {
@@ -20,7 +20,7 @@ export function showCurrentModel(models, id) {
   if (!model) return;
   find("model-choice").value = id;
   setText(find("model-name"), model.name);
-  const sizes = [counted(model.n_labels, "label")];
-  if (model.n_documents) sizes.push(counted(model.n_documents, "training document"));
+  const sizes = [t("n-labels", { n: model.n_labels })];
+  if (model.n_documents) sizes.push(t("n-training", { n: model.n_documents }));
   setText(find("model-sizes"), sizes.join(", "));
 }

@@ -1,6 +1,7 @@
 /** Says what happened: aloud, in passing, or as a trouble that stays. */
 
 import { find, setText } from "./dom.js";
+import { t } from "./words.js";
 
 const TOAST = 4500;
 let timer = 0;
@@ -23,11 +24,15 @@ export function toast(text) {
   }, TOAST);
 }
 
-/** Show a problem until it is solved or dismissed; `again` is what "Try again" does. */
-export function showTrouble(problem, again = null) {
-  retry = again;
+/**
+ * Show a problem until it is solved or dismissed; `again` is what its button does, which says
+ * "Try again" or `way`. What cannot help is not offered.
+ */
+export function showTrouble(problem, again = null, way = t("trouble.again")) {
+  retry = problem.isFinal ? null : again;
   setText(find("trouble-text"), problem.message);
-  find("trouble-retry").hidden = !again;
+  setText(find("trouble-retry"), way);
+  find("trouble-retry").hidden = !retry;
   find("trouble").hidden = false;
 }
 

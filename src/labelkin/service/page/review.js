@@ -1,17 +1,26 @@
 /** The review: one issue of an audit after another, three answers, and undo. */
 
+import "./frame.js";
 import * as api from "./api.js";
-import { worthNaming } from "./bars.js";
+import { contributionBar, worthNaming } from "./bars.js";
 import { askForToken, fillHelp, makeClosable } from "./dialogs.js";
 import { find, make, setAttribute, setText } from "./dom.js";
-import { contributionTable, diverging, sumTable, wordCell } from "./explanation_tables.js";
+import { contributionTable, sumTable, wordCell } from "./explanation_tables.js";
 import { Latest } from "./latest.js";
 import { marked, withStrength } from "./marks.js";
+import { nameOf } from "./names.js";
 import { announce, clearTrouble, showTrouble, startNotices, toast } from "./notices.js";
-import { count, percent, signed } from "./numbers.js";
+import { decimal, percent, signed } from "./numbers.js";
 import { key, listen } from "./shortcuts.js";
+import { markReady, offerLanguages, t, tParts, translate } from "./words.js";
 
-const SAID = { change: "Change", keep: "Keep", "cannot say": "Cannot say" };
+translate();
+
+const SAID = {
+  change: t("review.change"),
+  keep: t("review.keep"),
+  "cannot say": t("review.cannot-say"),
+};
 const BUTTONS = { change: "answer-change", keep: "answer-keep", "cannot say": "answer-cannot-say" };
 
 const latest = new Latest();
@@ -21,8 +30,10 @@ let busy = false;
 
 async function start() {
   startNotices();
+  offerLanguages(find("interface"));
   api.setTokenPrompt(askForToken);
   connect();
+  markReady();
   try {
     const [review, { models }] = await Promise.all([api.reviewState(), api.listModels()]);
     find("to-suggestions").hidden = !models.length;
@@ -38,17 +49,18 @@ async function start() {
 async function answer(said) {
   if (!issue || busy) return;
   const { number } = issue;
-  await send(number, said, `${SAID[said]}: ${issue.label}.`, (review) => nextOpen(number, review));
+  const message = `${SAID[said]}: ${nameOf(issue.label)}.`;
+  await send(number, said, message, (review) => nextOpen(number, review));
 }
 
 async function undo() {
   if (busy) return;
   if (state.last === null) {
-    toast("Nothing to undo.");
+    toast(t("said.nothing-to-undo"));
     return;
   }
   const number = state.last;
-  await send(number, null, "Undone.", () => number);
+  await send(number, null, t("review.undone"), () => number);
 }
 
 /** Send an answer; go on to the issue that `goOn` names once it is in the journal. */
@@ -99,10 +111,10 @@ function showProgress(review) {
   state = review;
   const answered = review.change + review.keep + review.cannot_say;
   setText(find("review-name"), review.name);
-  const said = `${count(review.change)} changed, ${count(review.keep)} kept`;
+  const { total, change, keep, cannot_say: undecided } = review;
   setText(
     find("progress-text"),
-    `${count(answered)} of ${count(review.total)} answered: ${said}, ${count(review.cannot_say)} undecided`,
+    t("review.answered", { answered, total, change, keep, undecided }),
   );
   find("progress").max = Math.max(1, review.total);
   find("progress").value = answered;
@@ -114,13 +126,8 @@ function showDone() {
   const some = state.total > 0;
   for (const id of ["question", "reasons"]) find(id).hidden = true;
   find("done").hidden = false;
-  setText(find("done-title"), some ? "All issues are answered." : "There is nothing to review.");
-  setText(
-    find("done-text"),
-    some
-      ? "The answers are in the journal. This writes the corrected corpus:"
-      : "Make a list of issues, and start the service with it:",
-  );
+  setText(find("done-title"), t(some ? "review.done" : "review.empty"));
+  setText(find("done-text"), t(some ? "review.done-text" : "review.empty-text"));
   setText(
     find("done-command"),
     some
@@ -136,9 +143,7 @@ function showIssue(found) {
   for (const id of ["question", "reasons"]) find(id).hidden = false;
   setText(
     find("question-title"),
-    found.given
-      ? `Is the label “${found.label}” wrong here?`
-      : `Is the label “${found.label}” missing here?`,
+    t(found.given ? "review.is-wrong" : "review.is-missing", { label: nameOf(found.label) }),
   );
   setText(find("probability"), percent(found.probability));
   setText(find("question-about"), aboutOf(found));
@@ -146,7 +151,7 @@ function showIssue(found) {
   setText(find("document-name"), found.document);
   find("labels").replaceChildren(...labelsOf(found));
   const terms = withStrength(found.words);
-  find("text").replaceChildren(...marked(found.text || "The corpus has no text of it.", terms));
+  find("text").replaceChildren(...marked(found.text || t("review.no-text"), terms));
   find("text").scrollTop = 0;
   find("marks-legend").hidden = !terms.some(({ words }) => words.length);
   find("why-story").replaceChildren(storyOf(found));
@@ -156,22 +161,19 @@ function showIssue(found) {
 }
 
 function aboutOf({ number, kind, reason, answer: said }) {
-  const parts = [`Issue ${count(number)} of ${count(state.total)}`, reason || KINDS[kind] || kind];
-  if (said) parts.push(`your answer: ${said}`);
+  const why = KINDS.includes(kind) ? t(`review.kind-${kind}`) : kind;
+  const parts = [t("review.issue", { number, total: state.total }), reason || why];
+  if (said) parts.push(t("review.answer", { answer: SAID[said].toLowerCase() }));
   return `${parts.join("; ")}.`;
 }
 
-const KINDS = {
-  missing: "the label is probably missing",
-  wrong: "the label is probably wrong",
-  twin: "the same text is labelled otherwise elsewhere",
-  rule: "a rule is broken",
-};
+const KINDS = ["missing", "wrong", "twin", "rule"];
 
 function showAnswers({ given, label, answer: said }) {
+  const named = { label: nameOf(label) };
   const verbs = given
-    ? { change: `Yes, remove ${label}`, keep: `No, keep ${label}` }
-    : { change: `Yes, add ${label}`, keep: "No, leave it as it is" };
+    ? { change: t("review.remove", named), keep: t("review.keep-it", named) }
+    : { change: t("review.add", named), keep: t("review.leave") };
   const keys = { change: "c", keep: "n" };
   for (const [name, verb] of Object.entries(verbs)) {
     find(BUTTONS[name]).replaceChildren(
@@ -187,9 +189,10 @@ function showAnswers({ given, label, answer: said }) {
 
 function labelsOf({ labels, label, given }) {
   const chips = labels.map((name) =>
-    make("li", { class: name === label ? "chip suspect" : "chip", dir: "auto" }, name),
+    make("li", { class: name === label ? "chip suspect" : "chip", dir: "auto" }, nameOf(name)),
   );
-  if (!given) chips.push(make("li", { class: "chip suspect absent", dir: "auto" }, `${label}?`));
+  const absent = { class: "chip suspect absent", dir: "auto" };
+  if (!given) chips.push(make("li", absent, `${nameOf(label)}?`));
   return chips;
 }
 
@@ -197,17 +200,14 @@ function storyOf({ parts, probability, given }) {
   const [strongest] = worthNaming(parts)
     .filter(([name, value]) => name !== "prior" && name !== "noise" && value > 0)
     .sort(([, a], [, b]) => b - a);
-  const what = given ? "has the label wrongly" : "lacks the label wrongly";
-  const why = { content: "its text", "other labels": "its other labels" }[strongest?.[0]];
-  const because = why ? `, most of all because of ${why}` : "";
+  const why = { content: "review.by-text", "other labels": "review.by-labels" }[strongest?.[0]];
   return make(
     "span",
     {},
-    "The document ",
-    what,
-    " with a probability of ",
-    make("strong", {}, percent(probability)),
-    `${because}.`,
+    tParts(given ? "review.story-wrong" : "review.story-missing", {
+      probability: make("strong", {}, percent(probability)),
+      because: why ? t(why) : "",
+    }),
   );
 }
 
@@ -217,53 +217,52 @@ function tablesOf(found) {
     ? [sumTable({ parts: found.parts, log_odds: sum, probability: found.probability })]
     : [];
   const labels = found.because_of.map(({ label, given, log_odds: added }) => ({
-    name: [make("bdi", {}, given ? label : `no ${label}`)],
+    name: [make("bdi", {}, given ? nameOf(label) : t("review.without", { label: nameOf(label) }))],
     added,
   }));
   const words = found.words
     .slice(0, 8)
     .map((term) => ({ name: wordCell(term), added: term.log_odds }));
-  return [
-    ...parts,
-    ...table("Other labels", "Label", "labels", labels),
-    ...table("Words", "Word", "content", words),
-    ...similarOf(found),
-  ];
+  return [...parts, ...table("labels", labels), ...table("content", words), ...similarOf(found)];
 }
 
-function table(heading, column, kind, items) {
+function table(kind, items) {
   if (!items.length) return [];
-  const largest = Math.max(0.5, ...items.map(({ added }) => Math.abs(added)));
   const rows = items.map(({ name, added }) =>
     make(
       "tr",
       { class: added < 0 ? "against" : "for" },
       make("th", { scope: "row" }, name),
-      make("td", { class: "picture", "aria-hidden": "true" }, diverging(added, largest)),
+      make("td", { class: "picture", "aria-hidden": "true" }, contributionBar(added)),
       make("td", { class: "value" }, signed(added, 2)),
     ),
   );
-  return [make("h3", {}, heading), contributionTable(heading, column, kind, rows)];
+  const heading = t(kind === "content" ? "explanation.words" : "explanation.other-labels");
+  return [make("h3", {}, heading), contributionTable(kind, rows)];
 }
 
 function similarOf({ similar, label }) {
   if (!similar.length) return [];
   const has = (given) =>
     given === null
-      ? make("span", {}, "nobody knows")
-      : make("span", { class: given ? "has" : "lacks" }, `${given ? "has" : "lacks"} ${label}`);
+      ? make("span", {}, t("review.nobody-knows"))
+      : make(
+          "span",
+          { class: given ? "has" : "lacks" },
+          t(given ? "review.has" : "review.lacks", { label: nameOf(label) }),
+        );
   const items = similar.map((one) =>
     make(
       "li",
       {},
       make("strong", {}, make("bdi", {}, one.document)),
-      ` (similarity ${one.similarity.toFixed(2)}): `,
+      ` (${t("review.similarity", { value: decimal(one.similarity, 2) })}): `,
       has(one.given),
-      one.labels.length ? make("p", { class: "quiet" }, one.labels.join(", ")) : null,
+      one.labels.length ? make("p", { class: "quiet" }, one.labels.map(nameOf).join(", ")) : null,
       one.text ? make("p", { class: "quiet", dir: "auto" }, one.text) : null,
     ),
   );
-  return [make("h3", {}, "Similar documents"), make("ul", { class: "similar" }, items)];
+  return [make("h3", {}, t("review.similar")), make("ul", { class: "similar" }, items)];
 }
 
 // Wires
@@ -281,13 +280,13 @@ function connect() {
   for (const [id, run] of Object.entries(clicks)) find(id).addEventListener("click", run);
   makeClosable(find("help"));
   const shortcuts = [
-    key(["c"], ["c"], "change what the corpus says", clicks["answer-change"]),
-    key(["n"], ["n"], "keep it: no change", clicks["answer-keep"]),
-    key(["x"], ["x"], "cannot say", clicks["answer-cannot-say"]),
-    key(["u", "Ctrl+Z"], ["u"], "undo the last answer", undo),
-    key(["j", "→"], ["j", "ArrowRight"], "next issue", clicks.after),
-    key(["k", "←"], ["k", "ArrowLeft"], "previous issue", clicks.before),
-    key(["?"], ["?"], "this help", openHelp),
+    key(["c"], ["c"], t("review.key-change"), clicks["answer-change"]),
+    key(["n"], ["n"], t("review.key-keep"), clicks["answer-keep"]),
+    key(["x"], ["x"], t("review.key-cannot-say"), clicks["answer-cannot-say"]),
+    key(["u", "Ctrl+Z"], ["u"], t("review.key-undo"), undo),
+    key(["j", "→"], ["j", "ArrowRight"], t("review.key-next"), clicks.after),
+    key(["k", "←"], ["k", "ArrowLeft"], t("review.key-previous"), clicks.before),
+    key(["?"], ["?"], t("key.help"), openHelp),
   ];
   fillHelp(shortcuts);
   listen(shortcuts, () => find("keys-on").checked);

@@ -1,21 +1,23 @@
 /** One table of keys: what they do, and what the help says about them. */
 
+import { t } from "./words.js";
+
 /** Return the shortcuts; `actions` holds a function for each. */
 export function shortcutsFor(actions) {
   return [
-    key(["j", "↓"], ["j"], "next label", () => actions.move(1)),
-    key(["k", "↑"], ["k"], "previous label", () => actions.move(-1)),
-    key(["a"], ["a"], "accept the label", actions.accept),
-    key(["r"], ["r"], "reject the label", actions.reject),
-    key(["e", "Enter"], ["e"], "explain the label, or close its explanation", actions.explain),
-    key(["u", "Ctrl+Z"], ["u"], "undo", actions.undo),
-    key(["Shift+U", "Ctrl+Y"], ["U"], "redo", actions.redo),
-    key(["/"], ["/"], "search and add any label", actions.search),
-    key(["t"], ["t"], "go to the text", actions.write),
-    key(["s"], ["s"], "save to the journal", actions.save),
-    key(["m"], ["m"], "open the label map", actions.map),
-    key(["?"], ["?"], "this help", actions.help),
-    key(["Esc"], ["Escape"], "leave the text; close the explanation or a dialog", actions.close),
+    key(["j", "↓"], ["j"], t("key.next"), () => actions.move(1)),
+    key(["k", "↑"], ["k"], t("key.previous"), () => actions.move(-1)),
+    key(["a"], ["a"], t("key.accept"), actions.accept),
+    key(["r"], ["r"], t("key.reject"), actions.reject),
+    key(["e", "Enter"], ["e"], t("key.explain"), actions.explain),
+    key(["u", "Ctrl+Z"], ["u"], t("key.undo"), actions.undo),
+    key(["Shift+U", "Ctrl+Y"], ["U"], t("key.redo"), actions.redo),
+    key(["/"], ["/"], t("key.search"), actions.search),
+    key(["t"], ["t"], t("key.text"), actions.write),
+    key(["s"], ["s"], t("key.save"), actions.save),
+    key(["m"], ["m"], t("key.map"), actions.map),
+    key(["?"], ["?"], t("key.help"), actions.help),
+    key(["Esc"], ["Escape"], t("key.close"), actions.close),
   ];
 }
 

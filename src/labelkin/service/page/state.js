@@ -1,5 +1,8 @@
 /** What the person has written and decided: kept over a reload, with undo and redo. */
 
+import { nameOf } from "./names.js";
+import { t } from "./words.js";
+
 const KEPT = "labelkin.state";
 const HISTORY = 200;
 const FRESH = {
@@ -7,8 +10,10 @@ const FRESH = {
   text: "",
   accepted: [],
   rejected: [],
+  added: [],
   explained: null,
   saved: null,
+  format: "text",
   numbers: false,
   keys: true,
 };
@@ -68,7 +73,7 @@ export class Store extends EventTarget {
 
   /** Label → "accepted", "rejected" or "open". */
   stateOf(label) {
-    if (this.now.accepted.includes(label)) return "accepted";
+    if (this.now.accepted.includes(label) || this.now.added.includes(label)) return "accepted";
     return this.now.rejected.includes(label) ? "rejected" : "open";
   }
 
@@ -79,14 +84,21 @@ export class Store extends EventTarget {
     const patch = {
       accepted: without(this.now.accepted),
       rejected: without(this.now.rejected),
+      added: without(this.now.added),
     };
     if (state !== "open") patch[state].push(label);
-    const verb = { accepted: "accept", rejected: "reject", open: "reopen" }[state];
-    this.change(patch, `${verb} ${label}`);
+    const step = state === "open" ? "reopened" : state;
+    this.change(patch, t(`step.${step}`, { label: nameOf(label) }));
+  }
+
+  /** Add a label that the model does not know. */
+  add(label) {
+    if (this.stateOf(label) === "accepted") return;
+    this.change({ added: [...this.now.added, label] }, t("step.accepted", { label }));
   }
 
   #apply(patch, cause) {
-    const result = ["text", "accepted", "rejected", "model"].some((key) => key in patch);
+    const result = ["text", "accepted", "rejected", "added", "model"].some((key) => key in patch);
     this.now = { ...this.now, ...(result ? { saved: null } : {}), ...patch };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#keep(), 150);

@@ -1,9 +1,11 @@
 /** The ranked labels: a grid with one row per label and one tab stop in all. */
 
-import { describe, makeAxis, makeBar, scaleOf, updateAxis, updateBar } from "./bars.js";
+import { describe, makeAxis, makeBar, updateBar } from "./bars.js";
 import { icon, make, setAttribute, setText } from "./dom.js";
 import { glide } from "./motion.js";
+import { nameOf, titleOf } from "./names.js";
 import { percent } from "./numbers.js";
+import { t } from "./words.js";
 
 const COLUMNS = ["label", "accept", "reject"];
 
@@ -11,7 +13,6 @@ const COLUMNS = ["label", "accept", "reject"];
 export class SuggestionGrid extends EventTarget {
   #root;
   #body;
-  #axis = makeAxis();
   #rows = new Map();
   #current = null;
   #column = "label";
@@ -20,7 +21,7 @@ export class SuggestionGrid extends EventTarget {
     super();
     this.#root = root;
     this.#body = make("div", { role: "rowgroup", class: "rows" });
-    root.append(makeHead(this.#axis), this.#body);
+    root.append(makeHead(), this.#body);
     root.addEventListener("keydown", (event) => this.#onKey(event));
     root.addEventListener("click", (event) => this.#onClick(event));
     root.addEventListener("focusin", (event) => this.#onFocus(event));
@@ -38,12 +39,10 @@ export class SuggestionGrid extends EventTarget {
 
   /** Show these suggestions, best first; `changes` says by label how far probabilities moved. */
   show(suggestions, changes = new Map()) {
-    const scale = scaleOf(suggestions);
-    updateAxis(this.#axis, scale);
     setAttribute(this.#root, "aria-rowcount", suggestions.length + 1);
     this.#rearrange(suggestions.map((suggestion) => suggestion.label));
     suggestions.forEach((suggestion, i) => {
-      updateRow(this.#rows.get(suggestion.label), suggestion, i, scale, changes);
+      updateRow(this.#rows.get(suggestion.label), suggestion, i, changes);
     });
   }
 
@@ -155,17 +154,17 @@ export class SuggestionGrid extends EventTarget {
   }
 }
 
-function makeHead(axis) {
+function makeHead() {
   const header = (name, ...children) =>
     make("div", { role: "columnheader", class: `head-${name}` }, ...children);
   const quiet = (text) => make("span", { class: "hidden" }, text);
   return make(
     "div",
     { role: "row", class: "head", "aria-rowindex": 1 },
-    header("label", quiet("Label")),
-    header("probability", quiet("Probability")),
-    header("evidence", quiet("Evidence"), axis),
-    header("decision", quiet("Decision")),
+    header("label", quiet(t("grid.label"))),
+    header("probability", quiet(t("grid.probability"))),
+    header("evidence", quiet(t("grid.evidence")), makeAxis()),
+    header("decision", quiet(t("grid.decision"))),
   );
 }
 
@@ -176,11 +175,11 @@ function makeRow(label) {
       "button",
       {
         type: "button",
-        class: `${verb.toLowerCase()} icon`,
-        "aria-label": `${verb} ${label}`,
-        title: verb,
+        class: `${verb} icon`,
+        "aria-label": t(`${verb}.label`, { label: nameOf(label) }),
+        title: t(verb),
       },
-      icon(verb.toLowerCase()),
+      icon(verb),
     );
   const name = make("button", {
     type: "button",
@@ -189,23 +188,24 @@ function makeRow(label) {
     "aria-expanded": "false",
     "aria-controls": "explanation",
   });
-  name.textContent = label;
+  name.textContent = nameOf(label);
   return make(
     "div",
     { role: "row", class: "row", "data-label": label },
     cell("name", name, make("span", { class: "change", "aria-hidden": "true" })),
     cell("probability"),
     cell("evidence", makeBar(), make("span", { class: "values" })),
-    cell("decision", decision("Accept"), decision("Reject")),
+    cell("decision", decision("accept"), decision("reject")),
   );
 }
 
-function updateRow(row, suggestion, place, scale, changes) {
+function updateRow(row, suggestion, place, changes) {
   setAttribute(row, "aria-rowindex", place + 2);
+  nameRow(row, suggestion.label);
   row.classList.remove("leaving");
   row.classList.toggle("likely", suggestion.probability >= 0.5);
   setText(row.querySelector(".probability"), percent(suggestion.probability));
-  updateBar(row.querySelector(".bar"), suggestion, scale);
+  updateBar(row.querySelector(".bar"), suggestion);
   const values = row.querySelector(".values");
   const texts = describe(suggestion.parts);
   if (values.textContent !== texts.join(", ")) {
@@ -218,6 +218,18 @@ function updateRow(row, suggestion, place, scale, changes) {
     );
   }
   updateChange(row.querySelector(".change"), changes.get(suggestion.label) ?? 0);
+}
+
+/** Call a row by the name of its label, which changes with the language. */
+function nameRow(row, label) {
+  const name = row.querySelector(".label");
+  if (name.textContent === nameOf(label) && name.title === (titleOf(label) ?? "")) return;
+  setText(name, nameOf(label));
+  name.title = titleOf(label) ?? "";
+  for (const verb of ["accept", "reject"]) {
+    const button = row.querySelector(`.${verb}`);
+    setAttribute(button, "aria-label", t(`${verb}.label`, { label: nameOf(label) }));
+  }
 }
 
 /** A small ▲ or ▼ with percentage points, for changes one can see. */

@@ -2,16 +2,26 @@
 
 import { find } from "./dom.js";
 import { marked, withStrength } from "./marks.js";
+import { t } from "./words.js";
 
-const MOST_BYTES = 4_000_000;
+/** Longer texts are not laid out a second time for their marks: that takes a browser seconds. */
+const MOST_MARKED = 50_000;
+/** No character of a text takes more bytes. */
+const BYTES = 4;
 
-/** Sends "write" {text} while typing, "replace" {text, what} for a whole new text, "leave". */
+/**
+ * Sends "write" {text} while typing, "replace" {text, what} for a whole new text, "leave", and
+ * "long" {n, most, take} for a text beyond the limit: `take()` takes its beginning.
+ */
 export class TextPane extends EventTarget {
   #area = find("text");
   #marks = find("marks");
   #paper = find("paper");
   #file = find("file");
   #highlights = [];
+
+  /** How many characters a text may have; the service says. */
+  limit = Infinity;
 
   constructor(notify) {
     super();
@@ -23,6 +33,7 @@ export class TextPane extends EventTarget {
     this.#area.addEventListener("keydown", (event) => {
       if (event.key === "Escape") this.#send("leave", {});
     });
+    this.#area.addEventListener("paste", (event) => this.#onPaste(event));
     find("open-file").addEventListener("click", () => this.#file.click());
     this.#file.addEventListener("change", () => this.#takeFiles(this.#file.files));
     this.#listenForDrops(find("workspace"));
@@ -54,8 +65,21 @@ export class TextPane extends EventTarget {
 
   #paint() {
     const text = this.#area.value;
+    const isLong = text.length > MOST_MARKED;
+    this.#paper.classList.toggle("long", isLong);
     // The trailing blank keeps a last empty line as high as the textarea has it.
-    this.#marks.replaceChildren(...marked(text, this.#highlights), "\u200b");
+    if (isLong) this.#marks.replaceChildren();
+    else this.#marks.replaceChildren(...marked(text, this.#highlights), "\u200b");
+  }
+
+  /** Keep a text that is too long out before the browser has laid it out. */
+  #onPaste(event) {
+    const { value, selectionStart, selectionEnd } = this.#area;
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (value.length - (selectionEnd - selectionStart) + pasted.length <= this.limit) return;
+    event.preventDefault();
+    const text = value.slice(0, selectionStart) + pasted + value.slice(selectionEnd);
+    this.#replace(text, text.length, t("step.paste"));
   }
 
   #listenForDrops(place) {
@@ -74,19 +98,31 @@ export class TextPane extends EventTarget {
   }
 
   #takeDrop(data) {
+    const text = data.getData("text/plain");
     if (data.files.length) this.#takeFiles(data.files);
-    else if (data.getData("text/plain")) {
-      this.#send("replace", { text: data.getData("text/plain"), what: "drop a text" });
-    }
+    else if (text) this.#replace(text, text.length, t("step.drop"));
   }
 
   async #takeFiles(files) {
     const [file] = files;
     if (!file) return;
-    const { text, trouble } = await readText(file);
+    const { text, trouble } = await readText(file, this.limit);
     this.#file.value = "";
     if (trouble) this.notify(trouble);
-    if (text !== null) this.#send("replace", { text, what: `open ${file.name}` });
+    if (text === null) return;
+    // Of a file that was read in part only its size is known.
+    const n = text.length > this.limit ? Math.max(text.length, file.size) : text.length;
+    this.#replace(text, n, t("step.open", { name: file.name }));
+  }
+
+  /** Take a whole new text; of one that is too long, its beginning, when the person wants it. */
+  #replace(text, n, what) {
+    const { limit } = this;
+    if (n <= limit) this.#send("replace", { text, what });
+    else {
+      const take = () => this.#send("replace", { text: beginning(text, limit), what });
+      this.#send("long", { n, most: limit, take });
+    }
   }
 
   #send(name, detail) {
@@ -94,22 +130,26 @@ export class TextPane extends EventTarget {
   }
 }
 
-/** A file's text; or null and why not. */
-async function readText(file) {
-  if (file.size > MOST_BYTES) {
-    return { text: null, trouble: `${file.name} is larger than 4 MB. Paste the part to label.` };
-  }
-  const bytes = await file.arrayBuffer();
-  if (new Uint8Array(bytes).includes(0)) {
-    return {
-      text: null,
-      trouble: `${file.name} is not a plain text. Save it as .txt, or paste it.`,
-    };
-  }
+/** The first characters of a text, none of them cut in two. */
+function beginning(text, most) {
+  const cut = text.slice(0, most);
+  return /[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut;
+}
+
+/** A file's text, a little more than `most` characters of it at most; or null and why not. */
+async function readText(file, most) {
+  const { name } = file;
+  const isWhole = file.size <= BYTES * (most + 1);
+  const part = isWhole ? file : file.slice(0, BYTES * (most + 1));
+  const bytes = await part.arrayBuffer();
+  if (new Uint8Array(bytes).includes(0))
+    return { text: null, trouble: t("file.no-text", { name }) };
   try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), trouble: null };
+    // Where a file is cut, so may be its last character: that is no fault of the file.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole });
+    return { text, trouble: null };
   } catch {
     const text = new TextDecoder("windows-1252").decode(bytes);
-    return { text, trouble: `${file.name} is not UTF-8. It was read as Windows-1252.` };
+    return { text, trouble: t("file.not-utf8", { name }) };
   }
 }

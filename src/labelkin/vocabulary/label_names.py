@@ -1,0 +1,344 @@
+"""The labels of a model as people read them, search them and choose among them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.label_matrix.record import some_of
+from labelkin.vocabulary.record import Vocabulary
+from labelkin.vocabulary.similar import SimilarNames
+
+#: Languages whose names are kept ready: there may be dozens.
+_MOST_READY = 8
+
+
+class FoundLabel(NamedTuple):
+    """A label that a search has found.
+
+    Attributes
+    ----------
+    column : int
+        Which label.
+    matched : str
+        The name, alternative label, notation or URI that was found in it.
+    """
+
+    column: int
+    matched: str
+
+
+#: What a search looks at: the text without case, the text, its label, and its kind, from 0, names
+#: that are shown, to 3, those in other languages.
+_Text = tuple[str, str, int, int]
+
+
+class LabelNames:
+    """Labels, and what a vocabulary calls them; without one every label is its own name.
+
+    A label is the concept of its URI, or else, where that fits more labels, of its notation or its
+    preferred label in one language.
+
+    Parameters
+    ----------
+    labels : sequence
+        The labels in column order.
+    vocabulary : Vocabulary, optional
+        What is known of them.
+
+    Examples
+    --------
+    >>> from labelkin.vocabulary import read_vocabulary
+    >>> names = LabelNames(["grain", "tennis", "wheat"], read_vocabulary("newsroom"))
+    >>> names.all("de")
+    ['Getreide', 'Tennis', 'Weizen']
+    >>> names.uri("wheat")
+    'http://example.org/newsroom/wheat'
+    >>> names.allowed(exclude=["grain"]).tolist()  # and what is narrower
+    [False, True, False]
+    """
+
+    def __init__(self, labels: Sequence[Any], vocabulary: Vocabulary | None = None) -> None:
+        self.labels = [str(label) for label in labels]
+        self.vocabulary = vocabulary
+        self._column = {label: j for j, label in enumerate(self.labels)}
+        none: list[int | None] = [None] * len(self.labels)
+        self._places = none if vocabulary is None else vocabulary.match(self.labels)
+        self._ready: dict[str, _InOneLanguage] = {}
+
+    @property
+    def n_named(self) -> int:
+        """How many of the labels are concepts of the vocabulary."""
+        return sum(place is not None for place in self._places)
+
+    def all(self, language: str | None = None) -> list[str]:
+        """Return the names of all labels in a language; ``None``: the vocabulary's own."""
+        return self._in(language).names
+
+    def distinct(self, language: str | None = None) -> dict[str, str]:
+        """Return label → name, with the label in brackets where two have one name."""
+        names = self.all(language)
+        counts = Counter(names)
+        return {
+            label: name if counts[name] == 1 or name == label else f"{name} ({label})"
+            for label, name in zip(self.labels, names, strict=True)
+        }
+
+    def of(self, label: Any, language: str | None = None) -> str:
+        """Return the name of one label; what is no label of the model is its own name."""
+        column = self._column.get(str(label))
+        if column is not None:
+            return self.all(language)[column]
+        vocabulary = self.vocabulary
+        return str(label) if vocabulary is None else vocabulary.name_of(str(label), language)
+
+    def uri(self, label: Any) -> str:
+        """Return the URI of a label: of its concept, or the label itself."""
+        place = self._place(label)
+        if self.vocabulary is None or place is None:
+            return str(label)
+        return self.vocabulary.uris[place]
+
+    def notation(self, label: Any) -> str | None:
+        """Return the notation of a label, if it has one."""
+        place = self._place(label)
+        if self.vocabulary is None or place is None:
+            return None
+        return self.vocabulary.notations[place] or None
+
+    def label(self, text: str) -> str | None:
+        """Return the label that a text means exactly: itself, its URI, its notation, or its name.
+
+        Case does not count in names, whatever the language. A text that means several labels means
+        none.
+        """
+        if text in self._column:
+            return text
+        current = text if self.vocabulary is None else self.vocabulary.current(text)
+        if current in self._column:
+            return current
+        found = self._meant.get(text, self._meant.get(text.casefold(), set()))
+        return self.labels[next(iter(found))] if len(found) == 1 else None
+
+    def read(self, text: str, what: str) -> str:
+        """Return the label that a text means; one that means none, or several, is an error.
+
+        Parameters
+        ----------
+        text : str
+            A label, a URI, a notation or a name in any language.
+        what : str
+            What messages call it, such as ``"--accept"``.
+        """
+        label = self.label(text)
+        if label is not None:
+            return label
+        several = sorted(self._meant.get(text.casefold(), ()))
+        if several:
+            meant = some_of([self.labels[j] for j in several], 3)
+            raise ValueError(f"{what} must be one label, got {text!r}, which is {meant}. Name one.")
+        near = get_close_matches(text, self.labels, n=3)
+        if self.vocabulary is not None:
+            folded = get_close_matches(text.casefold(), self._meant, n=3)
+            near += [self.all()[j] for one in folded for j in sorted(self._meant[one])[:1]]
+        listed = " or ".join(map(repr, list(dict.fromkeys(near))[:3]))
+        first = ", ".join(map(repr, self.all()[:8])) + (" …" if len(self.labels) > 8 else "")
+        raise ValueError(
+            f"{what} must be one of the {len(self.labels)} labels of the model, got {text!r}. "
+            + (f"Did you mean {listed}?" if listed else f"It has {first}")
+        )
+
+    def search(self, query: str, language: str | None = None) -> list[FoundLabel]:
+        """Return the labels with a name that contains a text, in any case.
+
+        Looked through are the names in the language asked for, alternative labels, notations and
+        the labels themselves; names in other languages where nothing else is found. Those that
+        begin with the text come first, then those whose shown name has it.
+        """
+        wanted = query.casefold().strip()
+        if "://" in wanted and self.vocabulary is not None:
+            uris = [(j, self.uri(label)) for j, label in enumerate(self.labels)]
+            return [FoundLabel(j, uri) for j, uri in uris if uri.casefold().startswith(wanted)]
+        ready = self._in(language)
+        best: dict[int, tuple[int, str]] = {}
+        for texts in (ready.texts, self._other_languages):
+            for folded, text, column, kind in texts:
+                at = folded.find(wanted)
+                if at < 0:
+                    continue
+                rank = 2 * kind + (at > 0)
+                if column not in best or rank < best[column][0]:
+                    best[column] = (rank, text)
+            if best:
+                break
+        # One number to sort by, for a list of 10,000: begins with it, kind, and the name shown.
+        n, places = len(self.labels), ready.places
+        order = sorted(best, key=lambda j: (best[j][0] % 2 * 8 + best[j][0]) * n + places[j])
+        return [FoundLabel(j, best[j][1]) for j in order]
+
+    def similar(self, query: str, language: str | None = None) -> list[FoundLabel]:
+        """Return the labels with a name that is spelled nearly like a text, most alike first.
+
+        Looked through is what :meth:`search` looks through first.
+        """
+        ready = self._in(language)
+        found: dict[int, str] = {}
+        for place in ready.spelled.near(query):
+            _, text, column, _ = ready.texts[place]
+            found.setdefault(column, text)
+        return [FoundLabel(column, text) for column, text in found.items()]
+
+    def allowed(
+        self, include: Iterable[str] = (), exclude: Iterable[str] = ()
+    ) -> NDArray[np.bool_]:
+        """Return which labels may be given.
+
+        Parameters
+        ----------
+        include : iterable of str, default ()
+            Concepts, by URI, notation or name; with those that are narrower they are all that may
+            be given. None named: every label.
+        exclude : iterable of str, default ()
+            Concepts that may not be given, nor those that are narrower.
+        """
+        include, exclude = list(include), list(exclude)
+        mask = np.full(len(self.labels), not include)
+        for text in include:
+            mask[self._and_narrower(text, "--include")] = True
+        for text in exclude:
+            mask[self._and_narrower(text, "--exclude")] = False
+        if not mask.any():
+            raise ValueError(
+                "--include and --exclude must leave a label, and leave none of the "
+                f"{len(self.labels)} labels of the model. Exclude fewer."
+            )
+        return mask
+
+    def _and_narrower(self, text: str, what: str) -> list[int]:
+        """Return the columns of a concept, which may be no label itself, and of narrower ones."""
+        vocabulary = self.vocabulary
+        if vocabulary is None:
+            return [self._column[self.read(text, what)]]
+        uri = vocabulary.current(text)
+        label = self.label(text)
+        if vocabulary.place_of(uri) is None:
+            [place] = vocabulary.match([text])
+            if label is None and place is None:
+                self.read(text, what)  # says what is wrong
+            uri = self.uri(label) if label is not None else vocabulary.uris[place or 0]
+        below = vocabulary.narrower([uri])
+        columns = [
+            j
+            for j, place in enumerate(self._places)
+            if place is not None and vocabulary.uris[place] in below
+        ]
+        return columns if label is None else [*columns, self._column[label]]
+
+    def _place(self, label: Any) -> int | None:
+        column = self._column.get(str(label))
+        return None if column is None else self._places[column]
+
+    def _in(self, language: str | None) -> _InOneLanguage:
+        """Return the names in a language, those of the last few of which are kept."""
+        tag = ""
+        if self.vocabulary is not None and language:
+            tag = self.vocabulary.language_like(language) or ""
+        if (ready := self._ready.get(tag)) is not None:
+            return ready
+        names = self.labels
+        if self.vocabulary is not None:
+            names = [
+                label if place is None else self.vocabulary.name_at(place, tag or None)
+                for label, place in zip(self.labels, self._places, strict=True)
+            ]
+        if len(self._ready) >= _MOST_READY:
+            self._ready.pop(next(iter(self._ready)), None)
+        ready = self._ready[tag] = _InOneLanguage(names, self._codes)
+        return ready
+
+    @cached_property
+    def _codes(self) -> list[_Text]:
+        """Alternative labels, notations, and the labels where they are no names."""
+        if self.vocabulary is None:
+            return []
+        found = []
+        columns: dict[int, list[int]] = {}
+        for j, place in enumerate(self._places):
+            if place is not None:
+                columns.setdefault(place, []).append(j)
+        for owners, texts in self.vocabulary.alternatives.values():
+            for place, text in zip(owners.tolist(), texts, strict=True):
+                found += [(text.casefold(), text, j, 1) for j in columns.get(place, ())]
+        for j, (label, place) in enumerate(zip(self.labels, self._places, strict=True)):
+            if place is None:
+                continue
+            # All URIs of a vocabulary begin alike: what tells them apart is their end.
+            end = label.replace("#", "/").rpartition("/")[2] if "://" in label else label
+            found += [
+                (text.casefold(), text, j, 2)
+                for text in (self.vocabulary.notations[place], end)
+                if text
+            ]
+        return found
+
+    @cached_property
+    def _other_languages(self) -> list[_Text]:
+        """The preferred labels in every language."""
+        if self.vocabulary is None:
+            return []
+        return [
+            (texts[place].casefold(), texts[place], j, 3)
+            for j, place in enumerate(self._places)
+            if place is not None
+            for texts in self.vocabulary.labels.values()
+            if texts[place]
+        ]
+
+    @cached_property
+    def _meant(self) -> dict[str, set[int]]:
+        """Which labels a text means; preferred labels come before notations and alternatives."""
+        meant: dict[str, set[int]] = {}
+        if self.vocabulary is None:
+            return meant
+        for j, place in enumerate(self._places):
+            if place is not None:
+                meant.setdefault(self.vocabulary.uris[place], set()).add(j)
+        taken = dict(meant)
+        for folded, _, j, _ in self._other_languages:
+            if folded not in taken:
+                meant.setdefault(folded, set()).add(j)
+        taken = dict(meant)
+        for folded, _, j, _ in self._codes:
+            if folded not in taken:
+                meant.setdefault(folded, set()).add(j)
+        return meant
+
+
+class _InOneLanguage:
+    """The names of all labels in one language, and what searches need of them, once it is asked."""
+
+    def __init__(self, names: list[str], codes: list[_Text]) -> None:
+        self.names = names
+        self._codes = codes
+
+    @cached_property
+    def texts(self) -> list[_Text]:
+        """What is searched first: names, alternative labels, notations."""
+        return [(name.casefold(), name, j, 0) for j, name in enumerate(self.names)] + self._codes
+
+    @cached_property
+    def places(self) -> list[int]:
+        """The place of each name in a list in order, whatever their case."""
+        order = sorted(range(len(self.names)), key=lambda j: (self.texts[j][0], self.names[j]))
+        return np.argsort(order).tolist()
+
+    @cached_property
+    def spelled(self) -> SimilarNames:
+        """The texts, to be found by how they are spelled."""
+        return SimilarNames([text for _, text, _, _ in self.texts])

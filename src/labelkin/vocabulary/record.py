@@ -1,0 +1,408 @@
+"""What a vocabulary says of its concepts, in columns: 50,000 of them are a few megabytes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from labelkin.label_matrix.record import some_of
+
+Pairs = NDArray[np.int32]
+#: Texts that only some concepts have: whose they are, and the texts.
+Marked = tuple[NDArray[np.int32], tuple[str, ...]]
+
+
+class Concept(NamedTuple):
+    """One concept of a vocabulary.
+
+    Attributes
+    ----------
+    uri : str
+        What it is called by programs; documents have it as their label.
+    labels : mapping of str to str
+        Its preferred label by language; ``""`` is the language of a name that has none.
+    notation : str
+        Its code, such as a number of a classification; empty if it has none.
+    alternatives : mapping of str to tuple of str
+        Other names by language, by which it is found.
+    broader : tuple of str
+        URIs of the concepts above it.
+    notes : mapping of str to str
+        What it is meant for, by language.
+    """
+
+    uri: str
+    labels: Mapping[str, str] = {}
+    notation: str = ""
+    alternatives: Mapping[str, tuple[str, ...]] = {}
+    broader: tuple[str, ...] = ()
+    notes: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Vocabulary:
+    """The concepts of a vocabulary; :func:`labelkin.vocabulary.read_vocabulary` reads one.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    language : str
+        The language of the names that are shown unless another is asked for.
+    uris : tuple of str
+        The concepts, sorted.
+    labels : dict of str to tuple of str
+        Language → the preferred label of each concept, empty where it has none.
+    notations : tuple of str
+        The code of each concept, empty where it has none.
+    alternatives, notes : dict of str to (array, tuple of str)
+        Language → positions of concepts, and a text for each.
+    broader, disjoint : array of int, (n_pairs, 2)
+        Positions of a concept and of one above it, or of one that no document has beside it.
+    replaced : dict of str to str
+        URIs that are no longer used → what is used in their place.
+
+    Examples
+    --------
+    >>> pets = Vocabulary.of(
+    ...     [
+    ...         Concept("urn:1", {"en": "dog", "de": "Hund"}, alternatives={"en": ("hound",)}),
+    ...         Concept("urn:2", {"en": "poodle", "de": "Pudel"}, broader=("urn:1",)),
+    ...     ],
+    ...     name="pets",
+    ...     language="en",
+    ... )
+    >>> pets
+    <Vocabulary pets: 2 concepts, names in de, en>
+    >>> pets.name_of("urn:2"), pets.name_of("urn:2", "de"), pets.name_of("urn:3")
+    ('poodle', 'Pudel', 'urn:3')
+    >>> sorted(pets.narrower(["urn:1"]))
+    ['urn:1', 'urn:2']
+    """
+
+    name: str
+    language: str
+    uris: tuple[str, ...]
+    labels: dict[str, tuple[str, ...]]
+    notations: tuple[str, ...]
+    alternatives: dict[str, Marked] = field(default_factory=dict)
+    notes: dict[str, Marked] = field(default_factory=dict)
+    broader: Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    disjoint: Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    replaced: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        concepts: Iterable[Concept],
+        *,
+        name: str = "vocabulary",
+        language: str | None = None,
+        disjoint: Iterable[tuple[str, str]] = (),
+        replaced: Mapping[str, str] | None = None,
+    ) -> Vocabulary:
+        """Gather concepts; a broader one that is not among them is left out.
+
+        Parameters
+        ----------
+        concepts : iterable of Concept
+            In any order; each URI once.
+        name : str, default "vocabulary"
+            What it is called.
+        language : str, optional
+            Of the names that are shown; ``None``: the one that most concepts have a name in,
+            English before others.
+        disjoint : iterable of pairs of str, default ()
+            URIs of concepts that no document has both of.
+        replaced : mapping of str to str, optional
+            URI that is no longer used → its successor; chains are followed. Such concepts are left
+            out.
+        """
+        successors = _followed(replaced or {})
+        kept = sorted(
+            (concept for concept in concepts if concept.uri not in successors),
+            key=lambda concept: concept.uri,
+        )
+        uris = tuple(concept.uri for concept in kept)
+        place = {uri: i for i, uri in enumerate(uris)}
+        if len(place) < len(uris):
+            twice = [uri for uri, count in Counter(uris).items() if count > 1]
+            raise ValueError(
+                f"A vocabulary must have each concept once, got {some_of(twice, 3)} again. Remove "
+                "the repetitions."
+            )
+        languages = sorted({tag for concept in kept for tag in concept.labels})
+        labels = {tag: tuple(concept.labels.get(tag, "") for concept in kept) for tag in languages}
+        broader = {
+            (i, place[above])
+            for i, concept in enumerate(kept)
+            for above in concept.broader
+            if place.get(above, i) != i
+        }
+        apart = {
+            (min(place[a], place[b]), max(place[a], place[b]))
+            for a, b in disjoint
+            if a in place and b in place and a != b
+        }
+        made = cls(
+            name=name,
+            language="",
+            uris=uris,
+            labels=labels,
+            notations=tuple(concept.notation for concept in kept),
+            alternatives=_marked(kept, "alternatives"),
+            notes=_marked(kept, "notes"),
+            broader=_pairs(broader),
+            disjoint=_pairs(apart),
+            replaced={old: new for old, new in successors.items() if new in place},
+        )
+        return made.shown_in(language)
+
+    @classmethod
+    def of_names(
+        cls, names: Mapping[str, str], *, name: str = "labels", language: str | None = None
+    ) -> Vocabulary:
+        """Return the vocabulary of labels that have one name each, as a corpus carries them.
+
+        Parameters
+        ----------
+        names : mapping of str to str
+            Label → its name.
+        name : str, default "labels"
+            What the vocabulary is called.
+        language : str, optional
+            Of the names, where it is known.
+        """
+        tag = (language or "").lower()
+        concepts = (Concept(label, {tag: text}) for label, text in names.items())
+        return cls.of(concepts, name=name, language=tag)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that there are names in, sorted; names without a language do not count."""
+        return tuple(tag for tag in self.labels if tag)
+
+    def shown_in(self, language: str | None) -> Vocabulary:
+        """Return the vocabulary with the names shown in a language; one it has not is an error.
+
+        Names that have no language are taken to be in it where no name has one.
+
+        Parameters
+        ----------
+        language : str or None
+            Such as ``"en"``; ``None``: the one that most concepts have a name in.
+        """
+        counts = {tag: sum(map(bool, texts)) for tag, texts in self.labels.items()}
+        if language is None:
+            best = max(counts, key=lambda tag: (counts[tag], tag == "en", tag != ""), default="")
+            return replace(self, language=best)
+        wanted = language.lower()
+        if not self.languages and "" in self.labels:
+            return replace(self, language=wanted, labels={wanted: self.labels[""]})
+        found = self.language_like(wanted)
+        if found is None and (wanted or "" not in self.labels) and self.labels:
+            raise ValueError(
+                f"The names of {self.name} must be shown in one of its languages, "
+                f"{some_of(self.languages, 12)}, got {language!r}."
+            )
+        return replace(self, language=wanted if found is None else found)
+
+    def language_like(self, language: str) -> str | None:
+        """Return the language of this vocabulary that is asked for, ``en`` also by ``en-GB``."""
+        wanted = language.lower()
+        if wanted in self.labels and wanted:
+            return wanted
+        base = wanted.partition("-")[0]
+        near = [tag for tag in self.languages if tag.partition("-")[0] == base]
+        return min(near, key=len, default=None)
+
+    def name_of(self, uri: str, language: str | None = None) -> str:
+        """Return the name of a concept, in another language where it has none in this one.
+
+        Parameters
+        ----------
+        uri : str
+            The concept; one that is not in the vocabulary is its own name.
+        language : str, optional
+            Such as ``"en"``; ``None``: :attr:`language`.
+        """
+        place = self.place_of(uri)
+        return uri if place is None else self.name_at(place, language)
+
+    def name_at(self, place: int, language: str | None = None) -> str:
+        """Return the name of the concept at a position, as :meth:`name_of` does."""
+        for tag in self._order(language):
+            if text := self.labels[tag][place]:
+                return text
+        return self.uris[place]
+
+    def concept(self, uri: str) -> Concept:
+        """Return all that is known of a concept; one that is not in the vocabulary is a KeyError.
+
+        Parameters
+        ----------
+        uri : str
+            The concept; one that was replaced is its successor.
+        """
+        place = self.place_of(uri)
+        if place is None:
+            raise KeyError(f"{self.name} has no concept {uri!r}.")
+        return Concept(
+            self.uris[place],
+            {tag: texts[place] for tag, texts in self.labels.items() if texts[place]},
+            self.notations[place],
+            _at(place, self.alternatives),
+            tuple(self.uris[above] for above in self.broader[_rows(self.broader[:, 0], place), 1]),
+            {tag: texts[0] for tag, texts in _at(place, self.notes).items()},
+        )
+
+    def current(self, uri: str) -> str:
+        """Return the URI that is used in the place of one, itself unless it was replaced."""
+        return self.replaced.get(uri, uri)
+
+    def place_of(self, uri: str) -> int | None:
+        """Return the position of a concept, or of its successor; ``None`` if there is none."""
+        return self._places.get(self.current(uri))
+
+    def narrower(self, uris: Iterable[str]) -> set[str]:
+        """Return concepts and all below them, however deep."""
+        places = [place for uri in uris if (place := self.place_of(uri)) is not None]
+        seen = set(places)
+        for place in places:
+            for below in self._below.get(place, ()):
+                if below not in seen:
+                    seen.add(below)
+                    places.append(below)
+        return {self.uris[place] for place in places}
+
+    def match(self, labels: Sequence[str]) -> list[int | None]:
+        """Return the position of the concept that each label is; ``None``: of no concept.
+
+        Labels are URIs of concepts, or else notations, or preferred labels in one language:
+        whichever most labels are. A name of two concepts is neither's.
+        """
+        found = [self.place_of(label) for label in labels]
+        n_found = sum(place is not None for place in found)
+        for names in (self.notations, *self._names_in_order()):
+            if n_found == len(labels):
+                break
+            places = unique_places(names)
+            other = [places.get(label) for label in labels]
+            n_other = sum(place is not None for place in other)
+            if n_other > n_found:
+                found, n_found = other, n_other
+        return found
+
+    def __len__(self) -> int:
+        return len(self.uris)
+
+    def __iter__(self) -> Iterator[Concept]:
+        return map(self.concept, self.uris)
+
+    def __repr__(self) -> str:
+        languages = ", ".join(self.languages[:8]) + (" …" if len(self.languages) > 8 else "")
+        named = f", names in {languages}" if languages else ""
+        return f"<Vocabulary {self.name}: {len(self):,} concepts{named}>"
+
+    def _names_in_order(self) -> Iterator[tuple[str, ...]]:
+        for tag in self._order(None):
+            yield self.labels[tag]
+
+    def _order(self, language: str | None) -> list[str]:
+        """Return the languages in the order in which a name is looked for."""
+        wanted = None if language is None else self.language_like(language)
+        if wanted not in self._orders:
+            first = [wanted or "", self.language, ""]
+            order = dict.fromkeys((*first, *self.labels))
+            self._orders[wanted] = [tag for tag in order if tag in self.labels]
+        return self._orders[wanted]
+
+    @cached_property
+    def _orders(self) -> dict[str | None, list[str]]:
+        return {}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {uri: place for place, uri in enumerate(self.uris)}
+
+    @cached_property
+    def _below(self) -> dict[int, list[int]]:
+        below: dict[int, list[int]] = {}
+        for narrower, broader in self.broader.tolist():
+            below.setdefault(broader, []).append(narrower)
+        return below
+
+
+def vocabulary_of(model: Any) -> Vocabulary | None:
+    """Return the vocabulary that a model carries, itself or in the last step of a pipeline.
+
+    Parameters
+    ----------
+    model : estimator
+        Whose attribute ``concepts_`` is a vocabulary, as ``labelkin train --vocab`` sets it.
+    """
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    return getattr(last, "concepts_", None)
+
+
+def unique_places(names: Sequence[str]) -> dict[str, int]:
+    """Return name → position, of those that are there once.
+
+    Examples
+    --------
+    >>> unique_places(["bank", "", "river", "bank"])
+    {'river': 2}
+    """
+    counts = Counter(names)
+    return {name: place for place, name in enumerate(names) if name and counts[name] == 1}
+
+
+def _rows(owners: NDArray[np.int32], place: int) -> slice:
+    """Return where the owners, which are in order, are a position."""
+    first, last = np.searchsorted(owners, [place, place + 1])
+    return slice(first, last)
+
+
+def _at(place: int, marked: Mapping[str, Marked]) -> dict[str, tuple[str, ...]]:
+    found = {tag: texts[_rows(owners, place)] for tag, (owners, texts) in marked.items()}
+    return {tag: texts for tag, texts in found.items() if texts}
+
+
+def _followed(replaced: Mapping[str, str]) -> dict[str, str]:
+    """Return the last successor of each; where replacements run in a circle nothing is replaced."""
+    followed: dict[str, str] = {}
+    for old in replaced:
+        way = {old}
+        new = replaced[old]
+        while new in replaced and new not in way:
+            if new in followed:
+                new = followed[new]
+                break
+            way.add(new)
+            new = replaced[new]
+        if new not in way:
+            followed[old] = new
+    return followed
+
+
+def _marked(concepts: Sequence[Concept], what: str) -> dict[str, Marked]:
+    """Return, by language, the texts that some of the concepts have, in the order of these."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for i, concept in enumerate(concepts):
+        for tag, texts in getattr(concept, what).items():
+            each = [texts] if isinstance(texts, str) else texts
+            found.setdefault(tag, []).extend((i, text) for text in each if text)
+    return {
+        tag: (np.array([i for i, _ in pairs], dtype=np.int32), tuple(text for _, text in pairs))
+        for tag, pairs in sorted(found.items())
+    }
+
+
+def _pairs(pairs: Iterable[tuple[int, int]]) -> Pairs:
+    return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)

@@ -1,0 +1,253 @@
+"""SKOS: the concepts of an RDF file.
+
+Needs rdflib (``pip install "labelkin[skos]"``), which is imported when a file is read. Nothing is
+fetched from the network: a JSON-LD file must carry its context itself. No entity of RDF/XML
+unfolds into others, so that what is read is about as large as the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from labelkin.vocabulary.record import Concept, Vocabulary
+
+FORMATS = {
+    ".ttl": "turtle",
+    ".rdf": "xml",
+    ".xml": "xml",
+    ".nt": "nt",
+    ".jsonld": "json-ld",
+    ".json": "json-ld",
+}
+_LONGEST_ENTITY = 1_000
+_ENTITY = re.compile(rb"""<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+("[^"]*"|'[^']*')""")
+Pair = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class SkosConcepts:
+    """What a SKOS file says.
+
+    Attributes
+    ----------
+    file : str
+        The name of the file, for messages.
+    concepts : list of Concept
+        By URI.
+    disjoint : list of pairs of str
+        URIs of concepts that no document has both of.
+    replaced : dict of str to str
+        URIs that are no longer used → their successors.
+    """
+
+    file: str
+    concepts: list[Concept]
+    disjoint: list[tuple[str, str]]
+    replaced: dict[str, str]
+
+    def vocabulary(self, name: str, language: str | None = None) -> Vocabulary:
+        """Return it as a vocabulary whose names are shown in a language."""
+        try:
+            return Vocabulary.of(
+                self.concepts,
+                name=name,
+                language=language,
+                disjoint=self.disjoint,
+                replaced=self.replaced,
+            )
+        except ValueError as error:
+            raise ValueError(f"{self.file}: {error}") from None
+
+
+def read_concepts(data: bytes, file: str) -> SkosConcepts:
+    """Read the bytes of a SKOS file; the ending of its name says in which language it is written.
+
+    ``skos:broader`` and ``skos:narrower``, also their transitive forms, are relations between
+    concepts, ``owl:disjointWith`` too; ``dct:isReplacedBy`` names a successor. Names are
+    ``skos:prefLabel``, those of SKOS-XL, or else ``rdfs:label``. Mappings to other vocabularies
+    (``skos:broadMatch`` …) are not read.
+    """
+    rdflib, graph = _read_graph(data, file)
+    broader, disjoint = _relations(rdflib, graph)
+    concepts = {
+        *graph.subjects(rdflib.RDF.type, rdflib.SKOS.Concept),
+        # By SKOS, whatever has a broader concept, or is one, is a concept.
+        *(concept for pair in broader for concept in pair),
+    }
+    if not concepts:
+        raise ValueError(
+            f"{file}: a vocabulary must have concepts (skos:Concept), got {len(graph)} triples "
+            "without. Is it a SKOS file?"
+        )
+    nameless = [concept for concept in concepts if not isinstance(concept, rdflib.URIRef)]
+    if nameless:
+        raise ValueError(
+            f"{file}: Concepts must have a URI, got {len(nameless)} without (blank nodes or "
+            "texts). Give them one."
+        )
+    above: dict[str, list[str]] = {}
+    for narrow, broad in sorted(broader):
+        above.setdefault(str(narrow), []).append(str(broad))
+    skos, literals = rdflib.SKOS, _Literals(rdflib, graph)
+    named = literals.first(rdflib.RDFS.label) | literals.first(skos.prefLabel, "prefLabel")
+    notations = literals.first(skos.notation)
+    others = literals.all(skos.altLabel, "altLabel")
+    for uri, hidden in literals.all(skos.hiddenLabel, "hiddenLabel").items():
+        for tag, texts in hidden.items():
+            others.setdefault(uri, {}).setdefault(tag, []).extend(texts)
+    notes = literals.first(skos.definition) | literals.first(skos.scopeNote)
+    found = [
+        Concept(
+            uri,
+            named.get(uri, {}),
+            min(notations.get(uri, {"": ""}).values()),
+            {tag: tuple(dict.fromkeys(texts)) for tag, texts in others.get(uri, {}).items()},
+            tuple(above.get(uri, ())),
+            notes.get(uri, {}),
+        )
+        for uri in sorted(map(str, concepts))
+    ]
+    apart = [(str(a), str(b)) for a, b in sorted(disjoint) if concepts.issuperset((a, b))]
+    return SkosConcepts(file, found, apart, _replaced(rdflib, graph))
+
+
+class _Literals:
+    """The texts of a graph, by what they are of and by language."""
+
+    def __init__(self, rdflib: Any, graph: Any) -> None:
+        self._rdflib, self._graph = rdflib, graph
+        self._xl = rdflib.Namespace("http://www.w3.org/2008/05/skos-xl#")
+
+    def all(self, predicate: Any, of_xl: str = "") -> dict[str, dict[str, list[str]]]:
+        """Return URI → language → texts, sorted; ``of_xl``: also those that SKOS-XL has so."""
+        pairs = list(self._graph.subject_objects(predicate))
+        if of_xl:
+            forms: dict[Any, list[Any]] = {}
+            for label, text in self._graph.subject_objects(self._xl.literalForm):
+                forms.setdefault(label, []).append(text)
+            for concept, label in self._graph.subject_objects(self._xl[of_xl]):
+                pairs.extend((concept, text) for text in forms.get(label, ()))
+        found: dict[str, dict[str, list[str]]] = {}
+        for subject, text in pairs:
+            if isinstance(text, self._rdflib.Literal) and (plain := " ".join(str(text).split())):
+                tag = (text.language or "").lower()
+                found.setdefault(str(subject), {}).setdefault(tag, []).append(plain)
+        return {
+            uri: {tag: sorted(texts) for tag, texts in sorted(by_tag.items())}
+            for uri, by_tag in found.items()
+        }
+
+    def first(self, predicate: Any, of_xl: str = "") -> dict[str, dict[str, str]]:
+        """Return URI → language → the first text."""
+        return {
+            uri: {tag: texts[0] for tag, texts in by_tag.items()}
+            for uri, by_tag in self.all(predicate, of_xl).items()
+        }
+
+
+def _replaced(rdflib: Any, graph: Any) -> dict[str, str]:
+    """Return URI → successor; a concept with several has none that could be taken by a program."""
+    successors: dict[str, set[str]] = {}
+    terms = rdflib.DCTERMS
+    replaces = ((old, new) for new, old in graph.subject_objects(terms.replaces))
+    for old, new in (*graph.subject_objects(terms.isReplacedBy), *replaces):
+        if isinstance(old, rdflib.URIRef) and isinstance(new, rdflib.URIRef):
+            successors.setdefault(str(old), set()).add(str(new))
+    return {old: min(new) for old, new in successors.items() if len(new) == 1}
+
+
+def _relations(rdflib: Any, graph: Any) -> tuple[set[Pair], set[Pair]]:
+    """Return pairs (narrower, broader), and disjoint pairs in order."""
+    skos = rdflib.SKOS
+    broader = {
+        *graph.subject_objects(skos.broader),
+        *graph.subject_objects(skos.broaderTransitive),
+        *((narrow, broad) for broad, narrow in graph.subject_objects(skos.narrower)),
+        *((narrow, broad) for broad, narrow in graph.subject_objects(skos.narrowerTransitive)),
+    }
+    apart = graph.subject_objects(rdflib.OWL.disjointWith)
+    return broader, {(min(a, b), max(a, b)) for a, b in apart}
+
+
+def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
+    """Return rdflib, imported here, and the graph of the file."""
+    try:
+        rdflib = import_module("rdflib")
+    except ImportError:
+        raise ImportError(
+            'A SKOS vocabulary needs rdflib: pip install "labelkin[skos]". Tables (.csv, .tsv) '
+            "need nothing."
+        ) from None
+    language = FORMATS[Path(file).suffix.lower()]
+    graph = rdflib.Graph()
+    if language == "json-ld":
+        with _saying_unreadable(file, language):
+            document = json.loads(data)
+        data = _own_context(document, file)
+    if language == "xml":
+        _check_entities(data, file)
+    with _saying_unreadable(file, language):
+        # As bytes, never as a path: rdflib might take that for an address.
+        graph.parse(data=data, format=language)
+    return rdflib, graph
+
+
+@contextmanager
+def _saying_unreadable(file: str, language: str) -> Iterator[None]:
+    """Turn whatever a parser raises, each its own kind, into one error that names the file."""
+    try:
+        yield
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise ValueError(
+            f"{file}: the file must be RDF in {language}, and cannot be read: {reason}. Does the "
+            "ending fit the format?"
+        ) from error
+
+
+def _check_entities(data: bytes, file: str) -> None:
+    """Raise for entities that unfold: into others, or into long texts."""
+    # Other encodings than these would hide the signs that are looked for.
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
+        raise ValueError(f"{file}: RDF/XML must be UTF-8 or another encoding of bytes. Convert it.")
+    n_declared = data.count(b"<!ENTITY")
+    values = [match[1] for match in _ENTITY.finditer(data)]
+    unfolds = any(b"&" in value for value in values)
+    if unfolds or max(map(len, values), default=0) > _LONGEST_ENTITY or n_declared > 1_000:
+        raise ValueError(
+            f"{file}: entities of RDF/XML must be short texts, such as addresses, and this file "
+            "has some that unfold. Convert it to Turtle."
+        )
+
+
+def _own_context(document: Any, file: str) -> bytes:
+    """Return a JSON-LD document that refers to no other; what was looked at is what is parsed."""
+    for part in _objects(document):
+        contexts = part.get("@context", [])
+        contexts = contexts if isinstance(contexts, list) else [contexts]
+        remote = [c for c in (*contexts, part.get("@import")) if isinstance(c, str)]
+        if remote:
+            raise ValueError(
+                f"{file}: a JSON-LD file must carry its context, got a reference to "
+                f"{remote[0]!r}; nothing is fetched. Put the context into the file, or convert it "
+                "to Turtle."
+            )
+    return json.dumps(document).encode()
+
+
+def _objects(document: Any) -> Iterable[dict[str, Any]]:
+    """Yield every object of a JSON document, however deep."""
+    queue = [document]
+    for part in queue:
+        if isinstance(part, dict):
+            yield part
+            queue.extend(part.values())
+        elif isinstance(part, list):
+            queue.extend(part)

@@ -1,0 +1,265 @@
+"""Vocabularies on the command line: a librarian reads names, programs read URIs."""
+
+import csv
+import json
+
+import pytest
+from in_process import call
+
+from labelkin.storage import load
+from labelkin.vocabulary import vocabulary_of
+
+pytest.importorskip("rdflib", reason="rdflib is in the extra skos")
+
+BASE = "http://example.org/drinks/"
+SKOS = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix : <http://example.org/drinks/> .
+:drink a skos:Concept ; skos:prefLabel "drink"@en, "Getränk"@de .
+:tea a skos:Concept ; skos:prefLabel "tea"@en, "Tee"@de ; skos:altLabel "cuppa"@en ;
+  skos:notation "T1" ; skos:broader :drink .
+:milk a skos:Concept ; skos:prefLabel "milk"@en, "Milch"@de ; skos:broader :drink .
+:bread a skos:Concept ; skos:prefLabel "bread"@en, "Brot"@de .
+:chai a skos:Concept ; skos:prefLabel "chai"@en ; dct:isReplacedBy :tea .
+"""
+TEXTS = {"tea": "a hot cup with leaves", "milk": "white from the cow", "bread": "baked in the oven"}
+TRAIN = ("--content", "naive_bayes", "--evidence-weight", 0.5, "--min-documents", 1, "--no-stem")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A corpus by URI, the same by German names, Annif's folder with names, the vocabulary."""
+    folder = tmp_path_factory.mktemp("drinks")
+    (folder / "drinks.ttl").write_text(SKOS, encoding="utf-8")
+    names = {"drink": "Getränk", "tea": "Tee", "milk": "Milch", "bread": "Brot"}
+    by_uri, by_name = [], []
+    (folder / "annif").mkdir()
+    for i in range(24):
+        kind = ("tea", "milk", "bread")[i % 3]
+        labels = [kind] if kind == "bread" else [kind, "drink"]
+        text = f"{TEXTS[kind]} number {i}"
+        old = ["chai" if label == "tea" and i < 6 else label for label in labels]
+        by_uri.append({"text": text, "labels": [BASE + label for label in old]})
+        by_name.append({"text": text, "labels": [names[label] for label in labels]})
+        (folder / "annif" / f"{i:02}.txt").write_text(text)
+        subjects = [f"<{BASE}{label}>\t{names[label]}\n" for label in labels]
+        (folder / "annif" / f"{i:02}.tsv").write_text("".join(subjects), encoding="utf-8")
+    for name, lines in (("uris", by_uri), ("names", by_name)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(folder):
+    vocab = folder / "drinks.ttl"
+    options = ("--vocab", vocab, "--rules", vocab, *TRAIN)
+    return call("train", folder / "uris.jsonl", "-o", folder / "uris.labelkin", *options)
+
+
+@pytest.fixture(scope="module")
+def model(trained, folder):
+    trained.done()
+    return folder / "uris.labelkin"
+
+
+def test_training_says_what_the_vocabulary_names(trained):
+    assert "drinks: 4 concepts in 'de', 'en'; 4 of 4 labels have a name." in trained.err
+    assert "1 labels were merged into their successors." in trained.err
+    assert "4 labels: 'bread', 'drink', 'milk', 'tea'" in trained.err
+    assert "2 rules about labels of the corpus, of 2 in" in trained.err
+
+
+def test_the_vocabulary_travels_in_the_model_and_uris_stay_the_labels(model):
+    loaded = load(model)
+    assert loaded[-1].label_names_.tolist() == [BASE + x for x in ("bread", "drink", "milk", "tea")]
+    assert vocabulary_of(loaded).name_of(BASE + "tea", "de") == "Tee"
+    assert vocabulary_of(loaded).language == "en"
+    assert set(loaded[-1].rules.implies) == {(BASE + x, BASE + "drink") for x in ("tea", "milk")}
+
+
+def test_suggestions_are_shown_by_name(model):
+    out = call("suggest", model, TEXTS["tea"], "--label-language", "de", "--explain").done()
+    lines = out.splitlines()
+    assert lines[0].split() == [
+        *("label", "probability", "assigned", "prior", "content", "other", "labels", "uri"),
+    ]
+    shown = {line.split()[0]: line.split()[-1] for line in lines[1:5]}
+    assert shown["Tee"] == BASE + "tea"
+    assert set(shown) == {"Tee", "Getränk", "Milch", "Brot"}
+    assert any(line.startswith("Tee: ") for line in lines)
+
+
+def test_programs_get_label_uri_name_and_notation(model):
+    found = json.loads(call("suggest", model, TEXTS["tea"], "--json", "--top", 4).done())
+    tea = next(row for row in found["suggestions"] if row["name"] == "tea")
+    assert tea["label"] == tea["uri"] == BASE + "tea"
+    assert tea["notation"] == "T1"
+
+
+@pytest.mark.parametrize("text", [BASE + "tea", "tea", "Tee", "T1", "cuppa", BASE + "chai"])
+def test_labels_are_accepted_by_whatever_they_are_called(model, text):
+    found = json.loads(call("suggest", model, "text", "--accept", text, "--json").done())
+    assert found["known"]["accepted"] == [BASE + "tea"]
+
+
+def test_a_label_that_is_mistyped_or_named_twice_is_an_error(model):
+    line = call("suggest", model, "text", "--accept", "Teee").refused()
+    assert "--accept must be one of the 4 labels" in line
+    assert "Did you mean 'tea'?" in line
+    line = call("suggest", model, "text", "--accept", "Tee", "--reject", "T1").refused()
+    assert "accepted or rejected" in line
+
+
+def test_concepts_are_excluded_and_included_with_narrower_ones(model):
+    without = json.loads(call("suggest", model, "x", "--exclude", "Getränk", "--json").done())
+    assert [row["name"] for row in without["suggestions"]] == ["bread"]
+    only = json.loads(call("suggest", model, "x", "--include", BASE + "drink", "--json").done())
+    assert {row["name"] for row in only["suggestions"]} == {"drink", "milk", "tea"}
+    assert (
+        "must leave a label"
+        in call("suggest", model, "x", "--include", "tea", "--exclude", "drink").refused()
+    )
+
+
+def test_predictions_have_names_beside_uris(model):
+    text = f"{TEXTS['tea']}\n{TEXTS['bread']}\n".encode()
+    lines = call("predict", model, "-", "--label-language", "de", "-q", stdin=text).done()
+    first, second = map(json.loads, lines.splitlines())
+    assert dict(zip(first["labels"], first["names"], strict=True)) == {
+        BASE + "tea": "Tee",
+        BASE + "drink": "Getränk",
+    }
+    assert list(second["probabilities"]) == [BASE + "bread"]
+    table = call("predict", model, "-", "--format", "csv", "-q", stdin=text).done()
+    assert table.splitlines()[0] == "id,labels,names,probabilities"
+    assert table.splitlines()[2].startswith(f"2,{BASE}bread,bread,")
+
+
+def test_predictions_leave_out_what_is_excluded(model):
+    text = f"{TEXTS['tea']}\n".encode()
+    options = ("--exclude", "tea", "--all-scores", "-q")
+    found = json.loads(call("predict", model, "-", *options, stdin=text).done())
+    assert found["labels"] == [BASE + "drink"]
+    assert sorted(found["probabilities"]) == [BASE + x for x in ("bread", "drink", "milk")]
+
+
+def test_a_file_must_be_gone_on_with_as_it_was_begun(model, tmp_path):
+    from labelkin.prediction import ResumeNote
+
+    (tmp_path / "in.txt").write_text("a\nb\n")
+    out = tmp_path / "out.jsonl"
+    call("predict", model, tmp_path / "in.txt", "-o", out, "--exclude", "tea").done()
+    begun = {"--format": "jsonl", "--all-scores": False, "--exclude": ["tea"]}
+    ResumeNote.of(model, begun).write(out)
+    line = call("predict", model, tmp_path / "in.txt", "-o", out, "--resume").refused()
+    assert "--exclude" in line
+
+
+def test_inspect_shows_the_vocabulary(model):
+    out = call("inspect", model, "--label-language", "de").done()
+    assert "vocabulary         drinks: 4 concepts in de, en, 4 of them labels" in out
+    assert "4: 'Brot', 'Getränk', 'Milch', 'Tee'" in out
+    found = json.loads(call("inspect", model, "--json").done())
+    assert found["labels"][0] == BASE + "bread"
+    assert found["names"][0] == "bread"
+    assert found["vocabulary"]["languages"] == ["de", "en"]
+
+
+def test_evaluation_counts_replaced_labels_for_their_successors(model, folder):
+    done = call("evaluate", model, folder / "uris.jsonl", "--per-label")
+    assert "unknown to the model" not in done.err
+    assert [line.split()[0] for line in done.done().splitlines()[-4:]] == [
+        *("bread", "drink", "milk", "tea"),
+    ]
+
+
+def test_a_language_that_is_not_there_is_an_error(model, folder):
+    for command in (("suggest", model, "x"), ("inspect", model), ("predict", model, "-")):
+        line = call(*command, "--label-language", "fi", stdin=b"a\n").refused()
+        assert "'de', 'en', got 'fi'" in line
+    options = ("-o", folder / "no", "--label-language", "en", *TRAIN)
+    line = call("train", folder / "uris.jsonl", *options, "-q").refused()
+    assert "Name a vocabulary by --vocab" in line
+
+
+def test_labels_that_are_names_are_matched_in_the_language_that_fits(folder):
+    path, vocab = folder / "names.labelkin", folder / "drinks.ttl"
+    done = call("train", folder / "names.jsonl", "-o", path, "--vocab", vocab, "--rules", vocab,
+                *TRAIN)  # fmt: skip
+    done.done()
+    assert "2 rules about labels of the corpus, of 2 in" in done.err
+    found = json.loads(call("suggest", path, TEXTS["tea"], "--json").done())
+    tea = next(row for row in found["suggestions"] if row["label"] == "Tee")
+    assert (tea["uri"], tea["name"]) == (BASE + "tea", "tea")
+
+
+def test_a_folder_of_annif_brings_its_own_names(folder):
+    path = folder / "annif.labelkin"
+    call("train", folder / "annif", "-o", path, *TRAIN).done()
+    out = call("suggest", path, TEXTS["milk"], "--top", 2).done()
+    assert {line.split()[0] for line in out.splitlines()[1:]} == {"Getränk", "Milch"}
+    assert BASE + "milk" in out
+
+
+def test_a_vocabulary_of_other_labels_is_an_error_with_three_of_each_side(folder, tmp_path):
+    (tmp_path / "other.csv").write_text("u:1,apple\nu:2,pear\nu:3,plum\nu:4,fig\n")
+    line = call("train", folder / "uris.jsonl", "-o", tmp_path / "m", "--vocab",
+                tmp_path / "other.csv", *TRAIN, "-q").refused()  # fmt: skip
+    assert "none of the 5 labels of the corpus is in" in line
+    assert f"'{BASE}bread', '{BASE}chai', '{BASE}drink' …" in line
+    assert "'u:1', 'u:2', 'u:3' …, called 'apple', 'pear', 'plum'" in line
+
+
+@pytest.mark.parametrize("ending", ["ttl", "csv"])
+def test_rules_of_other_labels_are_an_error_with_three_of_each_side(folder, tmp_path, ending):
+    rules = {"ttl": OTHER, "csv": "narrower,broader\napple,fruit\npear,fruit\nplum,fruit\n"}
+    path = tmp_path / f"rules.{ending}"
+    path.write_text(rules[ending], encoding="utf-8")
+    line = call("train", folder / "uris.jsonl", "-o", tmp_path / "m", "--rules", path, *TRAIN,
+                "-q").refused()  # fmt: skip
+    assert "Rules must be about labels of the corpus, and none of the 3 in" in line
+    assert f"The corpus has '{BASE}bread', '{BASE}chai', '{BASE}drink' …" in line
+    assert "apple" in line
+    assert "Both must be of one vocabulary" in line
+
+
+OTHER = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+<u:apple> skos:prefLabel "apple"@en ; skos:broader <u:fruit> .
+<u:pear> skos:broader <u:fruit> . <u:plum> skos:broader <u:fruit> .
+"""
+
+
+def test_a_table_of_rules_may_use_names_of_the_vocabulary(folder, tmp_path):
+    (tmp_path / "rules.csv").write_text("narrower,broader\nTee,Getränk\n", encoding="utf-8")
+    path = tmp_path / "m.labelkin"
+    call("train", folder / "uris.jsonl", "-o", path, "--vocab", folder / "drinks.ttl", "--rules",
+         tmp_path / "rules.csv", *TRAIN).done()  # fmt: skip
+    assert load(path)[-1].rules.implies == ((BASE + "tea", BASE + "drink"),)
+
+
+def test_an_audit_is_read_in_names_and_applied_by_uri(folder, tmp_path):
+    text = (folder / "uris.jsonl").read_text().replace("chai", "tea")
+    rows = [json.loads(line) for line in text.splitlines()]
+    rows = [{**row, "id": f"d{i}"} for i, row in enumerate(rows)]
+    rows[12]["labels"] = [BASE + "bread"]  # it is about tea
+    corpus = tmp_path / "wrong.jsonl"
+    corpus.write_text("\n".join(map(json.dumps, rows)))
+    options = ("--vocab", folder / "drinks.ttl", "--label-language", "de", "--content",
+               "naive_bayes", "--min-documents", 1, "--no-stem", "--top", 12)  # fmt: skip
+    lines, page, table = (tmp_path / name for name in ("i.jsonl", "i.html", "i.csv"))
+    out = call("audit", corpus, "--out", lines, "--html", page, *options).done()
+    assert "Getränk" in out
+    assert "Getränk" in page.read_text(encoding="utf-8")
+    assert BASE + "drink" not in page.read_text(encoding="utf-8")
+    first = json.loads(lines.read_text(encoding="utf-8").splitlines()[0])
+    assert first["label"].startswith(BASE)
+    assert first["names"][BASE + "drink"] == "Getränk"
+    call("audit", corpus, "--out", table, *options).done()
+    header, *found = csv.reader(table.read_text(encoding="utf-8").splitlines())
+    assert all(row[header.index("label")].startswith(BASE) for row in found)
+    assert not any(row[header.index("name")].startswith(BASE) for row in found)
+    corrected = tmp_path / "right.jsonl"
+    call("audit", corpus, "--apply", table, "--out", corrected, "--at-least", 0).done()
+    assert corrected.read_text() != corpus.read_text()

@@ -1,0 +1,255 @@
+"""What an indexer stumbled over: long and foreign texts, typing errors, new labels, languages."""
+
+import json
+from pathlib import Path
+
+import pytest
+from live_server import serving
+from page_reader import (
+    TEXT,
+    axe_source,
+    chosen,
+    expected_labels,
+    inspect,
+    labels,
+    overflow,
+    row_of,
+    wait_for_labels,
+    write,
+)
+
+import labelkin.service
+from labelkin.service import Limits, read_journal
+
+WORDS = Path(labelkin.service.__file__).parent / "page" / "words"
+FOREIGN = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"
+
+
+def words_of(language):
+    return json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
+
+
+def test_the_empty_page_explains_a_bar_and_has_an_example(page, server, keep_picture):
+    page.locator("#glance .bar .piece").first.wait_for()
+    assert page.locator("#glance li").count() == 4
+    keep_picture(page, "welcome")
+    page.get_by_role("button", name="Try an example text").click()
+    example = words_of("en")["example.text"]
+    wait_for_labels(page, expected_labels(server.address, example))
+    assert page.input_value("#text") == example
+    page.click("#undo")
+    page.get_by_role("button", name="Try an example text").wait_for()
+
+
+def test_a_text_without_known_words_is_warned_of_and_its_labels_are_folded(page, keep_picture):
+    page.fill("#text", FOREIGN)
+    warning = page.locator("#few-words")
+    warning.get_by_text("The model knows no word of this text").wait_for()
+    assert page.locator(".row").count() == 0
+    assert page.locator("#fold").inner_text() == "38 labels by how common they are"
+    keep_picture(page, "no-words")
+    page.click("#fold")
+    assert page.locator(".row").count() == 20
+    page.fill("#text", f"{FOREIGN} oil")
+    page.get_by_text("The model knows only 1 of about 11 words").wait_for()
+    write(page, TEXT)
+    warning.wait_for(state="hidden")
+
+
+def test_a_typing_error_finds_what_was_meant_but_enter_alone_takes_nothing(page, server):
+    write(page, TEXT)
+    page.fill("#search", "fotbal")
+    page.get_by_text("No label contains “fotbal”. Similar names:").wait_for()
+    page.keyboard.press("Enter")
+    assert chosen(page) == ([], [])
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    wait_for_labels(page, expected_labels(server.address, TEXT, ["football"]))
+    assert chosen(page) == (["football"], [])
+
+
+def test_a_label_the_model_does_not_know_is_added_saved_and_taken_back(page, server):
+    text = f"{TEXT} Again."
+    write(page, text)
+    page.fill("#search", "Hafenpolitik")
+    page.get_by_role("option", name="Add “Hafenpolitik” as a new label").click()
+    chip = page.locator("#accepted .chip.new", has_text="Hafenpolitik")
+    chip.wait_for()
+    page.click("#undo")
+    chip.wait_for(state="detached")
+    page.click("#redo")
+    chip.wait_for()
+    page.reload()
+    chip.wait_for()
+    page.click("#save")
+    page.get_by_text("with 1 label.").wait_for()
+    texts, label_sets, _ = read_journal(server.journal)
+    assert [set(found) for one, found in zip(texts, label_sets, strict=True) if one == text] == [
+        {"Hafenpolitik"}
+    ]
+    page.get_by_role("button", name="Remove Hafenpolitik from the accepted labels").click()
+    chip.wait_for(state="detached")
+    page.wait_for_timeout(1500)  # the service learns; the next test asks a model at rest
+
+
+@pytest.fixture
+def brief(news_file, tmp_path):
+    """Serve texts of a hundred characters at most."""
+    limits = Limits(text_characters=100)
+    with serving(news_file, journal=tmp_path / "j.sqlite", limits=limits) as client:
+        yield f"{client.base_url}/"
+
+
+def test_a_text_beyond_the_limit_stays_out_and_its_beginning_is_offered(open_page, brief, tmp_path):
+    page = open_page(brief, permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#model-name", has_text="Newsroom").wait_for()
+    long = "Crude oil 🛢 tankers. " * 40
+    page.evaluate("text => navigator.clipboard.writeText(text)", long)
+    page.focus("#text")
+    page.keyboard.press("Control+V")
+    offer = page.get_by_role("alert").get_by_text(
+        f"This text has {len(long) + 40} characters, and the service takes 100."
+    )
+    offer.wait_for()
+    assert page.input_value("#text") == ""
+    page.get_by_role("button", name="Use the first 100").click()
+    page.wait_for_selector(".row")
+    assert long.startswith(page.input_value("#text"))
+    assert 98 <= len(page.input_value("#text").encode("utf-16-le")) // 2 <= 100
+
+    opened = tmp_path / "long.txt"
+    opened.write_text("Football fans sang. " * 5000)
+    page.set_input_files("#file", opened)
+    page.get_by_role("alert").get_by_text("This text has 100,000 characters").wait_for()
+    page.get_by_role("button", name="Dismiss").click()
+    assert long.startswith(page.input_value("#text"))
+
+
+def test_what_cannot_help_is_not_offered(open_page, server):
+    page = open_page(server.address, expected_faults=["413"])
+    problem = {"title": "Too long", "status": 413, "detail": "A text may have 10 characters."}
+    page.route("**/suggest", lambda route: route.fulfill(status=413, json=problem))
+    page.fill("#text", TEXT)
+    page.get_by_role("alert").get_by_text("A text may have 10 characters.").wait_for()
+    assert page.get_by_role("button", name="Try again").count() == 0
+
+
+def test_a_long_text_is_laid_out_once(page):
+    page.fill("#text", "Crude oil tankers lay at anchor. " * 3000)
+    page.wait_for_selector(".row")
+    assert page.locator("#marks").text_content() == ""
+    page.fill("#text", TEXT)
+    page.wait_for_function("() => document.getElementById('marks').textContent.length > 100")
+
+
+def test_the_map_says_that_it_is_on_its_way_and_draws_what_documents_bear_out(page):
+    waiting = []
+
+    def hold(route):
+        waiting.append(route)
+
+    page.route("**/graph?*", hold)
+    page.click("#open-map")
+    page.get_by_text("Loading the map …").first.wait_for()
+    pair = {"to_first": 0, "to_second": 0, "n_first": 9, "n_second": 9, "n_expected": 1.0}
+    nodes = [
+        {"label": name, "documents": 9, "x": x, "y": x}
+        for name, x in (("wheat", 0.1), ("grain", 0.5), ("tea", 0.9))
+    ]
+    edges = [
+        {**pair, "first": "wheat", "second": "grain", "strength": 3, "bound": 2.8, "n_both": 49},
+        {**pair, "first": "grain", "second": "tea", "strength": 6.9, "bound": 0.0, "n_both": 1},
+    ]
+    page.wait_for_timeout(100)
+    waiting[0].fulfill(json={"nodes": nodes, "edges": edges})
+    page.locator(".node").first.wait_for()
+    assert page.get_by_text("Loading the map …").count() == 0
+    often, once = (
+        float(edge.get_attribute("stroke-width")) for edge in page.locator(".edge").all()
+    )
+    assert often > 4 * once
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fi"])
+def test_the_page_speaks_the_language_of_the_browser_and_of_the_menu(
+    open_page, server, keep_picture, language
+):
+    page = open_page(server.address, locale=f"{language}-{language.upper()}")
+    words, english = words_of(language), words_of("en")
+    page.get_by_text(words["welcome.paste"]).wait_for()
+    assert page.locator("html").get_attribute("lang") == language
+    assert page.locator("#interface").input_value() == language
+    write(page, TEXT)
+    first = labels(page)[0]
+    row_of(page, first).locator(".label").click()
+    page.locator("#explanation h3", has_text=words["explanation.other-labels"]).wait_for()
+    assert "," in page.locator("#explanation .sum tfoot .value").inner_text()
+    keep_picture(page, f"language-{language}")
+    page.select_option("#interface", "en")
+    for _ in range(2):
+        row_of(page, first).get_by_role("button", name=f"Accept {first}").wait_for()
+        page.get_by_role("heading", name=english["chosen"]).wait_for()
+        assert page.input_value("#text") == TEXT
+        page.reload()
+
+
+def test_a_phone_has_the_suggestions_before_the_chosen_labels(open_page, server):
+    page = open_page(server.address, viewport={"width": 320, "height": 640}, has_touch=True)
+    write(page, TEXT)
+    places = [page.locator(part).bounding_box()["y"] for part in (".document", "#grid", ".chosen")]
+    assert places == sorted(places)
+    assert page.locator(".row").first.bounding_box()["y"] < 640
+    assert overflow(page) == 0
+    page.locator("#open-map").tap()
+    page.locator("#map-table tbody tr").first.wait_for()
+    assert overflow(page) == 0
+
+
+def test_the_routes_are_described_and_can_be_tried(open_page, server, keep_picture):
+    page = open_page(f"{server.address}docs")
+    route = page.locator("details.route", has_text="/api/models/{model_id}/labels")
+    route.locator("> summary").click()
+    route.get_by_label("model_id *").fill("news")
+    route.get_by_label("q", exact=True).fill("wheet")
+    route.get_by_role("button", name="Ask").click()
+    route.locator(".answer", has_text="200 OK").wait_for()
+    assert '"wheat"' in route.locator(".answer").inner_text()
+    suggest = page.locator("details.route", has_text="/api/models/{model_id}/suggest")
+    suggest.locator("> summary").click()
+    suggest.get_by_label("model_id *").fill("news")
+    suggest.locator("textarea").fill(json.dumps({"text": TEXT, "limit": 1}))
+    suggest.get_by_role("button", name="Ask").click()
+    suggest.locator(".answer", has_text="n_words").wait_for()
+    keep_picture(page, "docs")
+    assert overflow(page) == 0
+    page.goto(f"{server.address}v1/ui/")
+    page.locator("details.route").first.wait_for()
+    assert page.url.startswith(f"{server.address}docs")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(open_page, server, scheme):
+    axe = axe_source()
+    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    page = open_page(server.address, **options)
+    page.locator("#glance .piece").first.wait_for()
+    found = {"welcome": inspect(page, axe)}
+    page.fill("#text", FOREIGN)
+    page.locator("#few-words:not([hidden])").wait_for()
+    page.click("#fold")
+    found["no words"] = inspect(page, axe)
+    page.fill("#search", "wheet")
+    page.locator("#search-results [role=option]").first.wait_for()
+    found["similar"] = inspect(page, axe, ".chosen")
+    page.get_by_role("option", name="as a new label").click()
+    page.locator(".chip.new").wait_for()
+    found["new label"] = inspect(page, axe, ".chosen")
+    page = open_page(f"{server.address}docs", **options)
+    page.locator("details.route > summary").first.click()
+    page.locator(".answers-of summary").first.click()
+    found["routes"] = inspect(page, axe)
+    grave = {
+        place: [f for f in faults if "serious" in f or "critical" in f]
+        for place, faults in found.items()
+    }
+    assert not any(grave.values()), json.dumps(grave, indent=1)

@@ -1,0 +1,96 @@
+"""The words of the page: every language has the same keys, and the page's markup agrees."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import labelkin.service
+
+PAGE = Path(labelkin.service.__file__).parent / "page"
+WORDS = {path.stem: json.loads(path.read_text("utf-8")) for path in (PAGE / "words").glob("*.json")}
+
+
+def forms(entry):
+    """Return the texts of a key: one, or one for each number."""
+    return [entry] if isinstance(entry, str) else list(entry.values())
+
+
+def fields(text):
+    return set(re.findall(r"\{(\w+)\}", text))
+
+
+def test_there_are_four_languages_and_the_page_offers_them():
+    assert set(WORDS) >= {"en", "de", "es", "fi"}
+    offered = re.search(r"LANGUAGES = \{(.*?)\}", (PAGE / "words.js").read_text("utf-8"))[1]
+    assert set(re.findall(r"(\w+):", offered)) == set(WORDS)
+
+
+@pytest.mark.parametrize("language", sorted(WORDS))
+def test_every_language_has_the_same_keys_and_fields(language):
+    words, english = WORDS[language], WORDS["en"]
+    assert words.keys() == english.keys()
+    for key, entry in words.items():
+        assert all(text.strip() for text in forms(entry)), key
+        assert isinstance(entry, str) == isinstance(english[key], str), key
+        if not isinstance(entry, str):
+            assert {"one", "other"} <= entry.keys(), key
+        wanted = set().union(*map(fields, forms(english[key])))
+        assert set().union(*map(fields, forms(entry))) == wanted, key
+
+
+@pytest.mark.parametrize("language", sorted(set(WORDS) - {"en"}))
+def test_other_languages_are_not_english(language):
+    same = [key for key, entry in WORDS[language].items() if entry == WORDS["en"][key]]
+    assert len(same) < 20, same
+
+
+class Markup(HTMLParser):
+    """Collects the English texts that the markup has for its keys."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self._key = [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self._key = given.get("data-t")
+        for pair in given.get("data-t-attributes", "").split():
+            name, _, key = pair.partition("=")
+            self.found.append((key, given[name]))
+
+    def handle_data(self, data):
+        if self._key:
+            self.found.append((self._key, data))
+            self._key = None
+
+
+@pytest.mark.parametrize("name", ["index.html", "review.html"])
+def test_the_markup_has_the_english_words(name):
+    found = Markup((PAGE / name).read_text("utf-8")).found
+    assert len(found) > 20
+    for key, text in found:
+        assert WORDS["en"].get(key) == text, key
+
+
+def test_every_key_that_is_used_exists_and_every_one_that_exists_is_used():
+    code = "\n".join(path.read_text("utf-8") for path in PAGE.glob("*.js"))
+    markup = "\n".join(path.read_text("utf-8") for path in PAGE.glob("*.html"))
+    named = set(re.findall(r'\bt(?:Parts)?\(\s*"([^"]+)"', code)) | set(
+        re.findall(r'data-t="([^"]+)"', code + markup)
+    )
+    assert named <= WORDS["en"].keys()
+    # Keys that are put together: `accept.label`, `review.kind-twin`, `part.prior`.
+    pattern = re.findall(r"`([\w.-]*)\$\{\w+(?:\.\w+)*\}([\w.-]*)`", code)
+    made = [re.compile(re.escape(a) + r"[\w -]+" + re.escape(b)) for a, b in pattern if a + b]
+    texts = set(re.findall(r'"([^"\n]+)"', code))
+    texts |= {
+        key
+        for pairs in re.findall(r'data-t-attributes="([^"]+)"', markup)
+        for key in re.findall(r"=(\S+)", pairs)
+    }
+    for key in WORDS["en"]:
+        assert key in named | texts or any(one.fullmatch(key) for one in made), key

@@ -1,0 +1,132 @@
+"""A model with a vocabulary over HTTP: names by language, URIs, notations, alternative labels."""
+
+import pytest
+from live_server import serving
+from sklearn.pipeline import make_pipeline
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, storage
+from labelkin.service import read_journal
+from labelkin.text import WordCounts
+from labelkin.vocabulary import Concept, Vocabulary
+
+pytestmark = pytest.mark.xdist_group("service")
+
+BASE = "http://example.org/"
+DRINKS = Vocabulary.of(
+    [
+        Concept(BASE + "tea", {"en": "tea", "de": "Tee"}, "T1", {"en": ("cuppa",)}),
+        Concept(BASE + "milk", {"en": "milk", "de": "Milch"}),
+        Concept(BASE + "bread", {"en": "bread", "de": "Brot"}),
+        Concept(BASE + "rare", {"en": "rare thing"}),
+    ],
+    name="drinks",
+    language="en",
+    replaced={BASE + "chai": BASE + "tea"},
+)
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    texts = ["hot cup leaves", "white cow", "oven baked", "hot leaves", "cow white", "baked"] * 4
+    labels = [[BASE + x] for x in ("tea", "milk", "bread")] * 8
+    classifier = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5)
+    pipeline = make_pipeline(WordCounts(stem=False, min_documents=1), classifier).fit(texts, labels)
+    pipeline[-1].concepts_ = DRINKS
+    return storage.save(pipeline, tmp_path_factory.mktemp("models") / "drinks.labelkin")
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory):
+    return tmp_path_factory.mktemp("journal") / "drinks.sqlite"
+
+
+@pytest.fixture(scope="module")
+def drinks(model_file, news_file, journal):
+    with serving(model_file, news_file, journal=journal) as asking:
+        yield asking
+
+
+def suggested(client, **form):
+    answer = client.post("/v1/projects/drinks/suggest", data={"text": "hot leaves", **form})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"]
+
+
+def test_subjects_have_uri_name_and_notation(drinks):
+    first = suggested(drinks)[0]
+    assert (first["uri"], first["label"], first["notation"]) == (BASE + "tea", "tea", "T1")
+    assert suggested(drinks, language="de")[0]["label"] == "Tee"
+    documents = {"documents": [{"text": "white cow"}]}
+    (answer,) = drinks.post(
+        "/v1/projects/drinks/suggest-batch", json=documents, params={"language": "de-AT"}
+    ).json()
+    assert answer["results"][0]["label"] == "Milch"
+    assert answer["results"][0]["notation"] is None
+
+
+def test_a_language_that_the_vocabulary_has_not_is_a_problem(drinks):
+    form = {"text": "a", "language": "fi"}
+    answer = drinks.post("/v1/projects/drinks/suggest", data=form)
+    assert answer.status_code == 422
+    assert "names in 'de', 'en', got 'fi'" in answer.json()["detail"]
+
+
+def test_vocabularies_are_listed_as_annif_does(drinks):
+    vocab = {"vocab_id": "drinks", "languages": ["de", "en"], "size": 4, "loaded": True}
+    assert drinks.get("/v1/vocabs").json() == {"vocabs": [vocab]}
+    project = drinks.get("/v1/projects/drinks").json()
+    assert (project["vocab"], project["vocab_language"]) == (vocab, "en")
+    plain = drinks.get("/v1/projects/news").json()
+    assert plain["vocab"] is plain["vocab_language"] is None
+
+
+def test_what_is_learned_is_under_the_label_of_the_model(drinks, journal):
+    subjects = [{"uri": BASE + "chai"}, {"uri": "urn:x", "label": "Milch"}, {"uri": "urn:y"}]
+    documents = [{"text": "both", "subjects": subjects}]
+    assert drinks.post("/v1/projects/drinks/learn", json=documents).status_code == 204
+    assert read_journal(journal).label_sets[-1] == (BASE + "tea", BASE + "milk", "urn:y")
+
+
+def test_models_say_which_languages_they_have(drinks):
+    found = {model["id"]: model for model in drinks.get("/api/models").json()["models"]}
+    assert found["drinks"]["languages"] == ["de", "en"]
+    assert found["drinks"]["language"] == "en"
+    assert found["drinks"]["vocabulary"] == "drinks"
+    assert found["news"]["languages"] == []
+
+
+def test_answers_bring_the_names_of_their_labels(drinks):
+    body = {"text": "hot leaves", "accepted": [BASE + "milk"], "language": "de"}
+    answer = drinks.post("/api/models/drinks/suggest", json=body).json()
+    assert answer["names"] == {BASE + "tea": "Tee", BASE + "milk": "Milch", BASE + "bread": "Brot"}
+    assert {one["label"] for one in answer["suggestions"]} == {BASE + "tea", BASE + "bread"}
+    why = drinks.post("/api/models/drinks/explain", json={**body, "label": BASE + "tea"}).json()
+    assert why["names"][BASE + "tea"] == "Tee"
+    for route, asked in (("related", {"label": BASE + "tea"}), ("graph", {})):
+        found = drinks.get(f"/api/models/drinks/{route}", params={**asked, "language": "de"}).json()
+        assert found["names"][BASE + "tea"] == "Tee"
+
+
+def test_a_model_without_a_vocabulary_answers_as_before(drinks):
+    answer = drinks.post("/api/models/news/suggest", json={"text": "oil", "language": "de"}).json()
+    assert "names" not in answer
+    assert "names" not in drinks.get("/api/models/news/labels", params={"q": "oil"}).json()
+
+
+@pytest.mark.parametrize(
+    ("q", "language", "label", "name", "matched"),
+    [
+        ("te", None, "tea", "tea", None),
+        ("te", "de", "tea", "Tee", None),
+        ("CUPP", "de", "tea", "Tee", "cuppa"),
+        ("t1", None, "tea", "tea", "T1"),
+        ("Brot", "en", "bread", "bread", "Brot"),
+    ],
+)
+def test_labels_are_found_by_every_name(drinks, q, language, label, name, matched):
+    asked = {"q": q} | ({} if language is None else {"language": language})
+    found = drinks.get("/api/models/drinks/labels", params=asked).json()
+    assert found["labels"][0]["label"] == BASE + label
+    assert found["labels"][0].get("matched") == matched
+    assert found["names"][BASE + label] == name
+    assert found["total"] == 1

@@ -1,0 +1,192 @@
+"""Vocabularies from files: every format says the same, and hostile ones do no harm."""
+
+import json
+import socket
+import time
+
+import pytest
+
+from labelkin.vocabulary import read_vocabulary
+
+rdflib = pytest.importorskip("rdflib", reason="rdflib is in the extra skos")
+
+TURTLE = """
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+@prefix xl: <http://www.w3.org/2008/05/skos-xl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix : <http://example.org/> .
+:dog a skos:Concept ; skos:prefLabel "dog"@en, "Hund"@de ; skos:altLabel "hound"@en, "canine"@en ;
+  skos:hiddenLabel "dgo"@en ; skos:notation "1.1" ; skos:broader :animal ;
+  skos:scopeNote "Pets and  strays."@en .
+:animal a skos:Concept ; rdfs:label "animal"@en ; skos:narrower :cat .
+:cat a skos:Concept ; xl:prefLabel [ xl:literalForm "cat"@en ] ; owl:disjointWith :dog .
+:mutt a skos:Concept ; skos:prefLabel "mutt"@en ; owl:deprecated true ; dct:isReplacedBy :dog .
+:both a skos:Concept ; skos:prefLabel "both"@en ; dct:isReplacedBy :dog, :cat .
+"""
+BASE = "http://example.org/"
+ENDINGS = {".ttl": "turtle", ".rdf": "pretty-xml", ".nt": "nt", ".jsonld": "json-ld"}
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*_arguments, **_options):
+        raise AssertionError("nothing may be fetched")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_of_rdf_says_the_same(tmp_path, ending, no_network):
+    graph = rdflib.Graph().parse(data=TURTLE, format="turtle")
+    path = tmp_path / f"pets{ending}"
+    graph.serialize(path, format=ENDINGS[ending])
+    pets = read_vocabulary(path, language="en")
+    assert pets.name == "pets"
+    assert pets.uris == tuple(f"{BASE}{name}" for name in ("animal", "both", "cat", "dog"))
+    assert [pets.name_of(uri) for uri in pets.uris] == ["animal", "both", "cat", "dog"]
+    assert pets.languages == ("de", "en")
+    dog = pets.concept(f"{BASE}dog")
+    assert dog.notation == "1.1"
+    assert dog.alternatives == {"en": ("canine", "hound", "dgo")}
+    assert dog.broader == (f"{BASE}animal",)
+    assert dog.notes == {"en": "Pets and strays."}
+    assert pets.concept(f"{BASE}cat").broader == (f"{BASE}animal",)
+    assert pets.replaced == {f"{BASE}mutt": f"{BASE}dog"}
+    assert pets.disjoint.tolist() == [[2, 3]]
+
+
+TABLES = {
+    "annif.csv": "uri,label_en,label_de,notation\nu:1,dog,Hund,1.1\nu:2,cat,,\n",
+    "semicolons.csv": "uri;label_en;label_de;notation\nu:1;dog;Hund;1.1\nu:2;cat;;\n",
+    "header.tsv": "notation\turi\tlabel_de\tlabel_en\n1.1\t<u:1>\tHund\tdog\n\t<u:2>\t\tcat\n",
+    "annif.tsv": "<u:1>\tdog\t1.1\n<u:2>\tcat\t\n",
+    "two.csv": "u:1,dog\nu:2,cat\n",
+    "named.csv": "\ufeffcode,name\r\nu:1,dog\r\n\r\nu:2,cat\r\n",
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_says_the_same(tmp_path, name):
+    (tmp_path / name).write_text(TABLES[name], encoding="utf-8")
+    pets = read_vocabulary(tmp_path / name, language="en")
+    assert pets.uris == ("u:1", "u:2")
+    assert [pets.name_of(uri) for uri in pets.uris] == ["dog", "cat"]
+    assert "en" in pets.languages
+    if "label_de" in TABLES[name]:
+        assert pets.name_of("u:1", "de") == "Hund"
+    if "1.1" in TABLES[name]:
+        assert pets.notations == ("1.1", "")
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("", r"x.csv: a vocabulary must have concepts, got an empty table"),
+        ("u:1,a,b,c\n", r"x.csv, line 1: .*2 or 3 columns.*got 4"),
+        ("uri,notation\nu:1,2\n", r"x.csv: the header must name the columns uri and label_en"),
+        ("label_en,notation\nu:1,2\n", r"x.csv: the header must name the columns uri and label_en"),
+        ("uri,label_en,label_en\nu:1,a,b\n", r"once, got 'label_en' again"),
+        ("uri,label_en\nu:1\n", r"line 2: a row must have the header's 2 cells, got 1"),
+        ("uri,label_en\n,a\n", r"line 2: a concept must have a URI"),
+        ("uri,label_en\nu:1,a\nu:1,b\n", r"x.csv: .*each concept once, got 'u:1' again"),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_named(tmp_path, table, message):
+    (tmp_path / "x.csv").write_text(table)
+    with pytest.raises(ValueError, match=message):
+        read_vocabulary(tmp_path / "x.csv")
+
+
+def test_missing_files_and_other_endings_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"x.ttl must be a file.*newsroom comes with"):
+        read_vocabulary(tmp_path / "x.ttl")
+    (tmp_path / "x.doc").write_text("")
+    with pytest.raises(ValueError, match=r"must be called \.ttl, .*\.csv, \.tsv, got '\.doc'"):
+        read_vocabulary(tmp_path / "x.doc")
+    with pytest.raises(ValueError, match=r"newsroom.*'de', 'en', 'fi', got 'xx'"):
+        read_vocabulary("newsroom", language="xx")
+
+
+def test_the_packaged_vocabulary_names_every_label_of_its_corpus():
+    from labelkin.corpora import newsroom
+
+    vocabulary = read_vocabulary("newsroom")
+    assert None not in vocabulary.match(newsroom(300).Y.names.tolist())
+    assert all(all(texts) for texts in vocabulary.labels.values())
+
+
+RDF = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">&x9;</rdf:RDF>'
+
+
+def laughs():
+    lines = ['<!ENTITY x0 "lol">']
+    for i in range(1, 10):
+        unfolded = f"&x{i - 1};" * 10
+        lines.append(f'<!ENTITY x{i} "{unfolded}">')
+    return f"<!DOCTYPE r [{''.join(lines)}]>{RDF}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        laughs(),
+        f"<!DOCTYPE r [<!ENTITY x9 '{'long' * 1000}'>]>{RDF}",
+        f"<!DOCTYPE r [{'<!ENTITY a SYSTEM `x`>'.replace('`', chr(34)) * 1001}]>{RDF}",
+    ],
+    ids=["nested", "long", "many"],
+)
+def test_entities_that_unfold_are_an_error_at_once(tmp_path, content):
+    (tmp_path / "x.rdf").write_text(content)
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"x.rdf: entities of RDF/XML must be short texts"):
+        read_vocabulary(tmp_path / "x.rdf")
+    assert time.process_time() - start < 5
+
+
+def test_entities_cannot_hide_in_another_encoding(tmp_path):
+    (tmp_path / "x.rdf").write_text(laughs(), encoding="utf-16")
+    with pytest.raises(ValueError, match=r"x.rdf: RDF/XML must be UTF-8"):
+        read_vocabulary(tmp_path / "x.rdf")
+
+
+def test_short_entities_are_read(tmp_path):
+    text = (
+        '<!DOCTYPE rdf:RDF [<!ENTITY skos "http://www.w3.org/2004/02/skos/core#">]>'
+        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
+        'xmlns:skos="&skos;"><skos:Concept rdf:about="u:1">'
+        '<skos:prefLabel xml:lang="en">dog</skos:prefLabel></skos:Concept></rdf:RDF>'
+    )
+    (tmp_path / "x.rdf").write_text(text)
+    assert read_vocabulary(tmp_path / "x.rdf").name_of("u:1") == "dog"
+
+
+@pytest.mark.parametrize("context", ["http://example.org/c.jsonld", {"@import": "file:///x"}])
+def test_no_context_is_fetched(tmp_path, context, no_network):
+    (tmp_path / "x.jsonld").write_text(json.dumps({"@context": context, "@graph": []}))
+    with pytest.raises(ValueError, match="must carry its context"):
+        read_vocabulary(tmp_path / "x.jsonld")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])
+def test_a_file_that_nests_too_deeply_is_an_error(tmp_path, text):
+    (tmp_path / "x.jsonld").write_text(text)
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_vocabulary(tmp_path / "x.jsonld")
+
+
+def test_nothing_is_imported_from_elsewhere(tmp_path, no_network):
+    imports = "<http://example.org/> owl:imports <http://example.org/more.ttl> ."
+    (tmp_path / "x.ttl").write_text(TURTLE + imports)
+    assert len(read_vocabulary(tmp_path / "x.ttl")) == 4
+
+
+def test_fifty_thousand_concepts_load_in_reasonable_time(tmp_path):
+    rows = [f"http://example.org/{i},concept {i},Begriff {i},{i}" for i in range(50_000)]
+    (tmp_path / "big.csv").write_text("\n".join(["uri,label_en,label_de,notation", *rows]))
+    start = time.process_time()
+    big = read_vocabulary(tmp_path / "big.csv")
+    assert len(big) == 50_000
+    assert time.process_time() - start < 20
