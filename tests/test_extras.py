@@ -19,7 +19,9 @@ EXTRAS = {
     "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
     "omikuji": ["omikuji"],
-    "serve": ["fastapi", "h11", "prometheus_client", "starlette", "uvicorn"],
+    "serve": [
+        *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn", "uvloop"),
+    ],
 }
 #: What a distribution is imported as, where that is another name.
 IMPORTED_AS = {"PyStemmer": "Stemmer", "prometheus-client": "prometheus_client"}

@@ -1,6 +1,8 @@
 """Annif's own client against a running server."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from live_server import server_process, wait_until
@@ -62,6 +64,20 @@ def test_limit_and_threshold_are_kept(annif, newsroom):
     assert annif.suggest("news", text, limit=3) == everything[:3]
     above = annif.suggest("news", text, limit=1000, threshold=0.2)
     assert above == [item for item in everything if item["score"] >= 0.2]
+
+
+def test_many_who_ask_at_once_get_what_each_gets_alone(annif, newsroom):
+    texts = newsroom.documents[newsroom.test[:24]]
+    wanted = [{"limit": i % 5, "threshold": (i % 3) / 10} for i in range(24)]
+    with ThreadPoolExecutor(24) as clients:
+        ask = partial(annif.suggest, "news")
+        together = list(clients.map(lambda text, one: ask(text, **one), texts, wanted))
+    for text, one, found in zip(texts, wanted, together, strict=True):
+        alone = annif.suggest("news", text, **one)
+        assert [item["label"] for item in found] == [item["label"] for item in alone]
+        assert [item["score"] for item in found] == pytest.approx(
+            [item["score"] for item in alone], abs=1e-12
+        )
 
 
 def test_a_batch_is_its_documents(annif, newsroom):

@@ -17,7 +17,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.label_matrix.record import some_of
-from labelkin.service.answers import best_labels
+from labelkin.service.answers import Wanted, best_labels
 from labelkin.service.journal import Entry
 from labelkin.service.messages import (
     ProblemError,
@@ -144,6 +144,34 @@ class IndexedDocument(BaseModel):
     subjects: list[GivenSubject]
 
 
+# Routes are tried in order: what is asked most often comes first.
+
+
+@router.post(
+    "/projects/{project_id}/suggest",
+    response_model=Subjects,
+    responses=declared(404, 415, 422, 504),
+    openapi_extra={
+        "requestBody": {
+            "content": {_FORM: {"schema": SuggestForm.model_json_schema()}},
+            "required": True,
+        }
+    },
+)
+async def suggest(project_id: str, request: Request) -> Response:
+    """Suggest labels for a text."""
+    service: RunningService = request.app.state.service  # quicker than a dependency
+    model = service.model(project_id)
+    form = await _read_form(request)
+    check_text(form.text, service.limits)
+    _check_language(model, form.language)
+    wanted = Wanted(form.text, form.limit, form.threshold)
+    found = await service.workers.do_together(
+        model.cost, len(form.text), best_labels, model, wanted
+    )
+    return json_answer({"results": _subjects(model, found, form.language)})
+
+
 @router.get("/")
 async def show_info() -> ApiInfo:
     """Say what answers."""
@@ -171,30 +199,6 @@ async def show_project(project_id: str, service: Service) -> Project:
 
 
 @router.post(
-    "/projects/{project_id}/suggest",
-    response_model=Subjects,
-    responses=declared(404, 415, 422, 504),
-    openapi_extra={
-        "requestBody": {
-            "content": {_FORM: {"schema": SuggestForm.model_json_schema()}},
-            "required": True,
-        }
-    },
-)
-async def suggest(project_id: str, request: Request) -> Response:
-    """Suggest labels for a text."""
-    service: RunningService = request.app.state.service  # quicker than a dependency
-    model = service.model(project_id)
-    form = await _read_form(request)
-    check_text(form.text, service.limits)
-    _check_language(model, form.language)
-    (found,) = await service.workers.do_sized(
-        model.cost, len(form.text), best_labels, model, [form.text], form.limit, form.threshold
-    )
-    return json_answer({"results": _subjects(model, found, form.language)})
-
-
-@router.post(
     "/projects/{project_id}/suggest-batch",
     response_model=list[DocumentSubjects],
     responses=declared(404, 422, 504),
@@ -214,7 +218,8 @@ async def suggest_batch(
     texts = [document.text for document in batch.documents]
     for text in texts:
         check_text(text, service.limits)
-    found = await service.workers.do(best_labels, model, texts, limit, threshold)
+    wanted = [Wanted(text, limit, threshold) for text in texts]
+    found = await service.workers.do(best_labels, model, wanted)
     return json_answer(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}

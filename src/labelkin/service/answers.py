@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -76,16 +76,26 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     }
 
 
-def best_labels(
-    model: ServedModel, texts: Sequence[str], limit: int, threshold: float
-) -> list[list[tuple[str, float]]]:
-    """Return the most probable labels of texts and their probabilities, at or above a threshold."""
-    log_odds = spread_out(model.snapshot.rescorer.rescore(model.content_log_odds(texts)))
+class Wanted(NamedTuple):
+    """Asks for the most probable labels of a text, so many at most, at or above a threshold."""
+
+    text: str
+    limit: int
+    threshold: float
+
+
+def best_labels(model: ServedModel, asked: Sequence[Wanted]) -> list[list[tuple[str, float]]]:
+    """Return the most probable labels of texts, and their probabilities."""
+    content = model.content_log_odds([one.text for one in asked])
+    log_odds = spread_out(model.snapshot.rescorer.rescore(content))
     probability = model.classifier.probabilities(log_odds)
-    found = best_columns(log_odds, limit, probability >= threshold)
+    most = max((one.limit for one in asked), default=0)
+    is_wanted = probability >= np.array([[one.threshold] for one in asked]).reshape(-1, 1)
     return [
-        [(model.names[j], float(row[j])) for j in columns]
-        for row, columns in zip(probability, found, strict=True)
+        [(model.names[j], float(row[j])) for j in columns[: one.limit]]
+        for one, row, columns in zip(
+            asked, probability, best_columns(log_odds, most, is_wanted), strict=True
+        )
     ]
 
 

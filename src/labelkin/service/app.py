@@ -59,7 +59,7 @@ def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> 
     )
     app.state.service = service
     answer_problems(app)
-    for part in (router, review_router, annif.router, health.router):
+    for part in (annif.router, router, review_router, health.router):
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
     app.add_api_route("/review", _show_review, include_in_schema=False)
@@ -132,19 +132,19 @@ Listed = Annotated[int, Query(ge=1, le=messages.MOST_LISTED)]
 Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 
 
-@router.get("")
-async def list_models(service: Service) -> messages.ModelList:
-    """List the models that are served."""
-    models = [_info(model) for model in service.models.values()]
-    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
-
-
 @router.post("/{model_id}/suggest", response_model=messages.Suggestions)
 async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
     do, model, size = asked.service.workers.do_sized, asked.model, len(request.text)
     return json_answer(await do(model.cost, size, answers.suggest, model, request))
+
+
+@router.get("")
+async def list_models(service: Service) -> messages.ModelList:
+    """List the models that are served."""
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
 
 
 @router.post("/{model_id}/explain", responses=declared(409), response_model_exclude_defaults=True)

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from labelkin.service.messages import ProblemError
@@ -30,6 +30,8 @@ SECURITY_HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+
+_SENT = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
 
 _log = logging.getLogger(__name__)
 
@@ -76,9 +78,9 @@ class Guard:
             nonlocal has_begun
             if message["type"] == "http.response.start":
                 has_begun = True
-                headers = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    headers.setdefault(name, value)
+                given = list(message["headers"])
+                names = {name for name, _ in given}
+                message["headers"] = given + [pair for pair in _SENT if pair[0] not in names]
             elif not wants_body:
                 message = {**message, "body": b""}
             if wants_body:
