@@ -63,7 +63,7 @@ def test_independent_evidence_of_kin_is_worth_much_and_copied_evidence_little():
 def test_the_learned_rule_beats_content_and_paper_on_new_documents(seed, copies):
     Y, Y_new, content, content_new = halves(*coupled_world(seed, n=3000, copies=copies))
     learned = fit_auto(Y, content).rescore(content_new)
-    paper = LabelRescorer(scale="log_odds").fit(Y).rescore(content_new)
+    paper = LabelRescorer(scale="log_odds", evidence_weight=1).fit(Y).rescore(content_new)
     assert brier(learned, Y_new) <= brier(content_new, Y_new) + 5e-4
     assert brier(learned, Y_new) < brier(paper, Y_new)
 
@@ -372,7 +372,7 @@ def test_wrong_choices_are_named(options, message):
 
 def test_learning_without_out_of_fold_scores_is_refused():
     with pytest.raises(ValueError, match=r"fit\(Y, scores=...\) needs out-of-fold scores"):
-        LabelRescorer(evidence_weight="auto").fit([["a"], ["b"]])
+        LabelRescorer(evidence_weight=LearnedWeight()).fit([["a"], ["b"]])
 
 
 def test_scores_of_other_documents_are_refused():
