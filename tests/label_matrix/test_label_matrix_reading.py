@@ -153,7 +153,7 @@ def test_reading_leaves_the_input_alone():
 
 def test_labels_joined_in_one_text_are_noticed(recwarn):
     joined = ["tea;milk", "tea", "milk;sugar", "tea;sugar", "sugar;tea;milk"]
-    with pytest.warns(UserWarning, match=r"4 of its 5 classes have ';' .* text\.split\(';'\)"):
+    with pytest.warns(UserWarning, match=r"4 of its 5 classes have ';' .*text\.split\(';'\)"):
         assert read_labels(joined).kind == "multiclass"
     recwarn.clear()
     read_labels(["tea", "milk", "a;b", "sugar"])

@@ -58,6 +58,7 @@ from labelkin import (
     OtherLabels,
     PerLabel,
     PlattSVM,
+    RescoredClassifier,
     SVMLabels,
     rivals,
 )
@@ -161,6 +162,7 @@ MULTILABEL = [
     LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
     LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
+    RescoredClassifier(LogisticRegression(), cv=2, random_state=0),
     rivals.ClassifierChain(NaiveBayes()),
     rivals.ChainEnsemble(LogisticRegression(), 2, random_state=0),
     rivals.ProbabilisticChain(random_state=0),
@@ -423,7 +425,7 @@ def test_metadata_requests_come_back(again):
 
 
 def test_what_was_one_object_is_one_object(again):
-    model = LabelRescorer().fit(SETS)
+    model = LabelRescorer(evidence_weight=1).fit(SETS)
     restored = again(model)
     assert model.combination_.labels is model.labels_
     assert restored.combination_.labels is restored.labels_

@@ -123,7 +123,7 @@ def limit_table(
     --------
     >>> table = limit_table([["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]])
     >>> table.best("micro_f1")
-    BestCell(limit=2, threshold=0.25, score=1.0)
+    BestCell(limit=2, threshold=0.6, score=1.0)
     """
     labels = read_labels(Y)
     if labels.unknown is not None:
