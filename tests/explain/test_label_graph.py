@@ -448,3 +448,11 @@ def test_a_label_without_edges_has_an_empty_neighbourhood():
     constant = np.column_stack([label_sets(6), np.ones(200, dtype=int)])
     graph = label_graph(LabelRescorer().fit(constant))
     assert graph.around(9).edges == ()
+
+
+@pytest.mark.parametrize("weights", [np.eye(3), sparse.csc_array(np.eye(3))], ids=["all", "few"])
+def test_no_pairs_add_nothing(weights):
+    pairs = LabelPairs(np.arange(3), weights, sparse.csr_array(np.eye(3)), 3.0, np.ones(3))
+    none = np.zeros(0, dtype=np.int64)
+    assert pairs.added(none, none).shape == (0,)
+    np.testing.assert_array_equal(pairs.added(np.array([0, 1]), np.array([0, 2])), [2.0, 1.0])

@@ -157,6 +157,8 @@ class LabelPairs(NamedTuple):
 
     def added(self, first: Columns, second: Columns) -> Floats:
         """Return what each first label adds to its second, given by columns."""
+        if not np.size(first):  # of no pairs SciPy returns a sparse matrix
+            return np.zeros(0)
         weights = np.asarray(self.weights[first, second], dtype=np.float64).ravel()
         return weights if self.rest is None else weights + self.rest[second]
 
