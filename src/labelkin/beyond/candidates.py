@@ -28,6 +28,9 @@ from labelkin.solvers.logistic import LinearTerm
 #: With neighbours as inputs the correction's prior is as strong as it is with so many labels as
 #: inputs, however many there are: their number does not grow.
 _LABELS = 2000
+#: So many labels join a label's neighbours as inputs of its correction, those that promise a gain
+#: of more than this in log-likelihood: two and a half standard errors.
+_MOST_MORE, _CLEAR_GAIN = 64, 3.0
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-5
 _GONE = 1e-12
@@ -140,8 +143,9 @@ class CandidateEvidence(NamedTuple):
         varies = np.flatnonzero(~self.labels.constant(self.weight))
         has_rest = sparse.issparse(self.weights)
         if has_rest:
-            least = np.log(cells.shape[1])
-            problems = with_best_inputs(problems, cells, values, varies, least=least)
+            problems = with_best_inputs(
+                problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN
+            )
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)

@@ -128,20 +128,21 @@ def fit_at_candidates(
     n_jobs
         Threads; the result does not depend on it.
     engine
-        ``"compiled"`` (needs numba), ``"numpy"``, or ``None``: the first where it can be had and
-        labels have few neighbours.
+        ``"compiled"`` (needs numba), ``"numpy"``, or ``None``: the first where it can be had, for
+        labels that have few inputs.
     """
     n_labels = len(problems.penalty)
     learned = Learned(
         np.zeros(len(problems.inputs)), np.zeros(n_labels), np.zeros(n_labels if rest else 0)
     )
     chosen = chosen[np.diff(problems.ends)[chosen] > 0]
-    if engine is None and np.diff(problems.input_ends).max(initial=0) > 2 * MOST:
-        engine = "numpy"
-    fit = pick_engine(engine, _fit_labels, "candidate_kernel")
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(fit)(chosen[part], problems, tol, learned) for part in label_parts(len(chosen))
-    )
+    # Compiled loops are quicker than BLAS where labels have few inputs, and slower for many.
+    are_few = np.diff(problems.input_ends)[chosen] <= 2 * MOST
+    for some, by in ((chosen[are_few], engine), (chosen[~are_few], engine or "numpy")):
+        fit = pick_engine(by, _fit_labels, "candidate_kernel")
+        Parallel(n_jobs=n_jobs, require="sharedmem")(
+            delayed(fit)(some[part], problems, tol, learned) for part in label_parts(len(some))
+        )
     return learned
 
 
