@@ -80,7 +80,7 @@ RESCORER = LabelRescorer(evidence_weight=1).fit(labels(None).toarray())
 READERS = {
     "Y": lambda forged: LabelRescorer(evidence_weight=1).fit(forged),
     "Y beside X": lambda forged: NaiveBayes().fit(np.eye(5), forged),
-    "scores": lambda forged: RESCORER.rescore(forged),
+    "scores": RESCORER.rescore,
     "known": lambda forged: RESCORER.rescore(np.zeros((5, 3)), known=forged),
     "known of candidates": lambda forged: RESCORER.rescore(labels(None), known=forged),
     "true labels": lambda forged: metrics.evaluate(forged, decisions=labels(None)),

@@ -27,7 +27,8 @@ _FULL = (
 #: there are five between two of them.
 _MOST_AROUND, _MOST_BETWEEN = 2**16, 8
 _LARGE = (
-    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+    b"Content-Length: 0\r\n\r\n"
 )
 _SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
