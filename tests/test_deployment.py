@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,83 @@ def test_the_container_copies_what_is_there():
     top = FOLDER.parent.parent
     for line in re.findall(r"^COPY (.*) \S+$", (FOLDER / "Dockerfile").read_text(), re.M):
         assert all((top / name).exists() for name in line.split())
+
+
+def test_the_container_is_laid_out_as_such_files_should_be():
+    """What a linter asks for: a fixed base, no root, whole commands that hear signals."""
+    text = (FOLDER / "Dockerfile").read_text()
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    instructions = [line.split(maxsplit=1) for line in lines]
+    known = {
+        *("FROM", "RUN", "COPY", "USER", "ENV", "VOLUME", "EXPOSE"),
+        *("STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"),
+    }
+    assert {name for name, _ in instructions} <= known
+    names = [name for name, _ in instructions]
+    by_name = dict(instructions)
+    assert re.fullmatch(r"python:3\.\d+-slim", by_name["FROM"])
+    assert names.count("CMD") == names.count("ENTRYPOINT") == names.count("FROM") == 1
+    assert by_name["USER"] not in ("root", "0")
+    assert names.index("USER") > max(i for i, name in enumerate(names) if name in ("RUN", "COPY"))
+    for name in ("CMD", "ENTRYPOINT"):
+        assert all(isinstance(word, str) for word in json.loads(by_name[name]))
+    assert by_name["EXPOSE"] in json.loads(by_name["CMD"])
+    assert f":{by_name['EXPOSE']}/ready" in by_name["HEALTHCHECK"]
+    assert by_name["STOPSIGNAL"] == "SIGTERM"
+    installs = [what for name, what in instructions if name == "RUN" and "pip install" in what]
+    assert all("--no-cache-dir" in what for what in installs)
+
+
+def has_engine():
+    """Whether containers can be built and started: the command alone is not enough."""
+    if shutil.which("docker") is None:
+        return False
+    return subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not has_engine(), reason="needs a Docker engine")
+def test_the_container_is_built_and_answers(tmp_path):
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin import LabelDependenceClassifier, NaiveBayes, storage
+    from labelkin.text import WordCounts
+
+    def docker(*words):
+        command = ["docker", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    model = make_pipeline(
+        WordCounts(min_documents=1), LabelDependenceClassifier(NaiveBayes(), evidence_weight=1)
+    ).fit(["gas oil", "tea milk", "oil", "milk"], [["fuel"], ["drink"], ["fuel"], ["drink"]])
+    storage.save(model, tmp_path / "news.labelkin")
+    tmp_path.chmod(0o777)
+    image = "labelkin-test"
+    docker("build", "-f", FOLDER / "Dockerfile", "-t", image, FOLDER.parent.parent)
+    started = docker(
+        "run", "-d", "-e", "LABELKIN_TOKEN=secret", "-v", f"{tmp_path}:/models",
+        "-p", "127.0.0.1::8000", image,
+    )  # fmt: skip
+    try:
+        address = f"http://{docker('port', started, '8000').splitlines()[0]}"
+        httpx = pytest.importorskip("httpx")
+        for _ in range(120):
+            try:
+                if httpx.get(f"{address}/ready").status_code == 200:
+                    break
+            except httpx.HTTPError:
+                time.sleep(0.5)
+        assert httpx.get(f"{address}/api/models").status_code == 401
+        answer = httpx.post(
+            f"{address}/v1/projects/news/suggest",
+            data={"text": "oil"},
+            headers={"Authorization": "Bearer secret"},
+        )
+        assert answer.json()["results"][0]["label"] == "fuel"
+        docker("stop", "-t", "60", started)
+        assert docker("inspect", "-f", "{{.State.ExitCode}}", started) == "0"
+        assert (tmp_path / "news.journal.sqlite").exists()
+    finally:
+        docker("rm", "-f", started)
 
 
 def test_every_bound_of_the_page_is_that_of_the_service():

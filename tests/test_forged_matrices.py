@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    NaiveBayes,
+    NearestNeighbours,
+    PerLabel,
+    PlattSVM,
+    metrics,
+)
+from labelkin.audit.contradictions import as_rows
+from labelkin.label_matrix import read_labels
 from labelkin.text import TermSelection, TermWeights
 
 SETS = [["sea"], ["sea", "town"], ["town"], ["sea"], ["town"], ["sea", "town"]]
@@ -57,6 +67,55 @@ def test_a_forged_matrix_is_an_error_when_it_is_asked_about(forge):
     forge(X)
     with pytest.raises(ValueError, match="whose parts fit each other"):
         model.predict_proba(X)
+
+
+def labels(forge):
+    Y = sparse.csr_array(np.array([[1.0, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 0]]))
+    if forge is not None:
+        forge(Y)
+    return Y
+
+
+RESCORER = LabelRescorer(evidence_weight=1).fit(labels(None).toarray())
+READERS = {
+    "Y": lambda forged: LabelRescorer(evidence_weight=1).fit(forged),
+    "Y beside X": lambda forged: NaiveBayes().fit(np.eye(5), forged),
+    "scores": RESCORER.rescore,
+    "known": lambda forged: RESCORER.rescore(np.zeros((5, 3)), known=forged),
+    "known of candidates": lambda forged: RESCORER.rescore(labels(None), known=forged),
+    "true labels": lambda forged: metrics.evaluate(forged, decisions=labels(None)),
+    "decisions": lambda forged: metrics.evaluate(labels(None), decisions=forged),
+    "probabilities": lambda forged: metrics.evaluate(labels(None), probabilities=forged),
+    "documents to compare": as_rows,
+}
+
+
+@pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
+@pytest.mark.parametrize("reader", READERS)
+def test_forged_labels_and_scores_are_an_error(reader, forge):
+    with pytest.raises(ValueError, match="whose parts fit each other"):
+        READERS[reader](labels(forge))
+
+
+@pytest.mark.parametrize("kind", ["coo", "lil", "bsr"])
+@pytest.mark.parametrize("place", [-5, 10**6])
+def test_other_kinds_of_sparse_matrices_are_looked_at(kind, place):
+    Y = labels(None).asformat(kind)
+    NaiveBayes().fit(Y, labels(None))
+    if kind == "lil":
+        Y.rows[0][0] = place
+    else:
+        (Y.col if kind == "coo" else Y.indices)[0] = place
+    with pytest.raises(ValueError, match="Y must be a sparse matrix whose parts fit each other"):
+        NaiveBayes().fit(np.eye(5), Y)
+    with pytest.raises(ValueError, match="X must be a sparse matrix whose parts fit each other"):
+        NaiveBayes().fit(Y, labels(None))
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+def test_sound_ones_of_any_kind_are_taken(kind):
+    Y = labels(None)
+    assert (read_labels(Y.asformat(kind)).dense() == Y.toarray()).all()
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

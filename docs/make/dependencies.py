@@ -19,7 +19,7 @@ from labelkin.files import write_whole
 
 PAGE = Path(__file__).parent.parent / "dependencies.md"
 PROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
-EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask")
+EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask", "omikuji")
 _HEAD = """\
 # What labelkin is installed with
 

@@ -27,28 +27,52 @@ from sklearn.utils.validation import (
 )
 
 
-def sound_sparse(X: Any) -> Any:
+def sound_sparse(X: Any, what: str = "X") -> Any:
     """Return documents as they are; a sparse matrix with positions outside it is an error.
 
     Neither SciPy nor scikit-learn looks, and compiled loops follow positions wherever they lead.
     """
-    if sparse.issparse(X) and X.ndim == 2 and X.format in ("csr", "csc"):
-        width = X.shape[1 if X.format == "csr" else 0]
-        ends, places = X.indptr, X.indices[: X.indptr[-1]]
-        if (
-            ends[0] != 0
-            or len(places) != ends[-1]
-            or len(X.data) < ends[-1]
-            or len(ends) != X.shape[0 if X.format == "csr" else 1] + 1
-            or (ends[1:] < ends[:-1]).any()
-            or (len(places) and not 0 <= places.min() <= places.max() < width)
-        ):
-            raise ValueError(
-                "X must be a sparse matrix whose parts fit each other, got positions outside its "
-                f"shape {X.shape}, or rows that do not follow each other. Make it anew from its "
-                "values and their positions."
-            )
+    if not sparse.issparse(X) or X.ndim != 2:
+        return X
+    if X.format in ("lil", "dok"):  # lists and mappings, whose positions are copied unseen
+        X = X.tocsr()
+    if not _parts_fit(X):
+        raise ValueError(
+            f"{what} must be a sparse matrix whose parts fit each other, got positions outside its "
+            f"shape {X.shape}, or rows that do not follow each other. Make it anew from its "
+            "values and their positions."
+        )
     return X
+
+
+def _parts_fit(X: Any) -> bool:
+    n_rows, n_columns = X.shape
+    if X.format == "coo":
+        return (
+            len(X.row) == len(X.col) == len(X.data)
+            and _lie_within(X.row, n_rows)
+            and _lie_within(X.col, n_columns)
+        )
+    if X.format not in ("csr", "csc"):
+        try:
+            X.check_format(full_check=True)
+        except (AttributeError, ValueError) as error:  # diagonals have nothing to check
+            return isinstance(error, AttributeError)
+        return True
+    if X.format == "csc":
+        n_rows, n_columns = n_columns, n_rows
+    ends, places = X.indptr, X.indices[: X.indptr[-1]]
+    return (
+        len(ends) == n_rows + 1
+        and ends[0] == 0
+        and len(places) == ends[-1] <= len(X.data)
+        and not (ends[1:] < ends[:-1]).any()
+        and _lie_within(places, n_columns)
+    )
+
+
+def _lie_within(places: NDArray[Any], n: int) -> bool:
+    return not len(places) or bool(0 <= places.min() <= places.max() < n)
 
 
 def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:

@@ -230,6 +230,26 @@ def test_a_long_line_is_read_in_linear_time_and_has_a_greatest_length(monkeypatc
         [*lines.decoded_lines(io.BytesIO(b"a\n" + b"x" * 9_000_000))]
 
 
+def test_a_small_file_that_unpacks_to_a_line_without_end_is_an_error(tmp_path, monkeypatch):
+    """Its 9 MB are 9 kB packed; of a thousand times as much not more would be read."""
+    import gzip
+    import tracemalloc
+
+    from labelkin.corpora import lines
+
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1_000_000)
+    path = tmp_path / "bomb.svm.gz"
+    path.write_bytes(gzip.compress(b"1 1:2\n2 " + b"1" * 30_000_000))
+    for read in (lines.decoded_lines, lambda path: lines.line_blocks(path, 100)):
+        tracemalloc.start()
+        with pytest.raises(
+            ValueError, match=r"bomb\.svm\.gz, line 2: a line may have 1,000,000 char"
+        ):
+            [*read(path)]
+        assert tracemalloc.get_traced_memory()[1] < 12_000_000
+        tracemalloc.stop()
+
+
 def test_a_number_of_5000_digits_names_its_line():
     with pytest.raises(ValueError, match="the stream, line 1: a line must be one JSON object"):
         [*Documents(['{"id": ' + "1" * 5000 + ', "text": ""}'], "jsonl")]

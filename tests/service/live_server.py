@@ -65,8 +65,8 @@ def serving(*models, **options):
 class ServerProcess:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, model, journal, *, slow_disk=False, review="none", workers=1, stderr=None):
-        program = SLOW_DISK + PROGRAM if slow_disk else PROGRAM
+    def __init__(self, model, journal, *, before="", review="none", workers=1, stderr=None):
+        program = before + PROGRAM
         models = [] if model is None else [model]
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, str(workers), journal, review, *models],

@@ -98,6 +98,44 @@ def test_bodies_are_bounded_together(service):
     wait_until(lambda: service.post("/v1/projects/news/suggest", data={"text": "a"}).is_success)
 
 
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nLong: ",
+        "GET /health?",
+        "GET /health HTTP/1.1\r\nHost: localhost\r\n" + "Many: x\r\n" * 20_000,
+        "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n5\r\ntext=\r\n0\r\nAfter: ",
+        "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n5;extension=",
+    ],
+    ids=["one", "address", "many", "after the body", "of a chunk"],
+)
+def test_a_header_without_end_is_not_kept(service, beginning):
+    """It would be in memory, and as much of it as comes in the time that there is."""
+    sent = 0
+    with connect(service, beginning) as connection:
+        try:
+            while sent < 50_000_000:
+                sent += connection.send(b"x" * 100_000)
+        except ConnectionError:
+            pass
+        else:
+            pytest.fail("all of it was taken")
+    assert sent < 20_000_000  # what the system holds on the way is much of it
+    assert service.get("/health").status_code == 200
+
+
+def test_bodies_in_small_pieces_are_taken_and_what_follows_them_is_no_header(service):
+    head = "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    form = "Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = "text=" + "gas+" * 20_000
+    pieces = "".join(f"1\r\n{sign}\r\n" for sign in body)
+    end = "0\r\nOrigin: http://evil.example\r\n\r\n"
+    with connect(service, head, form, pieces, end) as connection:
+        assert read(connection).startswith(b"HTTP/1.1 200 ")
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_two_lengths_are_an_error_and_nothing_after_them_is_answered(service, order):
     lengths = ["Content-Length: 6\r\n", "Transfer-Encoding: chunked\r\n"][::order]

@@ -6,7 +6,7 @@ from threading import Thread
 
 import httpx
 import pytest
-from live_server import server_process
+from live_server import SLOW_DISK, server_process
 
 from labelkin.service import read_journal
 
@@ -52,7 +52,7 @@ def test_every_acknowledged_document_survives_a_kill(news_file, tmp_path, long_p
     rng = random.Random(0)
     for i in range(n_rounds):
         journal = tmp_path / f"{i}.sqlite"
-        with server_process(news_file, journal, slow_disk=slow_disk) as server:
+        with server_process(news_file, journal, before=SLOW_DISK if slow_disk else "") as server:
             clients = Clients(server.address, n_calls, server.process.kill)
             clients.run(enough=rng.randrange(n_calls // 10, n_calls * 9 // 10))
             assert server.process.wait(timeout=30) < 0

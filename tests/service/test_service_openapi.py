@@ -55,11 +55,16 @@ def test_no_request_finds_a_fault_or_an_answer_that_is_not_described(
 ):
     pytest.importorskip("schemathesis", reason="schemathesis is a test dependency")
     if long_proofs:
-        phases = ["--phases", "coverage,fuzzing,stateful", "--max-examples", "350"]
+        phases = ["--phases", "coverage,fuzzing,stateful", "--max-examples", "160"]
     else:
         phases = ["--phases", "coverage"]
-    assert n_cases(address, tmp_path, *phases) >= (3_000 if long_proofs else 300)
+    n_tried = n_cases(address, tmp_path, *phases)
     counted = httpx.get(f"{address}metrics").text
+    answers = re.findall(
+        r'labelkin_requests_total\{.*route="(.*)",status="(4\d\d)"\} (\S+)', counted
+    )
+    print(f"{n_tried} requests; not as asked: {sorted(answers)}")
+    assert n_tried >= (3_000 if long_proofs else 300)
     assert not re.search(r'labelkin_requests_total\{.*status="5', counted)
     assert 'route="/api/models/{model_id}/suggest",status="200"' in counted
 

@@ -13,7 +13,7 @@ from threading import Event, Thread
 import httpx
 import pytest
 from issue_list import write_issues
-from live_server import server_process, wait_until
+from live_server import SLOW_DISK, server_process, wait_until
 
 from labelkin.service import journal_upkeep, processes, read_journal, serve
 from labelkin.service.serving import listen
@@ -163,7 +163,7 @@ def test_a_process_that_is_killed_is_begun_anew_and_nothing_is_lost(ruled_file, 
 
 def test_asked_to_end_it_finishes_what_was_taken(ruled_file, tmp_path):
     journal = tmp_path / "journal.sqlite"
-    with server_process(ruled_file, journal, workers=2, slow_disk=True) as server:
+    with server_process(ruled_file, journal, workers=2, before=SLOW_DISK) as server:
         pids = children(server.process.pid)
         with Savers(server) as savers:
             wait_until(lambda: len(savers.acknowledged) > 5, 60)

@@ -6,15 +6,18 @@ import os
 import pickle
 import random
 import re
+import struct
+import sys
 import warnings
 import zipfile
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
-from forged_files import put_together, take_apart
+from forged_files import FIXED, MAGIC, put_together, take_apart
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -110,6 +113,31 @@ def test_a_header_that_lies_about_lengths_costs_no_memory(path, part):
     path.write_bytes(raw)
     for read in (load, read_header):
         assert re.search(r"is cut off: by its header it has 4611686\d+ bytes", why_not(read, path))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is bounded there")
+@pytest.mark.parametrize("part", [0, 1, 2])
+def test_a_file_of_gaps_that_no_memory_holds_is_named(tmp_path, part):
+    import resource
+
+    lengths = [8, 8, 64]
+    lengths[part] = 20 * 2**30
+    path = tmp_path / "gaps"
+    path.write_bytes(struct.pack(FIXED, MAGIC, 2, b"0.1.0", *lengths))
+    os.truncate(path, 64 + sum(lengths) + 32)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * 4096 + 2**30, before[1]))
+    try:
+        with pytest.raises(
+            ValueError, match=r"gaps has 21,474,836,\d+ bytes, and there is no memo"
+        ):
+            load(path)
+        if part == 0:
+            with pytest.raises(ValueError, match="there is no memory to load it"):
+                read_header(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):

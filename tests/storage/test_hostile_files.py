@@ -236,13 +236,29 @@ def test_a_pipeline_that_would_read_pickles_from_a_folder_does_not(honest, tmp_p
     assert model.memory is None
 
 
-@pytest.mark.parametrize("change", [{"pos": 625}, {"pos": -1}, {"pos": 0.5}, {"key": [1, 2]}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"pos": 625}, {"pos": -1}, {"pos": 0.5}, {"pos": True}, {"key": [1, 2]}),
+        *({"words": 623}, {"words": 0}, {"has_gauss": 2}, {"gauss": "0"}),
+        {"bit_generator": "PCG64"},
+    ],
+    ids=str,
+)
 def test_a_random_state_that_leads_astray_is_an_error(why_not, change):
+    """One of zeros is one: whoever draws until a number is not zero would draw for ever."""
     words = np.arange(624, dtype=np.uint32)
-    inner = {"key": {"array": 0}, "pos": 3} | change
+    if change.get("words") == 0:
+        words[:] = 0
+    elif "words" in change:
+        words = words[:-1]
+    inner = {"key": {"array": 0}, "pos": 3} | {
+        key: change[key] for key in change.keys() & {"pos", "key"}
+    }
     state = {"bit_generator": "MT19937", "state": as_dict(inner), "has_gauss": 0, "gauss": 0.0}
+    state |= {key: change[key] for key in change.keys() & set(state)}
     part = note({"random state": as_dict(state)})
-    described = [["<u4", [624], "C"]]
+    described = [["<u4", [len(words)], "C"]]
     assert "not one of the Mersenne twister" in why_not([part], described, bytes_of(words))
 
 

@@ -20,6 +20,7 @@ from labelkin.label_matrix import LabelMatrix
 from labelkin.method.combination import Matrix
 from labelkin.odds import probability_of
 from labelkin.rules.bound import BoundRules, at_most_one
+from labelkin.scikit_learn import sound_sparse
 from labelkin.solvers.cosine_index import unit_rows
 
 #: Bands of a document's signature, and numbers in a band: documents that agree in a band are
@@ -254,6 +255,7 @@ def as_rows(X: Any) -> Any:
     """Return documents as rows of length 1; ``None`` where they are neither texts nor numbers."""
     if X is None:
         return None
+    X = sound_sparse(X)
     if not sparse.issparse(X) and not isinstance(X, str) and len(X) and isinstance(_first(X), str):
         words = HashingVectorizer(n_features=_TEXT_FEATURES, alternate_sign=False)
         return unit_rows(words.transform(X))

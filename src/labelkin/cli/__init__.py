@@ -21,6 +21,7 @@ from typing import NoReturn
 _NEEDS = {"typer", "rich", "click"}
 _CLI_EXTRA = 'The command line needs typer and rich: pip install "labelkin[cli]"'
 _OF_DISKS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}
+_LONGEST_MESSAGE = 2_000
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
@@ -81,5 +82,8 @@ def _which_file(error: OSError) -> str:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    sys.stderr.write(f"labelkin: {' '.join(message.split())}\n")
+    line = " ".join(message.split())
+    if len(line) > _LONGEST_MESSAGE:  # what came is in it, and may be a book
+        line = f"{line[: _LONGEST_MESSAGE // 2]} … {line[-_LONGEST_MESSAGE // 2 :]}"
+    sys.stderr.write(f"labelkin: {line}\n")
     raise SystemExit(code)

@@ -16,6 +16,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
@@ -130,10 +131,7 @@ def decoded_lines(
                     yield line + "\n"
                 number += len(lines) + 1
             elif len(rest) * _BLOCK > LONGEST_LINE and sum(map(len, rest)) > LONGEST_LINE:
-                raise ValueError(
-                    f"{line_of(name, number)}: a line may have {LONGEST_LINE:,} characters, and "
-                    "this one has more. Is it text, a document per line?"
-                )
+                raise _too_long(name, number)
     if last := "".join(rest):
         yield last
 
@@ -190,7 +188,12 @@ def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[
         while True:
             lines: list[bytes] = []
             try:
-                lines.extend(islice(buffered, n_lines))
+                for line in islice(
+                    iter(partial(buffered.readline, LONGEST_LINE + 1), b""), n_lines
+                ):
+                    lines.append(line)
+                    if len(line) > LONGEST_LINE:
+                        raise _too_long(path.name, first + len(lines) - 1)
             except _BROKEN as error:
                 raise _not_whole(path.name, first + len(lines), kind, error) from None
             if not lines:
@@ -280,6 +283,13 @@ def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:
     return ValueError(
         f"{line_of(name, line)}: a {kind} file must unpack to its end, and stops here or soon "
         f"after ({error}). Is the file cut off?"
+    )
+
+
+def _too_long(name: str, line: int) -> ValueError:
+    return ValueError(
+        f"{line_of(name, line)}: a line may have {LONGEST_LINE:,} characters, and this one has "
+        "more. Is it text, a document per line?"
     )
 
 

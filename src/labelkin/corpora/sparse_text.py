@@ -176,8 +176,8 @@ def _wrong_vector(
             if not before < term <= n_features:
                 return ValueError(
                     f"{line_of(path, number)}: a vector must be TERM:WEIGHT …, terms ascending "
-                    f"from 1 to {n_features}, got {entry.decode(errors='replace')!r} after term "
-                    f"{before}. Is the file cut off?"
+                    f"from 1 to {n_features}, got {entry[:60].decode(errors='replace')!r} after "
+                    f"term {before}. Is the file cut off?"
                 )
             before = term
     return ValueError(

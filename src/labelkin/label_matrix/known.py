@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix.record import check_cells, frame_in_order, names_to_columns
+from labelkin.scikit_learn import sound_sparse
 
 #: What a label is known to be; "refused" is another word for "rejected".
 _VALUES = {"accepted": 1.0, "rejected": 0.0, "refused": 0.0}
@@ -60,7 +61,7 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
 
 
 def _read_signs(known: Any) -> NDArray[np.float64]:
-    stored = sparse.coo_array(known)
+    stored = sparse.coo_array(sound_sparse(known, "known"))
     result = np.full(stored.shape, np.nan)
     result[stored.row, stored.col] = stored.data > 0
     wrong = (stored.data != 1) & (stored.data != -1)

@@ -22,6 +22,7 @@ from labelkin.label_matrix.record import (
     name_array,
     names_to_columns,
 )
+from labelkin.scikit_learn import sound_sparse
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -75,6 +76,7 @@ def _read_sparse(Y: Any) -> LabelMatrix:
     if Y.ndim != 2:
         raise ValueError(f"A sparse Y must have 2 dimensions, got {Y.ndim}.")
     container: Container = "sparse_array" if isinstance(Y, sparse.sparray) else "sparse_matrix"
+    Y = sound_sparse(Y, "Y")
     if Y.format == "csr" and Y.has_canonical_format and (Y.data == 1).all():
         # Nothing to look for and nothing to sort: millions of documents are copied once.
         cells = np.ones(Y.nnz), Y.indices.copy(), Y.indptr.copy()

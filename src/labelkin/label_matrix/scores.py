@@ -12,6 +12,7 @@ from scipy import sparse
 
 from labelkin.label_matrix.cells import Cells
 from labelkin.label_matrix.record import check_cells, check_choice, frame_in_order, some_of
+from labelkin.scikit_learn import sound_sparse
 
 Scale = Literal["probability", "log_odds"]
 
@@ -76,7 +77,7 @@ def read_scores(
                 f"{what} must be a dense array, got a sparse one; use .toarray(). (What is not "
                 "stored would be log-odds of 0, a probability of one half.)"
             )
-        scores = scores.toarray()
+        scores = sound_sparse(scores, what).toarray()
     elif hasattr(scores, "columns"):
         scores = frame_in_order(scores, names)
     values = _numbers(scores, scale, what, dtype)
@@ -132,7 +133,7 @@ def read_candidates(
     ([0, 1], [0.0, 2.0])
     """
     check_scale(scale)
-    matrix = sparse.csr_array(scores)
+    matrix = sparse.csr_array(sound_sparse(scores, what))
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sort_indices()

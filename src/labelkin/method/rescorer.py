@@ -40,6 +40,7 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
+from labelkin.scikit_learn import sound_sparse
 
 #: Cells of a dense block that candidates are spread out in, where labels join them.
 _CELLS = 2**22
@@ -420,7 +421,7 @@ class LabelRescorer(BaseEstimator):
 def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
     """Return the known labels of some documents, before they are read: a block at a time."""
     if sparse.issparse(known):
-        return sparse.csr_array(known)[rows]
+        return sparse.csr_array(sound_sparse(known, "known"))[rows]
     if isinstance(known, Mapping) and n_documents == 1:
         return known
     return known.iloc[rows] if hasattr(known, "iloc") else known[rows]

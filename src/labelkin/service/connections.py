@@ -1,7 +1,7 @@
-"""Connections: how many there may be, and how long each may take to send a request's header.
+"""Connections: how many there may be, how long a request's header may take, and how long it may be.
 
-uvicorn bounds neither: a few hundred connections that send a letter now and then would keep
-everyone else out.
+uvicorn does not bound them: a few hundred connections that send a letter now and then would keep
+everyone else out, and with httptools a header without end would fill the memory.
 """
 
 from __future__ import annotations
@@ -23,6 +23,13 @@ _FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\n"
     b"Content-Length: 0\r\n\r\n"
 )
+#: Bytes of a request that are not its body, and for each byte of the body: in the smallest pieces
+#: there are five between two of them.
+_MOST_AROUND, _MOST_BETWEEN = 2**16, 8
+_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+    b"Content-Length: 0\r\n\r\n"
+)
 _SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
@@ -33,6 +40,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
     request for longest makes room; where all are being answered, the new one is turned away.
     """
     most = min(limits.connections, _open_files() - _RESERVED)
+    is_counted = hasattr(Protocol, "on_body")
 
     class Bounded(Protocol):
         """A connection that must bring whole headers in time."""
@@ -40,6 +48,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
         waiting: dict[Bounded, None] = {}  # noqa: RUF012 - one for all connections, oldest first
         n_open = 0
         url = b""
+        n_received = n_body = 0  # bytes of a request; h11 does not count, and has bounds of its own
         deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
@@ -56,15 +65,30 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
             super().connection_lost(exc)
 
         def data_received(self, data: bytes) -> None:
+            self.n_received += len(data)
             super().data_received(data)
-            self.watch()
+            if is_counted and self.n_received > _MOST_AROUND + (1 + _MOST_BETWEEN) * self.n_body:
+                self.turn_away(_LARGE)
+            else:
+                self.watch()
+
+        # What httptools calls.
+
+        def on_message_begin(self) -> None:
+            self.n_received = self.n_body = 0
+            super().on_message_begin()  # type: ignore[misc]
+
+        def on_body(self, body: bytes) -> None:
+            self.n_body += len(body)
+            super().on_body(body)  # type: ignore[misc]
 
         def on_headers_complete(self) -> None:
-            """Take ``GET http://host`` for ``GET http://host/``; only httptools calls this."""
+            """Take ``GET http://host`` for ``GET http://host/``."""
             address, mark, query = self.url.partition(b"?")
             if b"://" in address and b"/" not in address.partition(b"://")[2]:
                 self.url = address + b"/" + mark + query
             super().on_headers_complete()  # type: ignore[misc]
+            self.headers = []  # what comes after a body is none of them
 
         def on_response_complete(self) -> None:
             super().on_response_complete()

@@ -27,6 +27,7 @@ import re
 import struct
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -200,14 +201,15 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     from labelkin.storage.trusted import VersionWarning, check_trusted
 
     path = Path(path)
-    header, model, data = _read_file(path)
-    check_trusted(trusted, header.class_names, path)
-    try:
-        built = decode_model(_parsed(model), data, header)
-    except ValueError as error:
-        raise ValueError(f"{path} is no sound model file: {error}.") from None
-    except RecursionError:
-        raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
+    with _in_memory(path):
+        header, model, data = _read_file(path)
+        check_trusted(trusted, header.class_names, path)
+        try:
+            built = decode_model(_parsed(model), data, header)
+        except ValueError as error:
+            raise ValueError(f"{path} is no sound model file: {error}.") from None
+        except RecursionError:
+            raise ValueError(f"{path} is no sound model file: it nests too deeply.") from None
     now, then = version("scikit-learn"), header.versions.get("scikit-learn", "?")
     if now != then and any(name.startswith("sklearn.") for name in header.class_names):
         warning = VersionWarning(
@@ -230,7 +232,20 @@ def read_header(path: str | os.PathLike[str]) -> ModelFile:
     ModelFile
         Versions, classes, labels, sizes, and the summary that was saved with the model.
     """
-    return _read_file(Path(path), whole=False)[0]
+    with _in_memory(Path(path)):
+        return _read_file(Path(path), whole=False)[0]
+
+
+@contextmanager
+def _in_memory(path: Path) -> Iterator[None]:
+    """Name the file that memory has no room for: it may be a few bytes on disk, and gaps."""
+    try:
+        yield
+    except MemoryError:
+        raise ValueError(
+            f"{path} has {path.stat().st_size:,} bytes, and there is no memory to load it. Copy it "
+            "again if it is larger than it was, or use a larger machine."
+        ) from None
 
 
 def _check_model(model: Any) -> None:
