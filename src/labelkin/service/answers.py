@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,8 +40,9 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
     log_odds = posterior.log_odds
+    is_open = np.isfinite(log_odds) & _allowed(model, request.include, request.exclude)
     # By columns and in one piece: this is asked at every keystroke.
-    [columns] = best_columns(log_odds, request.limit, np.isfinite(log_odds))
+    [columns] = best_columns(log_odds, request.limit, is_open)
     parts = [part.name for part in posterior.parts]
     figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))
     suggestions = [
@@ -71,18 +72,24 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         "known": known_labels,
         "n_words": content.n_words,
         "learned": snapshot.learned,
-        "n_open": int(np.isfinite(log_odds).sum()),
+        "n_open": int(is_open.sum()),
         **({"names": names} if names else {}),
     }
 
 
 def best_labels(
-    model: ServedModel, texts: Sequence[str], limit: int, threshold: float
+    model: ServedModel,
+    texts: Sequence[str],
+    limit: int,
+    threshold: float,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts and their probabilities, at or above a threshold."""
+    allowed = _allowed(model, include, exclude)
     log_odds = spread_out(model.snapshot.rescorer.rescore(model.content_log_odds(texts)))
     probability = model.classifier.probabilities(log_odds)
-    found = best_columns(log_odds, limit, probability >= threshold)
+    found = best_columns(log_odds, limit, (probability >= threshold) & allowed)
     return [
         [(model.names[j], float(row[j])) for j in columns]
         for row, columns in zip(probability, found, strict=True)
@@ -129,6 +136,18 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             ),
         }
     )
+
+
+def _allowed(
+    model: ServedModel, include: Sequence[str], exclude: Sequence[str]
+) -> NDArray[np.bool_] | Literal[True]:
+    """Return which labels may be suggested; ``True``: all of them."""
+    if not include and not exclude:
+        return True
+    try:
+        return model.shown.allowed(include, exclude, prefix="")
+    except ValueError as error:
+        raise ProblemError(422, "unknown-label", str(error)) from None
 
 
 def _known(
