@@ -179,3 +179,22 @@ def test_options_of_tables_are_an_error_for_what_is_none(tmp_path):
     for name in ("separator", "delimiter"):
         with pytest.raises(ValueError, match=rf"{name} must be of a table .*a\.jsonl is none"):
             load(path, **{name: "|"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("book.xlsx", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
+        ("book.csv", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
+        ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old document of Office"),
+        ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
+    ],
+)
+def test_a_file_of_office_is_an_error_that_says_what_to_do(tmp_path, name, content, said):
+    path = tmp_path / name
+    path.write_bytes(content)
+    wanted = rf"{name} must be a text file, and is .*{said}.*Save a table as CSV"
+    with pytest.raises(ValueError, match=wanted):
+        load(path)
+    with pytest.raises(ValueError, match=wanted):
+        list(Documents(path))

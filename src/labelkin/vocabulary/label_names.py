@@ -329,8 +329,8 @@ class LabelNames:
     @cached_property
     def _offered(self) -> list[tuple[str, str]]:
         """What a text that means no label may have been meant to be, and what to show of it."""
-        meant = [(text, self.all()[min(columns)]) for text, columns in self._meant.items()]
-        return [*zip(self.labels, self.labels, strict=True), *meant]
+        texts = [(folded, text) for folded, text, *_ in (*self._other_languages, *self._codes)]
+        return [*zip(self.labels, self.labels, strict=True), *texts]
 
     @cached_property
     def _spelled(self) -> SimilarNames:
