@@ -150,6 +150,15 @@ class TestInsideScikitLearn:
         half_known[0] = np.nan
         assert model.score(X, half_known) >= expected
 
+    def test_labels_that_were_not_seen_make_a_document_wrong(self, estimator):
+        X, Y = correlated()
+        names = np.array(list("abcde"))
+        model = clone(estimator).fit(X, [names[row == 1].tolist() for row in Y])
+        right = [list(labels) for labels in model.label_sets(model.predict(X))]
+        assert model.score(X, right) == 1.0
+        right[0].append("unseen")
+        assert model.score(X, right) == pytest.approx(1 - 1 / len(X))
+
 
 def test_grid_search_over_the_methods_parts():
     X, Y = correlated()

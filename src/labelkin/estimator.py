@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
+from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, probability_of
 from labelkin.scikit_learn import params_of_rows, read_numbers, rows_of, sound_sparse
 from labelkin.splits import stratified_folds
@@ -98,10 +99,16 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of documents whose label set (class) is predicted exactly.
 
-        ``y`` may be of any kind; unknown cells (NaN) count as right.
+        ``y`` may be of any kind; unknown cells (NaN) count as right. In lists of labels may be some
+        that the model has not seen, as in cross-validation: such documents count as wrong.
         """
         decisions = self.predict(X)
-        if self.target_kind_ == "multilabel":
+        if self.target_kind_ == "multilabel" and is_label_sets(y):
+            seen = set(self.classes_.tolist())
+            known = [[label for label in labels if label in seen] for labels in y]
+            right = exact_label_sets(read_labels(known, names=self.classes_), decisions)
+            right = right & [len(set(a)) == len(set(b)) for a, b in zip(known, y, strict=True)]
+        elif self.target_kind_ == "multilabel":
             right = exact_label_sets(read_labels(y, names=self.classes_), decisions)
         else:
             right = _class_names(read_labels(y)) == decisions

@@ -69,6 +69,9 @@ def test_wrong_calls(pair, results, tmp_path):
     told = call("compare", pair[0].folder, pair[0].folder).refused()
     assert "Two different runs" in told
     assert "Missing argument" in call("compare", pair[0].folder).refused()
+    system = pair[0].folder.with_name(pair[0].folder.name.partition("@")[0])
+    told = call("compare", system, pair[1].folder).refused()
+    assert f"Name one seed: {pair[0].folder}" in told
     other = parse_experiment(EXPERIMENT.replace("200", "150"))
     foreign = run_experiment(other, tmp_path / "other").runs[0]
     told = call("compare", pair[0].folder, foreign.folder).refused()

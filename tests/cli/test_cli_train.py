@@ -249,7 +249,7 @@ class TestTables:
         assert "columns seem to be separated by ';'. Then pass delimiter=';'." in told
         told = call("train", path, "-o", tmp_path / "m", "-q").refused()
         assert "must name 'labels'" in told
-        assert "Other names are given by columns={'text': …, 'labels': …}" in told
+        assert "Say which column it is: --columns labels=NAME in a command" in told
 
 
 class TestWhatIsUnderstood:

@@ -142,6 +142,19 @@ def test_several_files_and_folders_are_one_corpus(tmp_path):
         load([first, write(tmp_path, "x.svm", "1 1:1\n")])
 
 
+def test_documents_of_several_files_are_told_apart(tmp_path):
+    first = write(tmp_path, "a.csv", "Nr;text;labels\n1;Tea;tea\n2;Milk;milk\n")
+    second = write(tmp_path, "b.csv", "Nr;text;labels\n1;Water;tea\n")
+    unnamed = write(tmp_path, "c.jsonl", '{"text": "Juice", "labels": ["milk"]}')
+    columns = {"id": "Nr"}
+    assert load(first, columns=columns).ids.tolist() == ["1", "2"]
+    ids = load([first, second], columns=columns).ids.tolist()
+    assert ids == ["a.csv:1", "a.csv:2", "b.csv:1"]
+    ids = load([write(tmp_path, "d.csv", "id,text,labels\n7,Tea,tea\n"), unnamed]).ids.tolist()
+    assert ids == ["d.csv:7", "c.jsonl:1"]
+    assert load([unnamed, write(tmp_path, "e.csv", "text,labels\nTea,tea\n")]).ids is None
+
+
 def test_files_called_train_and_test_are_the_split(tmp_path):
     for name in ("test", "train"):
         write(tmp_path, f"{name}.csv", f"text,labels\n{name},tea\n")
@@ -166,3 +179,22 @@ def test_options_of_tables_are_an_error_for_what_is_none(tmp_path):
     for name in ("separator", "delimiter"):
         with pytest.raises(ValueError, match=rf"{name} must be of a table .*a\.jsonl is none"):
             load(path, **{name: "|"})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("book.xlsx", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
+        ("book.csv", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
+        ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old document of Office"),
+        ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
+    ],
+)
+def test_a_file_of_office_is_an_error_that_says_what_to_do(tmp_path, name, content, said):
+    path = tmp_path / name
+    path.write_bytes(content)
+    wanted = rf"{name} must be a text file, and is .*{said}.*Save a table as CSV"
+    with pytest.raises(ValueError, match=wanted):
+        load(path)
+    with pytest.raises(ValueError, match=wanted):
+        list(Documents(path))

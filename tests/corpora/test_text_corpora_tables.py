@@ -106,7 +106,9 @@ def test_blocks_hold_the_same_documents(write):
         ("title,text\nx,y\n", r"the header must name 'labels', got 'title', 'text'\."),
         (
             "a;b\nx;y\n",
-            r"must name 'text', 'labels', got 'a', 'b'\. Other names are given by columns=",
+            r"must name 'text', 'labels', got 'a', 'b'\. Say which column it is: "
+            r"--columns text=NAME --columns labels=NAME in a command, "
+            r"columns=\{'text': NAME\} in Python",
         ),
         ("text,labels,text\na,b,c\n", r"a column must be in the header once, got 'text' again"),
         ("text,labels\nx,y\nx\n", r"news\.csv, line 3: .* the header's 2 cells, got 1\."),

@@ -19,6 +19,7 @@ from labelkin import (
     corpora,
 )
 from labelkin.experiment import parse_experiment, prepared_corpus, read_results, run_experiment
+from labelkin.report.results import read_outcomes
 from labelkin.text import TermSelection, TermWeights, WordCounts
 
 FIFTEEN = """
@@ -316,3 +317,22 @@ def test_what_only_the_corpus_shows_is_an_error_too(old, new, message, tmp_path)
     with pytest.raises(ValueError, match=message):
         run_experiment(parse_experiment(SMALL.replace(old, new)), tmp_path)
     assert not list(tmp_path.glob("newsroom/runs/*"))
+
+
+def test_a_vocabulary_of_the_corpus_gives_reports_the_names_of_labels(tmp_path):
+    text = SMALL.replace('"newsroom"\n', '"newsroom"\nvocab = "newsroom"\nlabel_language = "de"\n')
+    results = run_experiment(parse_experiment(text), tmp_path / "named")
+    assert results.corpora[0].facts["label_names"]["wheat"] == "Weizen"
+    (outcome,) = read_outcomes(tmp_path / "named")
+    assert outcome.names["wheat"] == "Weizen"
+    plain = run_experiment(parse_experiment(SMALL), tmp_path / "named")  # the same runs
+    assert plain.corpora[0].facts["label_names"]["wheat"] == "Weizen"
+
+
+def test_a_vocabulary_that_has_no_label_of_the_corpus_is_an_error(tmp_path):
+    file = tmp_path / "other.tsv"
+    file.write_text("http://example.org/a\tApple\n", encoding="utf-8")
+    text = SMALL.replace('"newsroom"\n', '"newsroom"\nvocab = "other.tsv"\n')
+    experiment = parse_experiment(text, folder=tmp_path)
+    with pytest.raises(ValueError, match=r"none of the \d+ labels .*'http://example.org/a'"):
+        run_experiment(experiment, tmp_path / "out")

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import pytest
 from judged import system_of
@@ -89,6 +90,16 @@ def test_a_picture_takes_the_colours_and_the_font_of_the_page(outcome):
     svg = gain_pictures(outcome, "BLR+M2")[0].svg
     assert "var(--better, #1a5fb4)" in svg and "font-size: 8px" in svg
     assert "DejaVu" not in svg and "<metadata" not in svg
+
+
+def test_labels_are_called_by_their_names_where_they_have_one(outcome):
+    svg = gain_pictures(outcome, "BLR+M2")[0].svg
+    marked = [str(name) for name in outcome.labels.names if f"{name}</text>" in svg]
+    assert marked
+    named = replace(outcome, names={marked[0]: "Weizen & Korn"})
+    svg = gain_pictures(named, "BLR+M2")[0].svg
+    assert "Weizen &amp; Korn</text>" in svg
+    assert f"{marked[0]}</text>" not in svg
 
 
 def test_inlining_touches_tags_only():

@@ -126,7 +126,9 @@ def test_names_are_found_in_hosts():
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.1", "library.example"])
 def test_beyond_this_machine_a_token_is_needed(news_file, host):
-    with pytest.raises(ValueError, match=r"beyond this machine needs a token.*insecure"):
+    with pytest.raises(
+        ValueError, match=r"beyond this machine needs a token.*LABELKIN_TOKEN.*--insecure"
+    ):
         serve([news_file], host=host)
 
 

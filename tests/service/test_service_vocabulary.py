@@ -14,10 +14,13 @@ pytestmark = pytest.mark.xdist_group("service")
 BASE = "http://example.org/"
 DRINKS = Vocabulary.of(
     [
-        Concept(BASE + "tea", {"en": "tea", "de": "Tee"}, "T1", {"en": ("cuppa",)}),
-        Concept(BASE + "milk", {"en": "milk", "de": "Milch"}),
+        Concept(
+            BASE + "tea", {"en": "tea", "de": "Tee"}, "T1", {"en": ("cuppa",)}, (BASE + "drink",)
+        ),
+        Concept(BASE + "milk", {"en": "milk", "de": "Milch"}, broader=(BASE + "drink",)),
         Concept(BASE + "bread", {"en": "bread", "de": "Brot"}),
         Concept(BASE + "rare", {"en": "rare thing"}),
+        Concept(BASE + "drink", {"en": "drink", "de": "Getränk"}),
     ],
     name="drinks",
     language="en",
@@ -71,8 +74,63 @@ def test_a_language_that_the_vocabulary_has_not_is_a_problem(drinks):
     assert "names in 'de', 'en', got 'fi'" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ({"exclude": ["Tee"]}, {"milk", "bread"}),
+        ({"exclude": ["tea", BASE + "bread"]}, {"milk"}),
+        ({"include": ["Getränk"]}, {"tea", "milk"}),
+        ({"include": ["drink"], "exclude": ["T1"]}, {"milk"}),
+    ],
+)
+def test_concepts_are_included_and_excluded_with_narrower_ones(drinks, asked, left):
+    labels = {BASE + name for name in left}
+    assert {one["uri"] for one in suggested(drinks, **asked)} == labels
+    route = "/v1/projects/drinks/suggest-batch"
+    (answer,) = drinks.post(route, json={"documents": [{"text": "cow"}]}, params=asked).json()
+    assert {one["uri"] for one in answer["results"]} == labels
+    own = drinks.post("/api/models/drinks/suggest", json={"text": "cow", **asked}).json()
+    assert {one["label"] for one in own["suggestions"]} == labels
+    assert own["n_open"] == len(labels)
+
+
+def test_labels_that_are_known_stay_known_when_they_are_excluded(drinks):
+    body = {"text": "cow", "accepted": [BASE + "tea"], "exclude": ["tea"]}
+    answer = drinks.post("/api/models/drinks/suggest", json=body).json()
+    assert [(one["label"], one["state"]) for one in answer["known"]] == [(BASE + "tea", "accepted")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            {"exclude": ["teaa"]},
+            "exclude must be one of the 3 labels of the model, got 'teaa'. Did",
+        ),
+        ({"include": ["rare thing"]}, "include and exclude must leave a label"),
+        ({"include": ["tea"] * 1001}, "At most 1,000 labels may be included, got 1,001."),
+        ({"exclude": ["t" * 2000]}, "A label may have 1,000 characters, got one of 2,000 among"),
+    ],
+)
+def test_concepts_that_leave_nothing_are_a_problem(drinks, asked, said):
+    answer = drinks.post("/api/models/drinks/suggest", json={"text": "cow", **asked})
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+    if len(asked.get("include", "")) < 100:
+        form = drinks.post("/v1/projects/drinks/suggest", data={"text": "cow", **asked})
+        assert form.status_code == 422
+        assert said in form.json()["detail"]
+
+
+def test_other_fields_of_a_form_come_once(drinks):
+    form = {"text": ["cow", "tea"], "exclude": ["tea", "milk"]}
+    answer = drinks.post("/v1/projects/drinks/suggest", data=form)
+    assert answer.status_code == 400
+    assert "must come once" in answer.json()["detail"]
+
+
 def test_vocabularies_are_listed_as_annif_does(drinks):
-    vocab = {"vocab_id": "drinks", "languages": ["de", "en"], "size": 4, "loaded": True}
+    vocab = {"vocab_id": "drinks", "languages": ["de", "en"], "size": 5, "loaded": True}
     assert drinks.get("/v1/vocabs").json() == {"vocabs": [vocab]}
     project = drinks.get("/v1/projects/drinks").json()
     assert (project["vocab"], project["vocab_language"]) == (vocab, "en")

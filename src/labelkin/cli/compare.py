@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from labelkin.experiment import CorpusResults, Run
     from labelkin.significance import Bootstrap, SignTest
 
+_FOLDERS = "labelkin experiment list names the folders of runs."
 _RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
 
 
@@ -35,9 +37,10 @@ def compare(
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
     for folder in (baseline, proposal):
         if not (folder / "run.json").is_file():
+            seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
+            way_out = f"Name one seed: {', '.join(seeds[:3])}." if seeds else _FOLDERS
             raise ValueError(
-                f"A run must be a folder with run.json, and {folder} has none. labelkin experiment "
-                "list names the folders of runs."
+                f"A run must be a folder with run.json, and {folder} has none. {way_out}"
             )
     found = compare_runs(_read_run(baseline), _read_run(proposal), n_draws, random_state)
     if json:

@@ -162,7 +162,7 @@ def predict(
     if target is not None:
         begun.remove(target)
     if understood := str(source.understood):
-        print_message(f"{understood}.", quiet)
+        print_message(f"Understood of the documents: {understood}.", quiet)
 
 
 def _check_outputs(

@@ -50,25 +50,12 @@ def corpus_vocabulary(
     return None
 
 
-def check_matches(names: LabelNames, path: str) -> None:
-    """Raise where no label is a concept of the vocabulary that was named for it."""
-    vocabulary = names.vocabulary
-    if vocabulary is None or names.n_named:
-        return
-    shown = [vocabulary.name_at(place) for place in range(min(3, len(vocabulary)))]
-    raise ValueError(
-        f"Labels must be concepts of the vocabulary, and none of the {len(names.labels):,} labels "
-        f"of the corpus is in {path}. The corpus has {_three(names.labels)}; the vocabulary has "
-        f"{_three(vocabulary.uris)}, called {_three(shown)}. Is it the vocabulary of this corpus?"
-    )
-
-
 def names_of(labels: Sequence[Any], vocabulary: Vocabulary | None, path: str) -> dict[str, str]:
     """Return label → name, each another; none at all where there is no vocabulary."""
     if vocabulary is None:
         return {}
     names = LabelNames(labels, vocabulary)
-    check_matches(names, path)
+    names.check_some(path)
     return names.distinct()
 
 
@@ -87,7 +74,7 @@ def print_matches(names: LabelNames, path: str, n_merged: int, quiet: bool) -> N
     """Print what a vocabulary, if there is one, calls labels; that it has none is an error."""
     if names.vocabulary is None:
         return
-    check_matches(names, path)
+    names.check_some(path)
     print_message(f"{describe(names)}.", quiet)
     if n_merged > 0:
         print_message(f"{n_merged} labels were merged into their successors.", quiet)

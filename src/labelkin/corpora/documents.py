@@ -378,10 +378,12 @@ class Documents:
         needed = {key.name for key in keys if key.field in (*self.needed, *self.columns)}
         missing = sorted(needed - {*header}, key=[key.name for key in keys].index)
         if missing:
+            fields = [key.field for key in keys if key.name in missing]
+            command = " ".join(f"--columns {field}=NAME" for field in fields)
             raise ValueError(
                 f"{self._called}: the header must name {_listed(missing)}, got {_listed(header)}. "
-                f"{_delimiter_hint(header)}Other names are given by columns={{'text': …, "
-                "'labels': …}."
+                f"{_delimiter_hint(header)}Say which column it is: {command} in a command, "
+                f"columns={{{fields[0]!r}: NAME}} in Python."
             )
         repeated = [key.name for key in keys if header.count(key.name) > 1]
         if repeated:

@@ -306,6 +306,8 @@ def _reader_of(path: Path) -> Reader:
     """Return the function that reads a file or folder, by its name and its first lines."""
     reader = _folder_reader(path) if path.is_dir() else _file_reader(path)
     if reader is None:
+        if path.is_file():
+            next(decoded_lines(path, None), None)  # says so where it is no text at all
         raise ValueError(f"{path} must be a corpus in a known format, and is none: {_FORMATS}.")
     return lazy_reader(reader) if isinstance(reader, str) else reader
 

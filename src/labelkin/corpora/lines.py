@@ -35,6 +35,13 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
     "xz": (re.compile(rb"\xfd7zXZ\0"), lzma.open),
 }
 
+#: How files begin that people take for tables and texts.
+_NO_TEXTS = {
+    "a packed document, as .xlsx, .docx, .ods and .odt are": b"PK\x03\x04",
+    "an old document of Office (.xls, .doc)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    "a PDF": b"%PDF-",
+}
+
 #: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
 _MARKS = {
     "utf-8-sig": re.compile(rb"\xef\xbb\xbf"),
@@ -110,7 +117,7 @@ def decoded_lines(
     decode = _Decoder(encoding, found or str)
     number, position, block = 1, 0, b"more"
     rest: list[str] = []  # pieces of a line that has not ended yet
-    with _unpacked(source) as (file, kind):
+    with _unpacked(source, name) as (file, kind):
         # A stream must not wait until a whole block is there.
         read = file.read if path else getattr(file, "read1", file.read)
         while block:
@@ -184,7 +191,10 @@ def _is_windows(error: UnicodeDecodeError) -> bool:
 def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[bytes]]]:
     """Yield at most ``n_lines`` lines at a time, without blank ones, and their numbers."""
     first = 1
-    with _unpacked(path) as (file, kind), BufferedReader(cast(Any, file), 1 << 16) as buffered:
+    with (
+        _unpacked(path, path.name) as (file, kind),
+        BufferedReader(cast(Any, file), 1 << 16) as buffered,
+    ):
         while True:
             lines: list[bytes] = []
             try:
@@ -263,7 +273,9 @@ def in_blocks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 @contextmanager
-def _unpacked(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[BinaryIO, str]]:
+def _unpacked(
+    source: str | os.PathLike[str] | BinaryIO, name: str
+) -> Iterator[tuple[BinaryIO, str]]:
     """Open a file, once, as what it holds; say how it was packed. A stream stays open."""
     with (
         Path(source).open("rb")
@@ -271,6 +283,12 @@ def _unpacked(source: str | os.PathLike[str] | BinaryIO) -> Iterator[tuple[Binar
         else nullcontext(source) as file
     ):
         beginning = file.peek(16) if hasattr(file, "peek") else b""
+        for kind, start in _NO_TEXTS.items():
+            if beginning.startswith(start):
+                raise ValueError(
+                    f"{name} must be a text file, and is {kind}. Save a table as CSV (UTF-8), and "
+                    "a document as plain text."
+                )
         for kind, (magic, unpack) in _PACKED.items():
             if magic.match(beginning):
                 with unpack(file) as unpacked:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from labelkin.corpora.corpus import Corpus, object_array
 from labelkin.corpora.dialect import Field
 from labelkin.corpora.document_files import DocumentFiles
-from labelkin.corpora.documents import Document, Format
+from labelkin.corpora.documents import Document, Documents, Format
 from labelkin.corpora.lines import stem_of
 from labelkin.label_matrix import read_labels
 
@@ -82,7 +81,8 @@ def read_texts(
             DocumentFiles(paths, **options, split="train"),
             DocumentFiles(_several(test), **options, split="test"),
         ]
-    found = corpus_of(chain.from_iterable(parts), path=Path(paths[0]), name=name)
+    documents = _with_distinct_ids([file for part in parts for file in part.parts])
+    found = corpus_of(documents, path=Path(paths[0]), name=name)
     said = dict.fromkeys(part.understood for part in parts)
     source = ", ".join(map(str, paths))
     return replace(found, source=source, understood="; ".join(filter(None, said)))
@@ -90,6 +90,22 @@ def read_texts(
 
 def _several(paths: Paths) -> Sequence[str | os.PathLike[str]]:
     return [paths] if isinstance(paths, str | os.PathLike) else paths
+
+
+def _with_distinct_ids(files: Sequence[Documents]) -> Iterator[Document]:
+    """Yield the documents of files; where two of these number theirs alike, with the file's name.
+
+    So it is, too, where only some of the files have ids.
+    """
+    read = [(file, list(file)) for file in files]
+    ids = [{str(one.id) for one in documents} for _, documents in read]
+    have_ids = {one.id is not None for _, documents in read for one in documents[:1]}
+    is_one_row = len(have_ids) == 1 and sum(map(len, ids)) == len(set().union(*ids))
+    for file, documents in read:
+        if is_one_row or True not in have_ids:
+            yield from documents
+        else:
+            yield from (one._replace(id=f"{file._called}:{one.name}") for one in documents)
 
 
 def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = None) -> Corpus:

@@ -41,6 +41,7 @@ from labelkin.experiment.train import (
 )
 from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
+from labelkin.vocabulary.files import PACKAGED
 
 #: What the paper reports, and how it tests differences.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
@@ -142,7 +143,9 @@ def _read_corpora(
 def _read_corpus(
     table: Table, content: Mapping[str, Content], rivals: Table, folder: Path
 ) -> CorpusChoice:
-    path = table.text("path", None)
+    path, vocab = table.text("path", None), table.text("vocab", None)
+    if vocab is not None and vocab not in PACKAGED:
+        vocab = str(folder / Path(vocab).expanduser())
     documents = table.table("documents")
     which = _one_of(["all", "labelled"])
     named = path is None or "name" in table.values
@@ -158,6 +161,8 @@ def _read_corpus(
         split_seed=table.take("split_seed", _WHOLE, 0),
         content=here,
         rivals=_read_rivals(rivals, here) | _read_rivals(table.table("rivals"), here),
+        vocab=vocab,
+        label_language=table.text("label_language", None),
     )
     documents.finish()
     table.finish()

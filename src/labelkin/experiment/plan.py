@@ -171,6 +171,9 @@ class CorpusChoice:
         Where the corpus has no test documents: the share to draw, stratified, and by which seed.
     content, rivals
         The content classifiers, and the rivals, on this corpus, by name.
+    vocab, label_language
+        What :func:`labelkin.vocabulary.read_vocabulary` is given, for reports that name labels;
+        ``None``: the names that the corpus carries.
     """
 
     name: str
@@ -183,10 +186,12 @@ class CorpusChoice:
     split_seed: int
     content: Mapping[str, Content]
     rivals: Mapping[str, Rival] = field(default_factory=dict)
+    vocab: str | None = None
+    label_language: str | None = None
 
     def identity(self) -> dict[str, Any]:
         """Return what says which documents and labels are used, wherever they lie."""
-        besides = ("path", "content", "rivals")
+        besides = ("path", "content", "rivals", "vocab", "label_language")
         return {key: value for key, value in asdict(self).items() if key not in besides}
 
 

@@ -19,6 +19,7 @@ from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.label_matrix import LabelMatrix
 from labelkin.splits import stratified_split
 from labelkin.text import TermSelection, TermWeights, WordCounts
+from labelkin.vocabulary import LabelNames, read_vocabulary
 
 Rows = NDArray[np.int64]
 
@@ -110,10 +111,21 @@ def prepare(
             "n_labels": corpus.Y.shape[1],
             "sha256": _checksums(corpus),
             "n_features": X_train.shape[1],
+            "label_names": _label_names(corpus, choice),
         },
         X=X,
         test=test,
     )
+
+
+def _label_names(corpus: Corpus, choice: CorpusChoice) -> dict[str, str]:
+    """Return label → what people call it, by a vocabulary or by what the corpus says of it."""
+    if choice.vocab is None:
+        return {str(label): name for label, name in corpus.label_names.items()}
+    vocabulary = read_vocabulary(choice.vocab, language=choice.label_language)
+    names = LabelNames(corpus.Y.names.tolist(), vocabulary)
+    names.check_some(choice.vocab)
+    return names.distinct()
 
 
 def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, Any]:

@@ -63,7 +63,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
         check_distinct(columns.tolist(), "DataFrame columns")
         named = replace(matrix, names=columns, classes=columns)
         return named if wanted is None else _arrange(named, wanted)
-    if _is_label_sets(Y):
+    if is_label_sets(Y):
         return _read_label_sets(Y, wanted)
     array = _as_array(Y)
     if array.ndim == 2 and not _is_class_column(array):
@@ -228,7 +228,7 @@ def _is_frame(Y: Any) -> bool:
     return hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2
 
 
-def _is_label_sets(Y: Any) -> bool:
+def is_label_sets(Y: Any) -> bool:
     """Whether it is a sequence, array or Series of sets, or of lists or tuples of strings."""
     if hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1:
         Y = Y.to_list()

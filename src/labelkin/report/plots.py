@@ -139,7 +139,8 @@ def gain_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Pictur
     highest = max(float(gain.max(initial=0.05)) for gain in gains)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
     reach = (lowest - room, highest + room)  # the same for all, so that they can be compared
-    names = [short_name(str(name)) for name in outcome.labels.names]
+    labels = map(str, outcome.labels.names)
+    names = [short_name(outcome.names.get(label, label)) for label in labels]
     percent = 100 * outcome.labels.prior()
     pictures = []
     for (alone, added), gain in zip(pairs, gains, strict=True):

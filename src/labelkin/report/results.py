@@ -190,6 +190,8 @@ class Outcome:
         How it was made, by name.
     given_up
         By name the rivals that took longer than their limit, and the limit in seconds.
+    names
+        Label → what people call it, of those that have a name.
     """
 
     corpus: str
@@ -202,6 +204,7 @@ class Outcome:
     classifiers: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     given_up: Mapping[str, float] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def by_seed(self) -> tuple[Score, ...]:
@@ -319,6 +322,7 @@ def read_outcomes(
             given_up={run.system: run.out_of_time or 0.0 for run in there.given_up}
             if there
             else {},
+            names=there.facts.get("label_names", {}) if there else {},
         )
         outcomes.append(outcome)
     return tuple(outcomes)

@@ -20,9 +20,11 @@ from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import Wanted, best_labels
 from labelkin.service.journal import Entry
 from labelkin.service.messages import (
+    Concepts,
     ProblemError,
     Text,
     check_batch,
+    check_concepts,
     check_labels,
     check_text,
     declared,
@@ -35,6 +37,8 @@ from labelkin.vocabulary.languages import LANGUAGE_CODES
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
 _FORM = "application/x-www-form-urlencoded"
+#: Fields of a form that may come again.
+_SEVERAL = ("include", "exclude")
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -88,12 +92,14 @@ class ProjectList(BaseModel):
 
 
 class SuggestForm(BaseModel):
-    """A text, and how many labels are wanted."""
+    """A text, and how many labels are wanted; of which concepts, as Annif's projects say it."""
 
     text: Text
     limit: Limit = 10
     threshold: Threshold = 0.0
     language: str = ""
+    include: Concepts = []
+    exclude: Concepts = []
 
 
 class Subject(BaseModel):
@@ -164,8 +170,10 @@ async def suggest(project_id: str, request: Request) -> Response:
     model = service.model(project_id)
     form = await _read_form(request)
     check_text(form.text, service.limits)
+    check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
-    wanted = Wanted(form.text, form.limit, form.threshold)
+    only = tuple(form.include), tuple(form.exclude)
+    wanted = Wanted(form.text, form.limit, form.threshold, *only)
     found = await service.workers.do_together(
         model.cost, len(form.text), best_labels, model, wanted
     )
@@ -210,15 +218,18 @@ async def suggest_batch(
     limit: Annotated[Limit, Query()] = 10,
     threshold: Annotated[Threshold, Query()] = 0.0,
     language: str = "",
+    include: Annotated[Concepts, Query()] = [],  # noqa: B006 - FastAPI copies it
+    exclude: Annotated[Concepts, Query()] = [],  # noqa: B006
 ) -> Response:
     """Suggest labels for several texts."""
     model = service.model(project_id)
     _check_language(model, language)
+    check_concepts(include, exclude, service.limits)
     check_batch(len(batch.documents), service.limits)
     texts = [document.text for document in batch.documents]
     for text in texts:
         check_text(text, service.limits)
-    wanted = [Wanted(text, limit, threshold) for text in texts]
+    wanted = [Wanted(text, limit, threshold, tuple(include), tuple(exclude)) for text in texts]
     found = await service.workers.do(best_labels, model, wanted)
     return json_answer(
         [
@@ -311,9 +322,10 @@ async def _read_form(request: Request) -> SuggestForm:
             max_num_fields=100,
         )
         form = dict(pairs)
-        if len(form) < len(pairs):
+        several = {field: [value for name, value in pairs if name == field] for field in _SEVERAL}
+        if len(pairs) > len(form) + sum(max(len(values) - 1, 0) for values in several.values()):
             raise ValueError("a field must come once, and one comes again")
-        return SuggestForm.model_validate(form)
+        return SuggestForm.model_validate({**form, **several})
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
     except ValueError as error:

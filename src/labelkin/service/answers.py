@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -40,8 +40,9 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
     content = model.content(request.text)
     posterior = _posterior(model, snapshot, content, known)
     log_odds = posterior.log_odds
+    is_open = np.isfinite(log_odds) & _allowed(model, request.include, request.exclude)
     # By columns and in one piece: this is asked at every keystroke.
-    [columns] = best_columns(log_odds, request.limit, np.isfinite(log_odds))
+    [columns] = best_columns(log_odds, request.limit, is_open)
     parts = [part.name for part in posterior.parts]
     figures = (posterior.probabilities(), log_odds, *(part.log_odds for part in posterior.parts))
     suggestions = [
@@ -71,26 +72,34 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         "known": known_labels,
         "n_words": content.n_words,
         "learned": snapshot.learned,
-        "n_open": int(np.isfinite(log_odds).sum()),
+        "n_open": int(is_open.sum()),
         **({"names": names} if names else {}),
     }
 
 
 class Wanted(NamedTuple):
-    """Asks for the most probable labels of a text, so many at most, at or above a threshold."""
+    """Asks for the most probable labels of a text, so many at most, at or above a threshold.
+
+    Of those alone that are included, where any are, and not of those that are excluded.
+    """
 
     text: str
     limit: int
     threshold: float
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
 
 
 def best_labels(model: ServedModel, asked: Sequence[Wanted]) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts, and their probabilities."""
+    allowed = [_allowed(model, one.include, one.exclude) for one in asked]
     content = model.content_log_odds([one.text for one in asked])
     log_odds = spread_out(model.snapshot.rescorer.rescore(content))
     probability = model.classifier.probabilities(log_odds)
     most = max((one.limit for one in asked), default=0)
     is_wanted = probability >= np.array([[one.threshold] for one in asked]).reshape(-1, 1)
+    for i, may in enumerate(allowed):
+        is_wanted[i] &= may
     return [
         [(model.names[j], float(row[j])) for j in columns[: one.limit]]
         for one, row, columns in zip(
@@ -139,6 +148,18 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
             ),
         }
     )
+
+
+def _allowed(
+    model: ServedModel, include: Sequence[str], exclude: Sequence[str]
+) -> NDArray[np.bool_] | Literal[True]:
+    """Return which labels may be suggested; ``True``: all of them."""
+    if not include and not exclude:
+        return True
+    try:
+        return model.shown.allowed(include, exclude, prefix="")
+    except ValueError as error:
+        raise ProblemError(422, "unknown-label", str(error)) from None
 
 
 def _known(

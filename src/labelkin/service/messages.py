@@ -46,6 +46,8 @@ Text = Annotated[str, AfterValidator(_of_whole_characters)]
 Name = Annotated[str, BeforeValidator(str)]
 #: The language that names of labels are wanted in; where there are none, they come in another.
 Language = Annotated[str | None, Field(max_length=100)]
+#: Concepts, by label, URI, notation or name, each of which stands for the narrower ones, too.
+Concepts = list[Text]
 #: Label → what people call it, of the labels in an answer; none where the model has no vocabulary.
 Names = dict[str, str]
 
@@ -68,10 +70,21 @@ class LabelledDocument(BaseModel):
 
 
 class SuggestRequest(LabelledDocument):
-    """Asks for the most probable of the labels that are open."""
+    """Asks for the most probable of the labels that are open.
+
+    Where ``include`` names concepts, only these and narrower ones are suggested; those in
+    ``exclude``, and narrower ones, are not.
+    """
 
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED), BeforeValidator(_no_boolean)] = 20
     language: Language = None
+    include: Concepts = []
+    exclude: Concepts = []
+
+    def check(self, limits: Limits) -> None:
+        """Raise a problem for a text, for labels or for concepts beyond the bounds."""
+        super().check(limits)
+        check_concepts(self.include, self.exclude, limits)
 
 
 class ExplainRequest(LabelledDocument):
@@ -383,13 +396,22 @@ def check_batch(n_documents: int, limits: Limits) -> None:
 
 def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limits) -> None:
     """Raise a problem for too many labels, names that are too long, and labels that are both."""
-    for word, labels in (("accepted", accepted), ("rejected", rejected)):
-        longest = max(map(len, labels), default=0)
-        check_bound(422, "too-many-labels", len(labels), limits.known_labels, word)
-        check_bound(422, "label-too-long", longest, limits.label_characters, word)
+    _check_sizes({"accepted": accepted, "rejected": rejected}, limits)
     if both := sorted(set(accepted) & set(rejected)):
         detail = f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back."
         raise ProblemError(422, "contradiction", detail)
+
+
+def check_concepts(include: Sequence[str], exclude: Sequence[str], limits: Limits) -> None:
+    """Raise a problem for too many concepts to include or exclude, and for too long names."""
+    _check_sizes({"included": include, "excluded": exclude}, limits)
+
+
+def _check_sizes(labels: Mapping[str, Sequence[str]], limits: Limits) -> None:
+    for word, names in labels.items():
+        longest = max(map(len, names), default=0)
+        check_bound(422, "too-many-labels", len(names), limits.known_labels, word)
+        check_bound(422, "label-too-long", longest, limits.label_characters, word)
 
 
 MEDIA_TYPE = "application/problem+json"

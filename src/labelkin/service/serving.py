@@ -102,8 +102,9 @@ def serve(
         raise ValueError(f"workers must be at least 1, got {workers!r}.")
     if not (is_local(host) or token or insecure):
         raise ValueError(
-            f"A service beyond this machine needs a token, got host={host!r} and none. Set a "
-            "token, listen on 127.0.0.1, or say insecure where the network is trusted."
+            f"A service beyond this machine needs a token, got host={host!r} and none. Set "
+            "LABELKIN_TOKEN (in Python: token), listen on 127.0.0.1, or say --insecure (in Python: "
+            "insecure=True) where the network is trusted."
         )
     if workers > 1:
         _check_token(token)

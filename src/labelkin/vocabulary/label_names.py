@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -77,6 +76,19 @@ class LabelNames:
         """How many of the labels are concepts of the vocabulary."""
         return sum(place is not None for place in self._places)
 
+    def check_some(self, source: str) -> None:
+        """Raise where there is a vocabulary, read from ``source``, and no label is of it."""
+        vocabulary = self.vocabulary
+        if vocabulary is None or self.n_named:
+            return
+        shown = [vocabulary.name_at(place) for place in range(min(3, len(vocabulary)))]
+        raise ValueError(
+            f"Labels must be concepts of the vocabulary, and none of the {len(self.labels):,} "
+            f"labels of the corpus is in {source}. The corpus has {_three(self.labels)}; the "
+            f"vocabulary has {_three(vocabulary.uris)}, called {_three(shown)}. Is it the "
+            "vocabulary of this corpus?"
+        )
+
     def all(self, language: str | None = None) -> list[str]:
         """Return the names of all labels in a language; ``None``: the vocabulary's own."""
         return self._in(language).names
@@ -143,10 +155,7 @@ class LabelNames:
         if several:
             meant = some_of([self.labels[j] for j in several], 3)
             raise ValueError(f"{what} must be one label, got {text!r}, which is {meant}. Name one.")
-        near = get_close_matches(text, self.labels, n=3)
-        if self.vocabulary is not None:
-            folded = get_close_matches(text.casefold(), self._meant, n=3)
-            near += [self.all()[j] for one in folded for j in sorted(self._meant[one])[:1]]
+        near = [self._offered[place][1] for place in self._spelled.near(text)]
         listed = " or ".join(map(repr, list(dict.fromkeys(near))[:3]))
         first = ", ".join(map(repr, self.all()[:8])) + (" …" if len(self.labels) > 8 else "")
         raise ValueError(
@@ -195,9 +204,9 @@ class LabelNames:
         return [FoundLabel(column, text) for column, text in found.items()]
 
     def allowed(
-        self, include: Iterable[str] = (), exclude: Iterable[str] = ()
+        self, include: Iterable[str] = (), exclude: Iterable[str] = (), prefix: str = "--"
     ) -> NDArray[np.bool_]:
-        """Return which labels may be given.
+        """Return which labels may be given; that none may is an error.
 
         Parameters
         ----------
@@ -206,39 +215,45 @@ class LabelNames:
             be given. None named: every label.
         exclude : iterable of str, default ()
             Concepts that may not be given, nor those that are narrower.
+        prefix : str, default "--"
+            What messages put before ``include`` and ``exclude``: a command has options.
         """
         include, exclude = list(include), list(exclude)
         mask = np.full(len(self.labels), not include)
-        for text in include:
-            mask[self._and_narrower(text, "--include")] = True
-        for text in exclude:
-            mask[self._and_narrower(text, "--exclude")] = False
+        mask[self._and_narrower(include, f"{prefix}include")] = True
+        mask[self._and_narrower(exclude, f"{prefix}exclude")] = False
         if not mask.any():
             raise ValueError(
-                "--include and --exclude must leave a label, and leave none of the "
+                f"{prefix}include and {prefix}exclude must leave a label, and leave none of the "
                 f"{len(self.labels)} labels of the model. Exclude fewer."
             )
         return mask
 
-    def _and_narrower(self, text: str, what: str) -> list[int]:
-        """Return the columns of a concept, which may be no label itself, and of narrower ones."""
+    def _and_narrower(self, texts: list[str], what: str) -> list[int]:
+        """Return the columns of concepts, which may be no labels themselves, and of narrower ones.
+
+        A text is a label, a URI, a notation or a name.
+        """
         vocabulary = self.vocabulary
         if vocabulary is None:
-            return [self._column[self.read(text, what)]]
-        uri = vocabulary.current(text)
-        label = self.label(text)
-        if vocabulary.place_of(uri) is None:
-            [place] = vocabulary.match([text])
-            if label is None and place is None:
-                self.read(text, what)  # says what is wrong
-            uri = self.uri(label) if label is not None else vocabulary.uris[place or 0]
-        below = vocabulary.narrower([uri])
-        columns = [
+            return [self._column[self.read(text, what)] for text in texts]
+        uris, columns = [], []
+        for text in texts:
+            uri, label = vocabulary.current(text), self.label(text)
+            places = self._concepts.get(text.casefold(), set())
+            if vocabulary.place_of(uri) is None and (label is not None or len(places) != 1):
+                label = self.read(text, what)
+                uri = self.uri(label)
+            elif vocabulary.place_of(uri) is None:
+                uri = vocabulary.uris[next(iter(places))]
+            uris.append(uri)
+            columns += [] if label is None else [self._column[label]]
+        below = vocabulary.narrower(uris)
+        return columns + [
             j
             for j, place in enumerate(self._places)
             if place is not None and vocabulary.uris[place] in below
         ]
-        return columns if label is None else [*columns, self._column[label]]
 
     def _place(self, label: Any) -> int | None:
         column = self._column.get(str(label))
@@ -301,6 +316,27 @@ class LabelNames:
         ]
 
     @cached_property
+    def _concepts(self) -> dict[str, set[int]]:
+        """Which concepts, labels or not, a notation or a preferred label in any language means."""
+        concepts: dict[str, set[int]] = {}
+        if self.vocabulary is not None:
+            for texts in (self.vocabulary.notations, *self.vocabulary.labels.values()):
+                for place, text in enumerate(texts):
+                    if text:
+                        concepts.setdefault(text.casefold(), set()).add(place)
+        return concepts
+
+    @cached_property
+    def _offered(self) -> list[tuple[str, str]]:
+        """What a text that means no label may have been meant to be, and what to show of it."""
+        texts = [(folded, text) for folded, text, *_ in (*self._other_languages, *self._codes)]
+        return [*zip(self.labels, self.labels, strict=True), *texts]
+
+    @cached_property
+    def _spelled(self) -> SimilarNames:
+        return SimilarNames([text for text, _ in self._offered])
+
+    @cached_property
     def _meant(self) -> dict[str, set[int]]:
         """Which labels a text means; preferred labels come before notations and alternatives."""
         meant: dict[str, set[int]] = {}
@@ -318,6 +354,10 @@ class LabelNames:
             if folded not in taken:
                 meant.setdefault(folded, set()).add(j)
         return meant
+
+
+def _three(items: Sequence[str]) -> str:
+    return ", ".join(map(repr, items[:3])) + (" …" if len(items) > 3 else "")
 
 
 class _InOneLanguage:

@@ -146,6 +146,7 @@ function switchModel(id) {
 }
 
 function newDocument() {
+  search.clear();
   const { text, accepted, rejected, added } = store.now;
   if (text || accepted.length || rejected.length || added.length) {
     store.change({ text: "", ...EMPTY }, t("step.new"));

@@ -47,6 +47,12 @@ export class LabelSearch extends EventTarget {
     });
   }
 
+  /** Forget what was looked for. */
+  clear() {
+    this.#input.value = "";
+    this.#close();
+  }
+
   focus() {
     this.#input.focus();
     this.#input.select();
@@ -80,6 +86,7 @@ export class LabelSearch extends EventTarget {
     this.#activate(q && isFound ? 0 : -1);
     this.#shown = q;
     if (this.#hasty) this.#enter();
+    else if (q) (items.length ? this.#list : this.#none).scrollIntoView({ block: "nearest" });
   }
 
   /** Choose the active label; if the list is not yet that of the text, when it comes. */
