@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from labelkin.solvers.candidate_terms import Learned, ProblemsByLabel
+from labelkin.solvers.candidate_terms import SLOW, Learned, ProblemsByLabel
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING
-from labelkin.solvers.neighbourhood_kernel import insert, solve
+from labelkin.solvers.neighbourhood_kernel import factorise, insert, substitute
 
 Array = NDArray[Any]
 
@@ -141,10 +141,14 @@ def _newton(
     """Return the weights of one logistic regression."""
     size, n_rows = A.shape
     w, direction, m = np.zeros(size), np.zeros(size), np.empty(n_rows)
+    factor, before, is_old = np.zeros((size, size)), np.inf, True
     f = _objective(A, times, truth, given, penalty, w, m)
     for _ in range(NEWTON_STEPS):
-        gradient, hessian = _derivatives(A, times, truth, penalty, w, m)
-        solve(hessian, gradient, direction)
+        gradient = _gradient(A, times, truth, penalty, w, m)
+        if is_old:
+            _hessian(A, times, penalty, m, factor)
+            factorise(factor)
+        substitute(factor, gradient, direction)
         promised = 0.0
         for k in range(size):
             promised += gradient[k] * direction[k]
@@ -159,6 +163,7 @@ def _newton(
         w, f = moved, new
         if is_last:
             break
+        is_old, before = t < 1 or promised > SLOW * before, promised
     return w
 
 
@@ -179,26 +184,29 @@ def _objective(
 
 
 @njit(nogil=True, cache=True)
-def _derivatives(
-    A: Array, times: Array, truth: Array, penalty: float, w: Array, m: Array
-) -> tuple[Array, Array]:
-    """Return the gradient and the lower half of the Hessian."""
-    size = len(w)
-    gradient, hessian = penalty * w, np.zeros((size, size))
-    error, bend, bent = np.empty(len(m)), np.empty(len(m)), np.empty(len(m))
+def _gradient(A: Array, times: Array, truth: Array, penalty: float, w: Array, m: Array) -> Array:
+    gradient, error = penalty * w, np.empty(len(m))
     for i in range(len(m)):
         e = np.exp(-abs(m[i]))
-        larger = 1 / (1 + e)
-        error[i] = times[i] * ((larger if m[i] >= 0 else e * larger) - truth[i])
-        bend[i] = times[i] * e * larger * larger
-    for a in range(size):
+        error[i] = times[i] * ((1.0 if m[i] >= 0 else e) / (1 + e) - truth[i])
+    for a in range(len(w)):
         gradient[a] += _dot(error, A[a])
+    return gradient
+
+
+@njit(nogil=True, cache=True)
+def _hessian(A: Array, times: Array, penalty: float, m: Array, hessian: Array) -> None:
+    """Fill in the lower half."""
+    bend, bent = np.empty(len(m)), np.empty(len(m))
+    for i in range(len(m)):
+        e = np.exp(-abs(m[i]))
+        bend[i] = times[i] * e / ((1 + e) * (1 + e))
+    for a in range(len(hessian)):
         for i in range(len(m)):
             bent[i] = bend[i] * A[a, i]
         for b in range(a + 1):
             hessian[a, b] = _dot(bent, A[b])
         hessian[a, a] += penalty
-    return gradient, hessian
 
 
 @njit(nogil=True, cache=True)

@@ -14,15 +14,21 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from labelkin.label_matrix import Cells
-from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, newton, pick_engine
+from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING
+from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, pick_engine
 
 Array = NDArray[Any]
 
 #: An input that counts less than this in a document has no say there in who is chosen.
 _HARDLY = 0.01
+
+
+#: A step that promises more than this share of the one before takes a new Hessian.
+SLOW = 0.2
 
 
 class ProblemsByLabel(NamedTuple):
@@ -169,14 +175,53 @@ def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: L
         row_of[documents] = -1
         if has_rest:
             A[:, n] = problems.sums[documents] - problems.values[own] - A[:, :n].sum(axis=1)
-        truth, start = problems.truth[own], np.zeros(A.shape[1])
+        truth = problems.truth[own]
         times = np.where(truth < 0, 0.0, problems.times[documents])
-        given = times * truth, problems.penalty[j], start, tol, problems.given[own]
-        w, _ = newton(A, times, *given)
+        w = _newton(A, times, times * truth, problems.penalty[j], tol, problems.given[own])
         learned.weights[stored], learned.bias[j] = w[:n], w[-1]
         if has_rest:
             learned.weights[stored] -= w[n]
             learned.rest[j] = w[n]
+
+
+def _newton(
+    A: Array, times: Array, positives: Array, penalty: float, tol: float, given: Array
+) -> Array:
+    """Return the weights of one logistic regression.
+
+    What is given is nearly right: one Hessian serves as long as each step promises far less than
+    the one before. It costs more than all else.
+    """
+    w, ridge = np.zeros(A.shape[1]), penalty * np.eye(A.shape[1])
+
+    def objective(w: Array) -> tuple[float, Array]:
+        m = A @ w + given
+        loss = times @ np.logaddexp(0, m) - positives @ m
+        return float(loss + penalty / 2 * (w @ w)), m
+
+    f, m = objective(w)
+    before, is_old = np.inf, True
+    for _ in range(NEWTON_STEPS):
+        e = np.exp(-np.abs(m))
+        p = np.where(m >= 0, 1.0, e) / (1 + e)
+        gradient = A.T @ (times * p - positives) + penalty * w
+        if is_old:
+            factor = cho_factor((A.T * (times * e / (1 + e) ** 2)) @ A + ridge, check_finite=False)
+        direction = cho_solve(factor, gradient, check_finite=False)
+        promised = gradient @ direction
+        is_last = promised <= 2 * max(tol, ROUNDING) * abs(f)
+        t = 1.0
+        for _ in range(HALVINGS):
+            moved = w - t * direction
+            new, m = objective(moved)
+            if new <= f - 1e-4 * t * promised + ROUNDING * abs(f):
+                break
+            t /= 2
+        w, f = moved, new
+        if is_last:
+            break
+        is_old, before = t < 1 or promised > SLOW * before, promised
+    return w
 
 
 def with_best_inputs(

@@ -322,13 +322,25 @@ def _derivatives(rows: _Rows, w: Array, penalty: float, n: int, m: Array) -> tup
 @njit(nogil=True, cache=True)
 def solve(matrix: Array, right: Array, result: Array) -> None:
     """Solve by Cholesky's factors, which take the place of the lower half of the matrix."""
-    size = len(right)
-    for i in range(size):
+    factorise(matrix)
+    substitute(matrix, right, result)
+
+
+@njit(nogil=True, cache=True)
+def factorise(matrix: Array) -> None:
+    """Put Cholesky's factor in the place of the lower half of a matrix."""
+    for i in range(len(matrix)):
         for j in range(i + 1):
             value = matrix[i, j]
             for k in range(j):
                 value -= matrix[i, k] * matrix[j, k]
             matrix[i, j] = np.sqrt(value) if i == j else value / matrix[j, j]
+
+
+@njit(nogil=True, cache=True)
+def substitute(matrix: Array, right: Array, result: Array) -> None:
+    """Solve with Cholesky's factor."""
+    size = len(right)
     for i in range(size):
         value = right[i]
         for k in range(i):
