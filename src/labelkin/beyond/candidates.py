@@ -27,10 +27,10 @@ from labelkin.solvers.logistic import LinearTerm
 
 #: With neighbours as inputs the correction's prior is as strong as it is with so many labels as
 #: inputs, however many there are: their number does not grow.
-_LABELS = 2000
+_LABELS = 3000
 #: So many labels join a label's neighbours as inputs of its correction, those that promise a gain
-#: of more than this in log-likelihood: two and a half standard errors.
-_MOST_MORE, _CLEAR_GAIN = 64, 3.0
+#: of more than this in log-likelihood: two standard errors.
+_MOST_MORE, _CLEAR_GAIN = 96, 2.0
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-5
 _GONE = 1e-12

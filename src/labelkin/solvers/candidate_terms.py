@@ -28,7 +28,7 @@ _HARDLY = 0.01
 
 
 #: A step that promises more than this share of the one before takes a new Hessian.
-SLOW = 0.2
+SLOW = 0.5
 
 
 class ProblemsByLabel(NamedTuple):
