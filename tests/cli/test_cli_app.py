@@ -48,6 +48,19 @@ def test_examples_name_options_that_exist():
             assert option in told.split("Options:")[1], (words, option)
 
 
+def test_a_help_has_words_for_people_and_many_options_in_groups():
+    told = call("train", "--help").done()
+    assert told.startswith("Usage: labelkin train [OPTIONS] CORPUS...\n")
+    assert not re.search(r"<(list|int|float|str|path)|\{", told)
+    titles = re.findall(r"^(\w[\w ]*):$", told, re.MULTILINE)
+    assert titles[:2] == ["Arguments", "Options"] and "How files are read" in titles
+    options = told.partition("Options:")[2]
+    for parameter in load_command("train", "train").params[1:]:
+        assert len(re.findall(rf"^  (?:-\w, )?{parameter.opts[-1]}\b", options, re.MULTILINE)) == 1
+    assert "  MODEL  A model file" in call("predict", "--help").done()
+    assert "Usage: labelkin compare [OPTIONS] RUN RUN\n" in call("compare", "--help").done()
+
+
 def test_nothing_to_do_shows_the_help_and_ends_with_2():
     done = call()
     assert (done.code, done.out) == (2, "")
