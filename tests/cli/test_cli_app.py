@@ -57,7 +57,7 @@ def test_a_help_has_words_for_people_and_many_options_in_groups():
     options = told.partition("Options:")[2]
     for parameter in load_command("train", "train").params[1:]:
         assert len(re.findall(rf"^  (?:-\w, )?{parameter.opts[-1]}\b", options, re.MULTILINE)) == 1
-    assert "  MODEL  A model file" in call("predict", "--help").done()
+    assert re.search(r"^  MODEL +A model file", call("predict", "--help").done(), re.MULTILINE)
     assert "Usage: labelkin compare [OPTIONS] RUN RUN\n" in call("compare", "--help").done()
 
 
@@ -124,8 +124,10 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "news.jsonl").write_text('{"id": 1, "text": "tea", "labels": ["tea"]}')
     (tmp_path / "m.labelkin").touch()
+    (tmp_path / "bad.csv").write_text("a,b\nx,y\n")
     train = ["train", "news.jsonl", "-o"]
     calls = [
+        (["train", "bad.csv", "-o", "m"], "the header must name 'text', 'labels', got 'a', 'b'"),
         ([*train, "mine.txt"], "exists and is no labelkin model file"),
         ([*train, "news.jsonl"], "must be another file than the input"),
         ([*train, "no/m"], "in a folder that exists"),
