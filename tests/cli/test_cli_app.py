@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -330,6 +331,11 @@ class TestServe:
         monkeypatch.delenv("LABELKIN_TOKEN", raising=False)
         assert "needs a token" in call("serve", model, "--host", "0.0.0.0").refused()
         assert "no.labelkin" in call("serve", tmp_path / "no.labelkin").refused()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            told = call("serve", model, "--port", port).refused()
+        assert told.startswith(f"labelkin: The service cannot listen on 127.0.0.1, port {port}: ")
+        assert told.endswith("or 0 for any that is free.")
 
 
 class TestMissingExtras:
