@@ -64,6 +64,17 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Fit, and return the log-odds of the training documents as if each had been unseen.
 
         The result, ``(n_documents, n_labels)``, is not kept in the model.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, to be learned from.
+        y : any kind of labels
+            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
         """
         X, labels = self._read(X, y)
         return self._learn_out_of_fold(X, labels)
@@ -72,6 +83,15 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the log-odds of every label, ``(n_documents, n_labels)``.
 
         Of a classifier with ``top``: a CSR array of its candidates.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
         """
         check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
@@ -80,11 +100,30 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the probability of every label, ``(n_documents, n_labels)``, strictly in (0, 1).
 
         For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
         """
         return self._probabilities(self.log_odds(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the log-odds; one column only, ``(n_documents,)``, when ``y`` had two classes."""
+        """Return the log-odds; one column only, ``(n_documents,)``, when ``y`` had two classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
         return self._decision_values(self.log_odds(X))
 
     def predict(self, X: Any) -> Any:
@@ -93,6 +132,15 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse,
         an array or matrix as that was;
         for a 1-d ``y`` the class of each document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+
+        Returns
+        -------
+        array, CSR array or matrix of shape (n_documents, n_labels)
         """
         return self._decide(self.log_odds(X))
 
@@ -101,6 +149,19 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         ``y`` may be of any kind; unknown cells (NaN) count as right. In lists of labels may be some
         that the model has not seen, as in cross-validation: such documents count as wrong.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        y : any kind of labels
+            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+        sample_weight : array of shape (n_documents,) or None, default None
+            How much each document counts; ``None``: all the same.
+
+        Returns
+        -------
+        float
         """
         decisions = self.predict(X)
         if self.target_kind_ == "multilabel" and is_label_sets(y):
@@ -118,6 +179,15 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the label names of each row of a 0/1 matrix ``(n_documents, n_labels)``.
 
         :meth:`predict_labels` decides and names in one call.
+
+        Parameters
+        ----------
+        decisions : array or sparse matrix of shape (n_documents, n_labels)
+            What :meth:`predict` returns.
+
+        Returns
+        -------
+        list of tuples
         """
         check_is_fitted(self)
         return read_labels(decisions, names=self.label_names_).label_sets()

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -46,6 +47,19 @@ def test_examples_name_options_that_exist():
         example = " ".join(told.split("Example:")[1].split("\n\n")[0].split())
         for option in re.findall(r" (--?[a-z-]+)", example):
             assert option in told.split("Options:")[1], (words, option)
+
+
+def test_a_help_has_words_for_people_and_many_options_in_groups():
+    told = call("train", "--help").done()
+    assert told.startswith("Usage: labelkin train [OPTIONS] CORPUS...\n")
+    assert not re.search(r"<(list|int|float|str|path)|\{", told)
+    titles = re.findall(r"^(\w[\w ]*):$", told, re.MULTILINE)
+    assert titles[:2] == ["Arguments", "Options"] and "How files are read" in titles
+    options = told.partition("Options:")[2]
+    for parameter in load_command("train", "train").params[1:]:
+        assert len(re.findall(rf"^  (?:-\w, )?{parameter.opts[-1]}\b", options, re.MULTILINE)) == 1
+    assert re.search(r"^  MODEL +A model file", call("predict", "--help").done(), re.MULTILINE)
+    assert "Usage: labelkin compare [OPTIONS] RUN RUN\n" in call("compare", "--help").done()
 
 
 def test_nothing_to_do_shows_the_help_and_ends_with_2():
@@ -111,8 +125,10 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "news.jsonl").write_text('{"id": 1, "text": "tea", "labels": ["tea"]}')
     (tmp_path / "m.labelkin").touch()
+    (tmp_path / "bad.csv").write_text("a,b\nx,y\n")
     train = ["train", "news.jsonl", "-o"]
     calls = [
+        (["train", "bad.csv", "-o", "m"], "the header must name 'text', 'labels', got 'a', 'b'"),
         ([*train, "mine.txt"], "exists and is no labelkin model file"),
         ([*train, "news.jsonl"], "must be another file than the input"),
         ([*train, "no/m"], "in a folder that exists"),
@@ -315,6 +331,11 @@ class TestServe:
         monkeypatch.delenv("LABELKIN_TOKEN", raising=False)
         assert "needs a token" in call("serve", model, "--host", "0.0.0.0").refused()
         assert "no.labelkin" in call("serve", tmp_path / "no.labelkin").refused()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            told = call("serve", model, "--port", port).refused()
+        assert told.startswith(f"labelkin: The service cannot listen on 127.0.0.1, port {port}: ")
+        assert told.endswith("or 0 for any that is free.")
 
 
 class TestMissingExtras:

@@ -60,6 +60,18 @@ def model(file, vocabulary, tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def served(model, tmp_path_factory):
+    pytest.importorskip("fastapi", reason="fastapi is in the extra serve")
+    pytest.importorskip("httpx")
+    from labelkin.service import create_app
+
+    app = create_app([model], journal=tmp_path_factory.mktemp("iso-journal") / "j.sqlite")
+    testclient = pytest.importorskip("fastapi.testclient")
+    with testclient.TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
 def run(*arguments):
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
@@ -104,3 +116,21 @@ def test_a_country_is_excluded_with_its_parts(model, capsys):
     rows = json.loads(capsys.readouterr().out)["suggestions"]
     assert rows
     assert not [row for row in rows if row["label"].startswith(f"{BASE}CH")]
+
+
+@pytest.mark.parametrize(("language", "country"), [("en", "Switzerland"), ("de", "Schweiz")])
+def test_the_service_suggests_in_both_languages(served, language, country):
+    asked = {"text": "A journey from Aargau and Bern.", "language": language}
+    subject = served.post("/v1/projects/places/suggest", data=asked).json()["results"][0]
+    assert (subject["uri"], subject["label"]) == (f"{BASE}CH", country)
+    assert subject["notation"] == "CH"
+    own = served.post("/api/models/places/suggest", json=asked).json()
+    assert own["names"][f"{BASE}CH"] == country
+
+
+def test_the_service_excludes_a_country_with_its_parts_and_lists_the_vocabulary(served):
+    form = {"text": "A journey from Aargau and Bern.", "exclude": "Schweiz", "limit": 50}
+    results = served.post("/v1/projects/places/suggest", data=form).json()["results"]
+    assert results and not [one for one in results if one["uri"].startswith(f"{BASE}CH")]
+    (vocab,) = served.get("/v1/vocabs").json()["vocabs"]
+    assert vocab["size"] > 5_000 and vocab["languages"] == ["de", "en"]

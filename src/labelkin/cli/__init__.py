@@ -76,8 +76,10 @@ def _forget_stdout() -> None:
 
 def _which_file(error: OSError) -> str:
     """Name the file, then say why; an error of our own says it all."""
-    if error.filename is None or error.strerror is None:
+    if error.strerror is None:
         return str(error)
+    if error.filename is None:  # without the number that str() puts before it
+        return f"{error.strerror.removesuffix('.')}."
     return f"{error.filename}: {error.strerror}."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -64,16 +65,83 @@ class Commands(TyperGroup):
         return name, command, rest
 
 
+class ReadableHelp(TyperCommand):
+    """A command whose help has words for people in place of types, and many options in groups."""
+
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        context = {**(settings.pop("context_settings", None) or {}), "max_content_width": 110}
+        super().__init__(*arguments, context_settings=context, **settings)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return what follows the command's name, ``MODEL INPUT...``."""
+        return [_readable(piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write arguments, and options by what they are about, the general ones first."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        shown = [
+            (one, record) for one in self.get_params(ctx) if (record := one.get_help_record(ctx))
+        ]
+        for parameter, (name, about) in shown:
+            titles = [title for title, names in _GROUPS.items() if parameter.name in names]
+            title = titles[0] if titles and len(shown) > _MANY_OPTIONS else "Options"
+            if name.startswith("-"):
+                sections.setdefault(title, []).append((_readable(name), about))
+            else:
+                sections["Arguments"].append((_readable(name.partition(" ")[0]), about))
+        for title in ("Arguments", "Options", *_GROUPS):
+            if sections.get(title):
+                with formatter.section(title):
+                    formatter.write_dl(sections[title])
+
+
+#: From how many options on they are in groups, and these.
+_MANY_OPTIONS = 14
+_GROUPS = {
+    "What is learned": {
+        *("content", "labels", "variant", "evidence_weight", "rules", "journal", "all"),
+        *("calibrate", "random_state"),
+    },
+    "Which labels are given": {
+        *("top", "threshold", "thresholds", "at_least", "at_most", "limit", "include", "exclude"),
+        "all_scores",
+    },
+    "Names of labels": {"vocab", "label_language"},
+    "Words of the texts": {"stem", "language", "stop_words", "min_documents"},
+    "How files are read": {
+        *("columns", "separator", "delimiter", "encoding", "unlabelled", "path", "input_format"),
+    },
+}
+#: What stands for a value, by its type.
+_VALUES = {
+    r" ?<list\[[^>]*\]>": "",
+    r"<int(?: range)?>": "N",
+    r"<float(?: range)?>": "NUMBER",
+    r"<path>": "PATH",
+    r"<str>": "TEXT",
+    r"<([\w|]+)>": r"\1",
+    r"\{([^{}|]*?)(?:\.\.\.)?\}(\.\.\.)?": r"\1\2",
+}
+
+
+def _readable(text: str) -> str:
+    for pattern, wanted in _VALUES.items():
+        text = re.sub(pattern, wanted, text)
+    return text
+
+
 def load_command(name: str, module: str) -> Any:
     """Import a command's module and return what typer makes of it; its help is plain text."""
     command = getattr(import_module(f"labelkin.cli.{module}"), name)
     if isinstance(command, typer.Typer):
         command.rich_markup_mode = None
+        for registered in command.registered_commands:
+            registered.cls = ReadableHelp
         return get_group(command)
     single = typer.Typer(
         add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
     )
-    single.command(name)(command)
+    single.command(name, cls=ReadableHelp)(command)
     return get_command(single)
 
 

@@ -269,6 +269,7 @@ class Reading(NamedTuple):
 
     def _load(self, name: str | list[str]) -> Corpus:
         check_corpus(name)
+        self._look_at([Path(one) for one in ([name] if isinstance(name, str) else name)])
         from labelkin import corpora
 
         try:
@@ -282,6 +283,21 @@ class Reading(NamedTuple):
             if unused[1] == "encoding":
                 rule = f"is for text files, and {called} has its own."
             raise ValueError(f"{unused[1]} {rule}") from None
+
+    def _look_at(self, paths: list[Path]) -> None:
+        """Read the first documents of files: what is wrong is said before scikit-learn is loaded.
+
+        Only of tables and lines, of which no more than the beginning is read.
+        """
+        from labelkin.corpora.document_files import DocumentFiles
+        from labelkin.corpora.documents import ENDINGS, ending_of
+
+        if self.path is not None or not all(path.is_file() for path in paths):
+            return
+        if all(ENDINGS.get(ending_of(path), "json") != "json" for path in paths):
+            fields = {"needed": ("text", "labels"), "optional": ("id", "split")}
+            for part in DocumentFiles(paths, **fields, **self.named()).parts:
+                next(iter(part), None)
 
 
 def _understood(corpus: Corpus, unlabelled: str | None) -> str:

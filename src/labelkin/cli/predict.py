@@ -82,7 +82,9 @@ def predict(
     by its number. The answers go to the disk batch by batch: if the work is stopped, the same
     command with --resume goes on, without a gap or a repetition.
 
-    A model with a vocabulary writes the names of labels beside them, in --label-language.
+    An answer is {"id": …, "labels": […], "probabilities": {…}} in JSON lines, and the same in
+    columns, with semicolons between labels, in CSV and TSV. A model with a vocabulary writes the
+    names of labels beside them, in --label-language.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
 

@@ -193,7 +193,21 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Any:
-        """Fit, and return the posterior log-odds of the training documents as if unseen."""
+        """Fit, and return the posterior log-odds of the training documents as if unseen.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, to be learned from.
+        y : any kind of labels
+            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+        **fit_params
+            As :meth:`fit` takes them.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+        """
         posterior = self._fit(X, y, fit_params, out_of_fold=True)
         assert posterior is not None
         return posterior
@@ -266,11 +280,34 @@ class LabelDependenceClassifier(LogOddsClassifier):
         """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
 
         For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
         """
         return self._probabilities(self.log_odds(X, known))
 
     def decision_function(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes."""
+        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
         return self._decision_values(self.log_odds(X, known))
 
     def predict(self, X: Any, known: Any = None) -> Any:
@@ -279,6 +316,17 @@ class LabelDependenceClassifier(LogOddsClassifier):
         Known labels stay known; of a 1-d ``y`` with several classes the most probable is chosen.
         Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
         for a 1-d ``y`` the class of each document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        array, CSR array or matrix of shape (n_documents, n_labels)
         """
         return self._decide(self.log_odds(X, known))
 
@@ -287,6 +335,17 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
         Suggestions, explanations and decisions of one computation: see
         :class:`labelkin.Posterior`. For many documents :meth:`log_odds` takes less memory.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        Posterior
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
@@ -296,7 +355,21 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return replace(found, calibrated=calibrated, decide=self.decide)
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
-        """Return each document's ``top`` open labels, most probable first."""
+        """Return each document's ``top`` open labels, most probable first.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        list of lists of Suggestion
+        """
         check_top(top)
         return self.posterior(X, known).suggest(top)
 
@@ -307,6 +380,21 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
         The parts of an :class:`Explanation`, prior, content, other labels and what remains, are in
         log-odds and add up to the posterior's.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+        labels : sequence or None, default None
+            Which labels, in place of the most probable ones.
+
+        Returns
+        -------
+        list of lists of Explanation
         """
         check_top(top)
         return self.posterior(X, known).explain(top, labels)

@@ -233,6 +233,17 @@ class LabelRescorer(BaseEstimator):
 
         Suggestions, explanations and decisions: see :class:`labelkin.Posterior`. For many
         documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
+
+        Parameters
+        ----------
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            The scores to start from, on the ``scale`` of the rescorer.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        Posterior
         """
         check_is_fitted(self)
         given = self._read_scores(scores)
@@ -256,6 +267,21 @@ class LabelRescorer(BaseEstimator):
         """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
 
         The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
+
+        Parameters
+        ----------
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            The scores to start from, on the ``scale`` of the rescorer.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
+        labels : sequence or None, default None
+            Which labels, in place of the most probable ones.
+
+        Returns
+        -------
+        list of lists of Explanation
         """
         return self.posterior(scores, known).explain(top, labels)
 

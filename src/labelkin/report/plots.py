@@ -168,9 +168,14 @@ def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str])
     _percent_ticks(axes, percent)
     middle = float(np.median(percent))
     order: list[int] = np.argsort(gain, kind="stable").tolist()
-    extremes = [j for j in order[:2] if gain[j] < 0] + [j for j in order[-2:] if gain[j] > 0]
-    for j in extremes:
+    lowest, highest = [j for j in order[:2] if gain[j] < 0], [j for j in order[-2:] if gain[j] > 0]
+    near = 0.1 * float(np.ptp(gain))
+    for j, *others in (*_and_others(lowest), *_and_others(highest)):
         left, up = percent[j] > middle, gain[j] > 0
+        for other in others:  # names of marks near each other are written away from each other
+            ratio = percent[j] / percent[other]
+            if abs(gain[j] - gain[other]) < near and 1 / 4 < ratio < 4:
+                left = (percent[j], j) < (percent[other], other)
         axes.annotate(
             names[j],
             (percent[j], gain[j]),
@@ -180,6 +185,11 @@ def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str])
             va="bottom" if up else "top",
             fontsize=7,
         )
+
+
+def _and_others(marks: list[int]) -> list[list[int]]:
+    """Return each mark with the others after it."""
+    return [[mark, *(other for other in marks if other != mark)] for mark in marks]
 
 
 def _percent_ticks(axes: Axes, percent: Floats) -> None:
@@ -212,7 +222,7 @@ def _reliability_picture(before: System, after: System, key: str) -> Picture:
         _draw_reliability(axes, after, f"{after.name}: ECE {errors[1]}", "better", "s-")
         axes.set_xlabel("probability given")
         axes.set_ylabel("share that carries the label")
-        axes.legend(loc="upper left", fontsize=7, borderaxespad=0)
+        axes.legend(loc="best", fontsize=7, borderaxespad=0)
         return _finish(figure, f"{key}reliability-{before.content}", after.name, alt)
 
 
