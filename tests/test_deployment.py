@@ -126,7 +126,7 @@ def test_every_bound_of_the_page_is_that_of_the_service():
     text, limits = FOLDER.with_suffix(".md").read_text(), Limits()
     for bound in (
         f"{limits.connections} connections",
-        f"{limits.header_seconds:g} s for a header",
+        f"{limits.header_seconds:g} s and 64 KiB for a header",
         f"{limits.body_bytes // 2**20} MiB a body",
         f"{limits.bodies_bytes // 2**20} MiB all bodies",
         f"{limits.workers + limits.waiting} requests at a time",

@@ -67,7 +67,7 @@ def test_unknown_cells_break_no_rule():
 
 def test_equal_and_nearly_equal_documents_are_twins_and_others_are_not():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 2000), density=0.02, rng=rng, format="lil")
+    X = sparse.random(300, 2000, density=0.02, random_state=rng, format="lil")
     X[7] = X[3]
     X[200] = X[3]
     X[200, 11] = 0.01
