@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, PerLabel, next_documents
+from labelkin import LabelDependenceClassifier, NaiveBayes, next_documents
 from labelkin.active import document_values
 from labelkin.active.information import MOST_LABELS, binary_entropy
 from labelkin.corpora import newsroom
@@ -116,9 +116,7 @@ def test_empty_documents_are_all_the_same(model, pool):
     assert sum(one.index < 5 for one in chosen) == 1
 
 
-def test_a_diverse_batch_is_the_same_however_many_documents_are_looked_at(
-    model, pool, monkeypatch
-):
+def test_a_diverse_batch_is_the_same_however_many_documents_are_looked_at(model, pool, monkeypatch):
     whole = next_documents(model, pool, 15, diversity=0.9)
     monkeypatch.setattr("labelkin.active.choosing._FIRST", 1)
     monkeypatch.setattr("labelkin.active.choosing._TIMES", 1)
@@ -177,9 +175,9 @@ def test_candidates_are_never_spread_out(news, words, pool):
     assert sparse.issparse(few.log_odds(pool[:2]))
     values = document_values(few, pool)
     p = few.predict_proba(pool)
-    entropy = np.asarray(sparse.csr_array(
-        (binary_entropy(p.data), p.indices, p.indptr), shape=p.shape
-    ).sum(axis=1)).ravel()
+    entropy = np.asarray(
+        sparse.csr_array((binary_entropy(p.data), p.indices, p.indptr), shape=p.shape).sum(axis=1)
+    ).ravel()
     assert (values <= entropy + 1e-9).all()
     assert document_values(few, pool, "entropy") == pytest.approx(entropy)
     assert len(next_documents(few, pool, 5, diversity=0.5)) == 5
@@ -187,8 +185,9 @@ def test_candidates_are_never_spread_out(news, words, pool):
 
 
 def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, pool):
-    from labelkin import OtherLabels
     from sklearn.tree import DecisionTreeClassifier
+
+    from labelkin import OtherLabels
 
     X, Y = words.transform(news.documents[news.train]), news.Y.rows(news.train)
     tree = OtherLabels(DecisionTreeClassifier(max_depth=2))

@@ -52,7 +52,9 @@ def test_two_labels_tell_about_each_other_what_their_table_says(p, q, log_odds_r
 def test_the_entropy_of_two_labels_is_that_of_their_joint(p, q, log_odds_ratio):
     weights = np.array([[0.0, log_odds_ratio], [log_odds_ratio, 0.0]])
     found = label_bits(np.array([[p, q]]), np.array([[0.3, 0.6]]), terms(weights))
-    assert found.total[0] == pytest.approx(entropy(pair_world(p, q, log_odds_ratio).ravel()), abs=1e-8)
+    assert found.total[0] == pytest.approx(
+        entropy(pair_world(p, q, log_odds_ratio).ravel()), abs=1e-8
+    )
     assert found.bits.sum() == pytest.approx(found.total[0])
 
 
@@ -61,7 +63,9 @@ def test_the_entropy_of_two_labels_is_that_of_their_joint(p, q, log_odds_ratio):
 def test_the_entropy_of_a_tree_of_labels_is_that_of_all_label_sets(p, ratios):
     # 0 – 1, 1 – 2, 1 – 3: given label 1, the others are independent.
     edges = [(0, 1), (1, 2), (1, 3)]
-    tables = {edge: pair_world(p[edge[0]], p[edge[1]], r) for edge, r in zip(edges, ratios, strict=True)}
+    tables = {
+        edge: pair_world(p[edge[0]], p[edge[1]], r) for edge, r in zip(edges, ratios, strict=True)
+    }
     world = [
         tables[0, 1][y[0], y[1]]
         * np.prod([tables[1, j][y[1], y[j]] / tables[1, j][y[1]].sum() for j in (2, 3)])
@@ -88,7 +92,8 @@ def test_no_tree_has_more_information(seed):
     best = max(
         sum(told[edge] for edge, there in zip(edges, chosen, strict=True) if there)
         for chosen in product((0, 1), repeat=6)
-        if sum(chosen) == 3 and _is_tree([e for e, there in zip(edges, chosen, strict=True) if there])
+        if sum(chosen) == 3
+        and _is_tree([e for e, there in zip(edges, chosen, strict=True) if there])
     )
     found = label_bits(p[None, :], np.full((1, 4), 0.5), terms(weights))
     assert found.total[0] == pytest.approx(binary_entropy(p).sum() - best)

@@ -27,7 +27,9 @@ def test_it_names_what_python_names(model, news, pool):
     texts = list(news.documents[300:360])
     chosen = labelkin.next_documents(labelkin.load(model), texts, 5)
     assert [row["id"] for row in printed] == [f"u{one.index}" for one in chosen]
-    assert [row["value"] for row in printed] == pytest.approx([one.value for one in chosen], abs=1e-6)
+    assert [row["value"] for row in printed] == pytest.approx(
+        [one.value for one in chosen], abs=1e-6
+    )
     first = printed[0]["labels"][0]
     assert first["label"] == chosen[0].labels[0].label
     assert set(first) == {"label", "probability", "bits", "after"}
@@ -81,11 +83,13 @@ def test_texts_come_from_stdin(model):
 
 
 def test_what_cannot_be_done_is_said_in_a_line(model, vector_model, pool, news_file, tmp_path):
-    assert "without labels, and has none: all 420 have labels" in call(
-        "next", model, news_file
-    ).refused()
-    assert "must end in .csv, .tsv, .jsonl" in call(
-        "next", model, pool, "--out", tmp_path / "a.txt"
-    ).refused()
+    assert (
+        "without labels, and has none: all 420 have labels"
+        in call("next", model, news_file).refused()
+    )
+    assert (
+        "must end in .csv, .tsv, .jsonl"
+        in call("next", model, pool, "--out", tmp_path / "a.txt").refused()
+    )
     assert "takes vectors" in call("next", vector_model, pool).refused()
     assert "no model file" in call("next", "nothing.labelkin", pool).refused()

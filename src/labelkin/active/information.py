@@ -92,7 +92,9 @@ def pair_information(p: Any, q: Any, log_odds_ratio: Any) -> Matrix:
     ratio = np.exp(np.clip(log_odds_ratio, -_STRONGEST, _STRONGEST))
     spread = 1.0 + (p + q) * (ratio - 1.0)
     root = np.sqrt(np.maximum(spread**2 - 4.0 * ratio * (ratio - 1.0) * p * q, 0.0))
-    both = np.clip(2.0 * ratio * p * q / (spread + root), np.maximum(p + q - 1, 0), np.minimum(p, q))
+    both = np.clip(
+        2.0 * ratio * p * q / (spread + root), np.maximum(p + q - 1, 0), np.minimum(p, q)
+    )
     joint = entr(both) + entr(p - both) + entr(q - both) + entr(np.maximum(1 - p - q + both, 0.0))
     told = binary_entropy(p) + binary_entropy(q) - joint / np.log(2.0)
     return np.maximum(told, 0.0)
@@ -158,17 +160,13 @@ def _most_uncertain(probabilities: Any) -> tuple[Matrix, NDArray[np.intp]]:
     return entropies.sum(axis=1), chosen.astype(np.intp)
 
 
-def _taken(
-    matrix: Any, rows: slice, columns: NDArray[np.intp], there: NDArray[np.bool_]
-) -> Matrix:
-    """Return what a matrix, dense or CSR, has of some columns of each row; 0 where there is none."""
+def _taken(matrix: Any, rows: slice, columns: NDArray[np.intp], there: NDArray[np.bool_]) -> Matrix:
+    """Return what a matrix, dense or CSR, has in some columns of each row; 0 where nothing is."""
     some = matrix[rows]
     if not sparse.issparse(some):
         return np.where(there, np.take_along_axis(some, columns, axis=1), 0.0)
     # Candidates are few: found by their numbers, not by one look-up each.
-    wanted = Cells(
-        np.concatenate(([0], np.cumsum(there.sum(axis=1)))), columns[there], some.shape
-    )
+    wanted = Cells(np.concatenate(([0], np.cumsum(there.sum(axis=1)))), columns[there], some.shape)
     result = np.zeros(columns.shape)
     result[there] = wanted.at(some)
     return result

@@ -44,9 +44,7 @@ def next(
     ] = "information",
     diversity: Annotated[
         float,
-        typer.Option(
-            min=0, max=1, help="From 0, each by itself, to 1, no two that are the same."
-        ),
+        typer.Option(min=0, max=1, help="From 0, each by itself, to 1, no two that are the same."),
     ] = 0.0,
     out: Annotated[
         Path | None,
