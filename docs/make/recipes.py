@@ -33,7 +33,7 @@ from labelkin.significance import paired_bootstrap
 PAGE = Path(__file__).parent.parent / "recipes.md"
 FOLDER = PAGE.parent.parent / "examples" / "recipes"
 #: Documents of Reuters-21578 that are drawn, and in how many of them a label must be.
-N_TRAIN, N_TEST, LEAST = 2000, 1000, 10
+N_TRAIN, N_TEST, LEAST = 1500, 800, 10
 MEASURES = {"micro_f1": "micro F1", "macro_f1": "macro F1"}
 _DRAWS = 1000
 

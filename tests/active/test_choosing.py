@@ -1,11 +1,14 @@
 """Which documents come next: laws, and what the choice is made of."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, next_documents
 from labelkin.active import document_values
@@ -13,6 +16,7 @@ from labelkin.active.information import MOST_LABELS, binary_entropy
 from labelkin.corpora import newsroom
 from labelkin.text import WordCounts
 
+BATCHES = ("representative", "diverse", "best")
 VALUES = ("information", "entropy", "errors", "margin")
 
 
@@ -41,9 +45,10 @@ def pool(news, words):
 def test_the_best_come_first_and_are_worth_what_they_say(model, pool, value):
     values = document_values(model, pool, value)
     assert (values >= 0).all()
-    chosen = next_documents(model, pool, 7, value=value)
+    chosen = next_documents(model, pool, 7, value=value, batch="best")
     assert [one.value for one in chosen] == sorted(values, reverse=True)[:7]
     assert [one.value for one in chosen] == [values[one.index] for one in chosen]
+    assert [one.gain for one in chosen] == [one.value for one in chosen]
 
 
 def test_values_are_read_off_the_posterior(model, pool):
@@ -71,7 +76,7 @@ def test_without_label_evidence_they_are_the_same(news, words, pool):
 
 
 def test_reasons_add_up_to_the_value(model, pool):
-    [first] = next_documents(model, pool, 1)
+    [first] = next_documents(model, pool, 1, batch="best")
     assert len(first.labels) == 5
     assert sum(one.bits for one in first.labels) <= first.value + 1e-9
     p = model.predict_proba(pool[[first.index]])[0]
@@ -84,44 +89,102 @@ def test_reasons_add_up_to_the_value(model, pool):
     )
 
 
-@given(seed=st.integers(0, 1000), n=st.integers(1, 30), diversity=st.sampled_from([0.0, 0.5, 1.0]))
+@given(seed=st.integers(0, 1000), n=st.integers(1, 30), batch=st.sampled_from(BATCHES))
 @settings(max_examples=15, deadline=None)
-def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n, diversity):
-    # Documents that are equal in all are equally good, whichever of them is chosen.
+def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n, batch):
     order = np.random.RandomState(seed).permutation(pool.shape[0])
-    one = next_documents(model, pool, n, diversity=diversity)
-    other = next_documents(model, pool[order], n, diversity=diversity)
+    one = next_documents(model, pool, n, batch=batch)
+    other = next_documents(model, pool[order], n, batch=batch)
     assert [a.index for a in one] == [order[b.index] for b in other]
 
 
-@given(copies=st.lists(st.integers(0, 139), min_size=1, max_size=40), n=st.integers(1, 40))
+@given(
+    copies=st.lists(st.integers(0, 139), min_size=1, max_size=40),
+    n=st.integers(1, 40),
+    batch=st.sampled_from(["representative", "diverse"]),
+)
 @settings(max_examples=20, deadline=None)
-def test_no_document_is_chosen_twice(model, pool, copies, n):
+def test_no_document_is_chosen_twice(model, pool, copies, n, batch):
     rows = np.concatenate([np.arange(pool.shape[0]), copies])
-    chosen = next_documents(model, pool[rows], n, diversity=1)
+    chosen = next_documents(model, pool[rows], n, batch=batch)
     assert len({rows[one.index] for one in chosen}) == n
     assert all(one.similarity < 1 - 1e-9 for one in chosen)
 
 
-def test_without_diversity_it_is(model, pool):
-    best = next_documents(model, pool, 1)[0].index
+def test_each_by_itself_it_is(model, pool):
+    best = next_documents(model, pool, 1, batch="best")[0].index
     rows = np.concatenate([np.arange(pool.shape[0]), [best]])
-    assert {one.index for one in next_documents(model, pool[rows], 2)} == {best, pool.shape[0]}
+    chosen = next_documents(model, pool[rows], 2, batch="best")
+    assert {one.index for one in chosen} == {best, pool.shape[0]}
 
 
-def test_empty_documents_are_all_the_same(model, pool):
+@pytest.mark.parametrize("batch", ["representative", "diverse"])
+def test_empty_documents_are_all_the_same(model, pool, batch):
     empty = sparse.csr_array((5, pool.shape[1]), dtype=pool.dtype)
     some = sparse.vstack([empty, pool[:5]], format="csr")
-    chosen = next_documents(model, some, 6, diversity=1)
+    chosen = next_documents(model, some, 6, batch=batch)
     assert sum(one.index < 5 for one in chosen) == 1
 
 
+def cosines(pool):
+    unit = normalize(pool)
+    return np.asarray((unit @ unit.T).todense())
+
+
+def represented(values, alike, batch):
+    """What a batch represents, by its definition."""
+    return float(values @ alike[batch].max(axis=0)) if len(batch) else 0.0
+
+
+def test_a_representative_batch_adds_the_most_at_every_step(model, pool):
+    """Against all documents tried one by one, by the definition."""
+    values, alike = document_values(model, pool), cosines(pool)
+    chosen = next_documents(model, pool, 6)
+    before: list[int] = []
+    for one in chosen:
+        now = represented(values, alike, before)
+        every = [represented(values, alike, [*before, i]) - now for i in range(pool.shape[0])]
+        assert one.gain == pytest.approx(every[one.index])
+        assert one.gain == pytest.approx(max(every))
+        nearest = alike[one.index, before].max() if before else 0.0
+        assert one.similarity == pytest.approx(nearest)
+        before.append(one.index)
+
+
+def test_a_representative_pair_is_nearly_the_best_of_all(model, pool):
+    some = pool[:25]
+    values, alike = document_values(model, some), cosines(some)
+    best = max(represented(values, alike, list(pair)) for pair in combinations(range(25), 2))
+    found = represented(values, alike, [one.index for one in next_documents(model, some, 2)])
+    assert (1 - 1 / np.e) * best <= found <= best + 1e-9
+
+
+def test_of_a_large_pool_the_most_valuable_documents_are_represented(model, pool, monkeypatch):
+    monkeypatch.setattr("labelkin.active.choosing._REPRESENTED", 40)
+    monkeypatch.setattr("labelkin.active.choosing._CANDIDATES", 20)
+    values = document_values(model, pool)
+    chosen = next_documents(model, pool, 5)
+    assert len({one.index for one in chosen}) == 5
+    fortieth = np.sort(values)[-40]
+    assert all(one.value >= fortieth for one in chosen)
+
+
 def test_a_diverse_batch_is_the_same_however_many_documents_are_looked_at(model, pool, monkeypatch):
-    whole = next_documents(model, pool, 15, diversity=0.9)
+    whole = next_documents(model, pool, 15, batch="diverse")
     monkeypatch.setattr("labelkin.active.choosing._FIRST", 1)
     monkeypatch.setattr("labelkin.active.choosing._TIMES", 1)
-    assert next_documents(model, pool, 15, diversity=0.9) == whole
+    assert next_documents(model, pool, 15, batch="diverse") == whole
     assert len({one.index for one in whole}) == 15
+
+
+def test_a_diverse_batch_falls_by_similarity(model, pool):
+    values, alike = document_values(model, pool), cosines(pool)
+    chosen = next_documents(model, pool, 4, batch="diverse")
+    before = [one.index for one in chosen[:3]]
+    nearest = alike[chosen[3].index, before].max()
+    assert chosen[3].gain == pytest.approx(chosen[3].value * (1 - nearest))
+    others = np.delete(values * (1 - alike[before].max(axis=0)), before)
+    assert chosen[3].gain == pytest.approx(others.max())
 
 
 def test_a_document_with_certain_labels_is_worth_nothing(model, pool):
@@ -145,18 +208,19 @@ def test_known_labels_may_be_named(model, pool):
 def test_texts_are_a_pool_for_a_pipeline(news, words, model, pool):
     chain = make_pipeline(words, model)
     texts = list(news.documents[news.test])
-    by_text = next_documents(chain, texts, 5, diversity=0.5)
-    assert by_text == next_documents(model, pool, 5, diversity=0.5)
+    by_text = next_documents(chain, texts, 5)
+    assert by_text == next_documents(model, pool, 5)
 
 
 def test_vectors_of_ones_own_say_who_is_similar(model, pool):
     one_hot = np.zeros((pool.shape[0], 2))
     one_hot[:, 0] = 1
     one_hot[7] = 0, 1
-    chosen = next_documents(model, pool, 2, diversity=1, vectors=one_hot)
-    assert 7 in [one.index for one in chosen]
+    for batch in ("representative", "diverse"):
+        chosen = next_documents(model, pool, 2, batch=batch, vectors=one_hot)
+        assert 7 in [one.index for one in chosen]
     with pytest.raises(ValueError, match="row for each of the"):
-        next_documents(model, pool, 2, diversity=1, vectors=one_hot[:3])
+        next_documents(model, pool, 2, vectors=one_hot[:3])
 
 
 def test_blocks_change_nothing(model, pool, monkeypatch):
@@ -180,7 +244,7 @@ def test_candidates_are_never_spread_out(news, words, pool):
     ).ravel()
     assert (values <= entropy + 1e-9).all()
     assert document_values(few, pool, "entropy") == pytest.approx(entropy)
-    assert len(next_documents(few, pool, 5, diversity=0.5)) == 5
+    assert len(next_documents(few, pool, 5)) == 5
     assert MOST_LABELS > 6
 
 
@@ -200,7 +264,7 @@ def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, po
     [
         ({"n": 0}, "n must be a whole number of at least 1, got 0"),
         ({"n": True}, "n must be a whole number"),
-        ({"diversity": 1.5}, "from 0 .none. to 1"),
+        ({"batch": "all"}, "batch must be one of"),
         ({"value": "best"}, "value must be one of"),
     ],
 )

@@ -36,9 +36,9 @@ def test_it_names_what_python_names(model, news, pool):
 
 
 def test_a_table_says_why(model, pool):
-    done = call("next", model, pool, "-n", 3, "--diversity", 1)
+    done = call("next", model, pool, "-n", 3)
     lines = done.done().splitlines()
-    assert lines[0].split() == ["document", "bits", "similar", "because", "of"]
+    assert lines[0].split() == ["document", "bits", "gain", "similar", "because", "of"]
     assert len(lines) == 4
     assert all(line.startswith("u") for line in lines[1:])
     assert "3 of 60 documents, 2 with labels passed over." in done.err
@@ -51,8 +51,8 @@ def test_a_file_for_a_spreadsheet(model, pool, tmp_path, ending, delimiter):
     with out.open(newline="") as file:
         rows = list(csv.DictReader(file, delimiter=delimiter))
     assert len(rows) == 4
-    values = [float(row["value"]) for row in rows]
-    assert values == sorted(values, reverse=True)
+    gains = [float(row["gain"]) for row in rows]
+    assert gains == sorted(gains, reverse=True)
     assert "--replace" in call("next", model, pool, "--out", out).refused()
     call("next", model, pool, "-n", 2, "--out", out, "--replace", "-q").done()
     assert len(out.read_text().splitlines()) == 3

@@ -1,7 +1,13 @@
 """Which documents of a pool to label next: the value of each, and a batch of them.
 
-A document is worth what its label set would tell (:mod:`labelkin.active.information`). A batch is
-chosen document by document; with ``diversity`` one that is similar to a chosen one is worth less.
+A document is worth what its label set would tell (:mod:`labelkin.active.information`). Who labels
+the documents that are worth most has a batch of odd ones, and of similar ones. What is learned from
+a document is learned about those like it: a batch S should represent what is uncertain in the pool,
+
+    Σ_i value_i · max over s in S of the cosine of documents i and s,
+
+which is the value of all documents, each as far as the batch has one like it. Chosen one after the
+other, each by what it adds to this sum, documents come within 1 − 1/e of the best batch.
 """
 
 from __future__ import annotations
@@ -26,6 +32,7 @@ from labelkin.prediction import FittedModel, fitted_model
 from labelkin.solvers.logistic import LinearTerm
 
 Value = Literal["information", "entropy", "errors", "margin"]
+Batch = Literal["representative", "diverse", "best"]
 Matrix = NDArray[np.float64]
 
 #: Documents × labels looked at together: 2²² numbers are 32 MB.
@@ -34,6 +41,11 @@ _CELLS = 2**22
 _SHOWN, _LEAST = 5, 0.005
 #: Documents among which a diverse batch is looked for at first: so many, or so many times its size.
 _FIRST, _TIMES = 1000, 20
+#: Of a larger pool, so many documents of highest value are to be represented, by so many of those
+#: that represent most, or by so many times the batch.
+_REPRESENTED, _CANDIDATES, _TIMES_BATCH = 4096, 2048, 4
+#: The share of the highest gain below which two gains are the same but for rounding.
+_SAME = 1e-9
 
 
 class OpenLabel(NamedTuple):
@@ -65,15 +77,19 @@ class NextDocument(NamedTuple):
     index
         Its place in the pool, from 0.
     value
-        What it is worth, by the value that was asked for: of ``"information"`` in bits.
+        What it is worth by itself, by the value that was asked for: of ``"information"`` in bits.
+    gain
+        What it adds to the batch of those chosen before it: of a representative batch, the value
+        of the documents that it represents better than they do.
     similarity
-        The cosine to the most similar document chosen before it; 0 without diversity.
+        The cosine to the most similar document chosen before it; 0 where nobody asked.
     labels
         Its labels that would tell most, most first.
     """
 
     index: int
     value: float
+    gain: float
     similarity: float
     labels: tuple[OpenLabel, ...]
 
@@ -84,12 +100,12 @@ def next_documents(
     n: int = 10,
     *,
     value: Value = "information",
-    diversity: float = 0.0,
+    batch: Batch = "representative",
     known: Any = None,
     vectors: Any = None,
     engine: Engine | None = None,
 ) -> list[NextDocument]:
-    """Return the documents that are worth labelling next, the most worthwhile first.
+    """Return the documents that are worth labelling next, in the order they are chosen.
 
     Parameters
     ----------
@@ -103,9 +119,9 @@ def next_documents(
         What a document is worth: the entropy of its label set, with labels that depend on each
         other; or, without, the sum of its labels' entropies, the expected number of wrong
         decisions, or how near to ½ its most uncertain label is (½ less the distance).
-    diversity : float, default 0.0
-        By how much of its value a document falls that is the same as one chosen before; less by
-        the cosine of those that are similar. 0: documents are chosen one by one; 1: none twice.
+    batch : "representative", "diverse" or "best", default "representative"
+        How they are chosen together: so that they represent what is uncertain in the pool; each by
+        its own value, less its cosine to the most similar one before it; or each by its own value.
     known : known labels, optional
         Answers that are there already, per document of the pool
         (:func:`labelkin.label_matrix.read_known`); what is known tells nothing more.
@@ -129,31 +145,29 @@ def next_documents(
     is_number = isinstance(n, int | np.integer) and not isinstance(n, bool)
     if not is_number or n < 1:
         raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
-    if not 0 <= diversity <= 1:
-        raise ValueError(
-            f"diversity must be a number from 0 (none) to 1 (no document twice), got {diversity!r}."
-        )
+    check_choice("batch", batch, ("representative", "diverse", "best"))
     fitted = model if isinstance(model, FittedModel) else fitted_model(model)
     pool = sparse.csr_array(pool) if sparse.issparse(pool) else pool
     n_documents = pool.shape[0] if hasattr(pool, "shape") else len(pool)
     values = document_values(fitted, pool, value, known=known, engine=engine)
-    if diversity > 0:
+    if batch == "best":
+        order = np.argsort(-values, kind="stable")[:n]
+        chosen = _Chosen(order, values[order], np.zeros(len(order)))
+    else:
         if vectors is not None and vectors.shape[0] != n_documents:
             raise ValueError(
                 f"vectors must have a row for each of the {n_documents:,} documents of the pool, "
                 f"got {vectors.shape[0]:,}."
             )
-        chosen, similarity = _diverse(values, n, diversity, _vectors_of(fitted, pool, vectors))
-    else:
-        chosen = np.argsort(-values, kind="stable")[:n]
-        similarity = np.zeros(len(chosen))
-    if not len(chosen):
+        choose = _representative if batch == "representative" else _diverse
+        chosen = choose(values, n, _vectors_of(fitted, pool, vectors))
+    if not len(chosen.documents):
         return []
-    some_known = None if known is None else _rows(_per_document(known), chosen)
-    why = _Seen.of(fitted, _rows(pool, chosen), some_known)
+    some_known = None if known is None else _rows(_per_document(known), chosen.documents)
+    why = _Seen.of(fitted, _rows(pool, chosen.documents), some_known)
     return [
-        NextDocument(int(i), float(values[i]), float(alike), labels)
-        for i, alike, labels in zip(chosen, similarity, why.reasons(fitted), strict=True)
+        NextDocument(int(i), float(values[i]), float(gain), float(alike), labels)
+        for i, gain, alike, labels in zip(*chosen, why.reasons(fitted), strict=True)
     ]
 
 
@@ -282,10 +296,51 @@ _VALUES: dict[str, Callable[[_Seen], Matrix]] = {
 }
 
 
-def _diverse(
-    values: Matrix, n: int, diversity: float, vectors_of: Callable[[NDArray[np.intp]], Any]
-) -> tuple[NDArray[np.intp], Matrix]:
-    """Return a batch of documents, each worth most beside those before it, and how similar it is.
+class _Chosen(NamedTuple):
+    """A batch: which documents, what each adds, and its cosine to the most similar one before."""
+
+    documents: NDArray[np.intp]
+    gains: Matrix
+    similarity: Matrix
+
+
+_VectorsOf = Callable[[NDArray[np.intp]], Any]
+
+
+def _representative(values: Matrix, n: int, vectors_of: _VectorsOf) -> _Chosen:
+    """Choose the documents that represent the value of all of them, one after the other.
+
+    A larger pool is represented by its documents of highest value, and candidates are those that
+    represent most of it by themselves.
+    """
+    n_candidates = max(_CANDIDATES, _TIMES_BATCH * n)
+    order = np.argsort(-values, kind="stable")[: max(_REPRESENTED, n_candidates)]
+    value, unit = values[order], _UnitRows(vectors_of(order))
+    alone = unit.weighted_sums(value)
+    places = np.sort(np.argsort(-alone, kind="stable")[:n_candidates])
+    cosines = unit.cosines(places)  # candidates × documents that are represented
+    covered = np.zeros(len(order))
+    gains, is_left = cosines @ value, np.ones(len(places), dtype=np.bool_)
+    chosen, added, alike = [], [], []
+    for _ in range(min(n, len(places))):
+        best = gains[is_left].max()
+        ties = np.flatnonzero(is_left & (gains >= best - _SAME * max(gains.max(), 1e-300)))
+        new = int(ties[covered[places[ties]].argmin()])
+        chosen.append(new)
+        added.append(max(float(gains[new]), 0.0))
+        alike.append(covered[places[new]])
+        is_left[new] = False
+        better = np.flatnonzero(cosines[new] > covered)
+        after, before = cosines[new, better], covered[better]
+        there = cosines[:, better]
+        lost = np.maximum(there - before, 0.0) - np.maximum(there - after, 0.0)
+        gains = gains - lost @ value[better]
+        covered[better] = after
+    return _Chosen(order[places[chosen]], np.array(added), np.array(alike))
+
+
+def _diverse(values: Matrix, n: int, vectors_of: _VectorsOf) -> _Chosen:
+    """Choose documents by value × (1 − cosine to the most similar one before), one after the other.
 
     Only the documents of highest value are looked at, and more of them where one that was not could
     be worth as much as the last of the batch.
@@ -294,35 +349,48 @@ def _diverse(
     size = max(_FIRST, _TIMES * n)
     while True:
         some = order[:size]
-        places, alike = _greedy(values[some], n, diversity, vectors_of(some))
-        last = values[some[places[-1]]] * (1 - diversity * alike[-1]) if len(places) else 0.0
+        found = _greedy(values[some], n, _UnitRows(vectors_of(some)))
+        last = found.gains[-1] if len(found.gains) else 0.0
         if size >= len(order) or last >= values[order[size]]:
-            return some[places], alike
+            return found._replace(documents=some[found.documents])
         size *= 2
 
 
-def _greedy(
-    values: Matrix, n: int, diversity: float, vectors: Any
-) -> tuple[NDArray[np.intp], Matrix]:
+def _greedy(values: Matrix, n: int, unit: _UnitRows) -> _Chosen:
     """Choose one document after the other; of equal ones the least similar, then the first."""
-    unit = normalize(vectors)
-    squares = unit.multiply(unit).sum(axis=1) if sparse.issparse(unit) else (unit**2).sum(axis=1)
-    is_empty = np.asarray(squares).ravel() == 0
     similarity, is_left = np.zeros(len(values)), np.ones(len(values), dtype=np.bool_)
-    chosen, alike = [], []
+    chosen, gains, alike = [], [], []
     for _ in range(min(n, len(values))):
-        worth = np.where(is_left, values * (1.0 - diversity * similarity), -np.inf)
+        worth = np.where(is_left, values * (1.0 - similarity), -np.inf)
         ties = np.flatnonzero(worth == worth.max())
         new = int(ties[similarity[ties].argmin()])
         chosen.append(new)
+        gains.append(worth[new])
         alike.append(similarity[new])
         is_left[new] = False
-        row = unit[[new]]
-        cosine = unit @ (row.toarray() if sparse.issparse(row) else row).ravel()
-        similarity = np.maximum(similarity, np.clip(cosine, 0.0, 1.0))
-        if is_empty[new]:  # there is nothing in which two empty documents differ
-            similarity[is_empty] = 1.0
-    return np.array(chosen, dtype=np.intp), np.array(alike)
+        similarity = np.maximum(similarity, unit.cosines(np.array([new]))[0])
+    return _Chosen(np.array(chosen, dtype=np.intp), np.array(gains), np.array(alike))
+
+
+class _UnitRows:
+    """Documents as rows of length 1, dense or sparse; empty ones differ in nothing."""
+
+    def __init__(self, vectors: Any) -> None:
+        self._rows = normalize(vectors) if vectors.shape[0] else vectors
+        squares = self._rows.multiply(self._rows) if sparse.issparse(vectors) else self._rows**2
+        self._is_empty = np.asarray(squares.sum(axis=1)).ravel() == 0
+
+    def cosines(self, some: NDArray[np.intp]) -> Matrix:
+        """Return the cosines of some documents to all, ``(n_some, n_documents)``, at least 0."""
+        product = self._rows[some] @ self._rows.T
+        found = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        found[np.ix_(self._is_empty[some], self._is_empty)] = 1.0
+        return np.clip(found, 0.0, 1.0)
+
+    def weighted_sums(self, weight: Matrix) -> Matrix:
+        """Return the sum of each document's cosines to all, times a weight: no matrix of them."""
+        sums = np.asarray(self._rows @ (self._rows.T @ weight)).ravel()
+        return sums + np.where(self._is_empty, weight @ self._is_empty, 0.0)
 
 
 def _vectors_of(model: FittedModel, pool: Any, vectors: Any) -> Callable[[NDArray[np.intp]], Any]:
@@ -335,7 +403,7 @@ def _vectors_of(model: FittedModel, pool: Any, vectors: Any) -> Callable[[NDArra
         except (TypeError, ValueError):
             raise ValueError(
                 "Documents must be vectors to be similar, and the model takes "
-                f"{type(some[0]).__name__}. Give vectors=, a row for each document."
+                f"{type(some[0]).__name__}. Give vectors=, a row for each, or batch='best'."
             ) from None
 
     return found

@@ -42,10 +42,13 @@ def next(
             "the most uncertain one is to 1/2."
         ),
     ] = "information",
-    diversity: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="From 0, each by itself, to 1, no two that are the same."),
-    ] = 0.0,
+    batch: Annotated[
+        Literal["representative", "diverse", "best"],
+        typer.Option(
+            help="How they are chosen together: to represent what is uncertain in the pool; by "
+            "value, less their similarity; each by its value."
+        ),
+    ] = "representative",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A new file, .csv, .tsv or .jsonl, in place of a table."),
@@ -66,7 +69,7 @@ def next(
     A document is worth what its labels would tell, in bits. Labels that one answer settles together
     count once. Answers that a document has already (accepted, rejected) count as known.
 
-    Example:  labelkin next news.labelkin unlabelled.jsonl -n 20 --diversity 1
+    Example:  labelkin next news.labelkin unlabelled.jsonl -n 20
 
     Example:  labelkin next news.labelkin texts/ -n 100 --out next.csv
     """
@@ -97,7 +100,7 @@ def next(
             [document.text for document in documents],
             n,
             value=value,
-            diversity=diversity,
+            batch=batch,
             known=known,
             engine=engine,
         )
@@ -108,12 +111,16 @@ def next(
         print_json([row.record() for row in rows])
     elif out is None:
         print_table(
-            ("document", _CALLED[value], "similar", "because of"),
+            ("document", _CALLED[value], "gain", "similar", "because of"),
             [
-                (str(row.id), f"{row.value:.3f}", f"{row.similarity:.2f}", row.because())
+                (
+                    str(row.id),
+                    *(f"{number:.2f}" for number in (row.value, row.gain, row.similarity)),
+                    row.because(),
+                )
                 for row in rows
             ],
-            left=(0, 3),
+            left=(0, 4),
         )
     passed = len(found) - len(documents)
     said = f", {passed:,} with labels passed over" if passed else ""
@@ -130,6 +137,7 @@ class _Row(NamedTuple):
 
     id: str | int
     value: float
+    gain: float
     similarity: float
     labels: list[dict[str, Any]]
 
@@ -145,7 +153,8 @@ class _Row(NamedTuple):
             }
             for label in one.labels
         ]
-        return cls(document.name, round(one.value, 6), round(one.similarity, 6), labels)
+        numbers = (round(x, 6) for x in (one.value, one.gain, one.similarity))
+        return cls(document.name, *numbers, labels)
 
     def record(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -174,6 +183,6 @@ def _write(rows: list[_Row], out: Path) -> None:
         lines = (json.dumps(row.record(), ensure_ascii=False) + "\n" for row in rows)
         write_whole(out, "".join(lines))
         return
-    table = [(row.id, row.value, row.similarity, row.because()) for row in rows]
-    header = ("id", "value", "similarity", "labels")
+    table = [(*row[:-1], row.because()) for row in rows]
+    header = ("id", "value", "gain", "similarity", "labels")
     write_whole(out, csv_text([header, *table], "\t" if ending == ".tsv" else ","))
