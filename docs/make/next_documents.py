@@ -111,7 +111,7 @@ def run_seed(
                 chosen = np.arange(batch)
                 if options is not None:
                     found = next_documents(model, given.X[left], batch, **options)
-                    chosen = np.array([one.index for one in found])
+                    chosen = np.array([one.document for one in found])
                 labelled = np.concatenate([labelled, left[chosen]])
                 left = np.delete(left, chosen)
                 model = _fit(given, labelled)
@@ -334,7 +334,7 @@ X = words.fit_transform(news.documents[news.train])
 pool = words.transform(news.documents[news.test])
 model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y.rows(news.train))
 for document in next_documents(model, pool, 3):
-    print(document.index, round(document.value, 2), [one.label for one in document.labels])
+    print(document.document, round(document.value, 2), [one.label for one in document.labels])
 ```
 
 ```

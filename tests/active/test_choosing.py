@@ -47,7 +47,7 @@ def test_the_best_come_first_and_are_worth_what_they_say(model, pool, value):
     assert (values >= 0).all()
     chosen = next_documents(model, pool, 7, value=value, batch="best")
     assert [one.value for one in chosen] == sorted(values, reverse=True)[:7]
-    assert [one.value for one in chosen] == [values[one.index] for one in chosen]
+    assert [one.value for one in chosen] == [values[one.document] for one in chosen]
     assert [one.gain for one in chosen] == [one.value for one in chosen]
 
 
@@ -79,7 +79,7 @@ def test_reasons_add_up_to_the_value(model, pool):
     [first] = next_documents(model, pool, 1, batch="best")
     assert len(first.labels) == 5
     assert sum(one.bits for one in first.labels) <= first.value + 1e-9
-    p = model.predict_proba(pool[[first.index]])[0]
+    p = model.predict_proba(pool[[first.document]])[0]
     names = model.classes_.tolist()
     for one in first.labels:
         assert one.probability == pytest.approx(p[names.index(one.label)])
@@ -95,7 +95,7 @@ def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n, batch):
     order = np.random.RandomState(seed).permutation(pool.shape[0])
     one = next_documents(model, pool, n, batch=batch)
     other = next_documents(model, pool[order], n, batch=batch)
-    assert [a.index for a in one] == [order[b.index] for b in other]
+    assert [a.document for a in one] == [order[b.document] for b in other]
 
 
 @given(
@@ -107,15 +107,15 @@ def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n, batch):
 def test_no_document_is_chosen_twice(model, pool, copies, n, batch):
     rows = np.concatenate([np.arange(pool.shape[0]), copies])
     chosen = next_documents(model, pool[rows], n, batch=batch)
-    assert len({rows[one.index] for one in chosen}) == n
+    assert len({rows[one.document] for one in chosen}) == n
     assert all(one.similarity < 1 - 1e-9 for one in chosen)
 
 
 def test_each_by_itself_it_is(model, pool):
-    best = next_documents(model, pool, 1, batch="best")[0].index
+    best = next_documents(model, pool, 1, batch="best")[0].document
     rows = np.concatenate([np.arange(pool.shape[0]), [best]])
     chosen = next_documents(model, pool[rows], 2, batch="best")
-    assert {one.index for one in chosen} == {best, pool.shape[0]}
+    assert {one.document for one in chosen} == {best, pool.shape[0]}
 
 
 @pytest.mark.parametrize("batch", ["representative", "diverse"])
@@ -123,7 +123,7 @@ def test_empty_documents_are_all_the_same(model, pool, batch):
     empty = sparse.csr_array((5, pool.shape[1]), dtype=pool.dtype)
     some = sparse.vstack([empty, pool[:5]], format="csr")
     chosen = next_documents(model, some, 6, batch=batch)
-    assert sum(one.index < 5 for one in chosen) == 1
+    assert sum(one.document < 5 for one in chosen) == 1
 
 
 def cosines(pool):
@@ -144,18 +144,18 @@ def test_a_representative_batch_adds_the_most_at_every_step(model, pool):
     for one in chosen:
         now = represented(values, alike, before)
         every = [represented(values, alike, [*before, i]) - now for i in range(pool.shape[0])]
-        assert one.gain == pytest.approx(every[one.index])
+        assert one.gain == pytest.approx(every[one.document])
         assert one.gain == pytest.approx(max(every))
-        nearest = alike[one.index, before].max() if before else 0.0
+        nearest = alike[one.document, before].max() if before else 0.0
         assert one.similarity == pytest.approx(nearest)
-        before.append(one.index)
+        before.append(one.document)
 
 
 def test_a_representative_pair_is_nearly_the_best_of_all(model, pool):
     some = pool[:25]
     values, alike = document_values(model, some), cosines(some)
     best = max(represented(values, alike, list(pair)) for pair in combinations(range(25), 2))
-    found = represented(values, alike, [one.index for one in next_documents(model, some, 2)])
+    found = represented(values, alike, [one.document for one in next_documents(model, some, 2)])
     assert (1 - 1 / np.e) * best <= found <= best + 1e-9
 
 
@@ -164,7 +164,7 @@ def test_of_a_large_pool_the_most_valuable_documents_are_represented(model, pool
     monkeypatch.setattr("labelkin.active.choosing._CANDIDATES", 20)
     values = document_values(model, pool)
     chosen = next_documents(model, pool, 5)
-    assert len({one.index for one in chosen}) == 5
+    assert len({one.document for one in chosen}) == 5
     fortieth = np.sort(values)[-40]
     assert all(one.value >= fortieth for one in chosen)
 
@@ -174,14 +174,14 @@ def test_a_diverse_batch_is_the_same_however_many_documents_are_looked_at(model,
     monkeypatch.setattr("labelkin.active.choosing._FIRST", 1)
     monkeypatch.setattr("labelkin.active.choosing._TIMES", 1)
     assert next_documents(model, pool, 15, batch="diverse") == whole
-    assert len({one.index for one in whole}) == 15
+    assert len({one.document for one in whole}) == 15
 
 
 def test_a_diverse_batch_falls_by_similarity(model, pool):
     values, alike = document_values(model, pool), cosines(pool)
     chosen = next_documents(model, pool, 4, batch="diverse")
-    before = [one.index for one in chosen[:3]]
-    nearest = alike[chosen[3].index, before].max()
+    before = [one.document for one in chosen[:3]]
+    nearest = alike[chosen[3].document, before].max()
     assert chosen[3].gain == pytest.approx(chosen[3].value * (1 - nearest))
     others = np.delete(values * (1 - alike[before].max(axis=0)), before)
     assert chosen[3].gain == pytest.approx(others.max())
@@ -218,7 +218,7 @@ def test_vectors_of_ones_own_say_who_is_similar(model, pool):
     one_hot[7] = 0, 1
     for batch in ("representative", "diverse"):
         chosen = next_documents(model, pool, 2, batch=batch, vectors=one_hot)
-        assert 7 in [one.index for one in chosen]
+        assert 7 in [one.document for one in chosen]
     with pytest.raises(ValueError, match="row for each of the"):
         next_documents(model, pool, 2, vectors=one_hot[:3])
 

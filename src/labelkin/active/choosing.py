@@ -74,7 +74,7 @@ class NextDocument(NamedTuple):
 
     Attributes
     ----------
-    index
+    document
         Its place in the pool, from 0.
     value
         What it is worth by itself, by the value that was asked for: of ``"information"`` in bits.
@@ -87,7 +87,7 @@ class NextDocument(NamedTuple):
         Its labels that would tell most, most first.
     """
 
-    index: int
+    document: int
     value: float
     gain: float
     similarity: float
@@ -139,7 +139,7 @@ def next_documents(
     --------
     >>> from labelkin import NaiveBayes
     >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
-    >>> [one.index for one in next_documents(model, np.array([[9, 0], [1, 1], [0, 9]]), n=1)]
+    >>> [one.document for one in next_documents(model, np.array([[9, 0], [1, 1], [0, 9]]), n=1)]
     [1]
     """
     is_number = isinstance(n, int | np.integer) and not isinstance(n, bool)

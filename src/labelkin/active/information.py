@@ -141,8 +141,12 @@ def label_bits(
         found = np.take_along_axis(columns, parent, axis=1)
         reached[rows] = np.where(gain > 0, found, -1)
     order = np.argsort(-bits, axis=1, kind="stable")
-    shown = (np.take_along_axis(one, order, axis=1) for one in (chosen, bits, reached))
-    return LabelBits(np.maximum(entropy - saved, 0.0), *shown)
+    return LabelBits(
+        np.maximum(entropy - saved, 0.0),
+        np.take_along_axis(chosen, order, axis=1),
+        np.take_along_axis(bits, order, axis=1),
+        np.take_along_axis(reached, order, axis=1),
+    )
 
 
 def _most_uncertain(probabilities: Any) -> tuple[Matrix, NDArray[np.intp]]:
@@ -154,7 +158,7 @@ def _most_uncertain(probabilities: Any) -> tuple[Matrix, NDArray[np.intp]]:
         chosen, _ = best.side_by_side(best.label.astype(np.intp), -1)
         return cells.sums_by_document(entropies.data), chosen
     entropies = binary_entropy(probabilities)
-    best_ones = BestCells(*entropies.shape, MOST_LABELS)
+    best_ones = BestCells(entropies.shape[0], entropies.shape[1], MOST_LABELS)
     best_ones.add(entropies, np.arange(entropies.shape[1]))
     chosen = best_ones.matrix().indices.reshape(len(entropies), -1)
     return entropies.sum(axis=1), chosen.astype(np.intp)

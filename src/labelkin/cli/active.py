@@ -104,7 +104,7 @@ def next(
             known=known,
             engine=engine,
         )
-    rows = [_Row.of(one, documents[one.index], shown) for one in chosen]
+    rows = [_Row.of(one, documents[one.document], shown) for one in chosen]
     if out is not None:
         _write(rows, out)
     if as_json:
@@ -153,8 +153,8 @@ class _Row(NamedTuple):
             }
             for label in one.labels
         ]
-        numbers = (round(x, 6) for x in (one.value, one.gain, one.similarity))
-        return cls(document.name, *numbers, labels)
+        value, gain, similarity = (round(x, 6) for x in (one.value, one.gain, one.similarity))
+        return cls(document.name, value, gain, similarity, labels)
 
     def record(self) -> dict[str, Any]:
         """Return everything as plain values."""
