@@ -333,8 +333,8 @@ words = WordCounts()
 X = words.fit_transform(news.documents[news.train])
 pool = words.transform(news.documents[news.test])
 model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y.rows(news.train))
-for document in next_documents(model, pool, 3):
-    print(document.document, round(document.value, 2), [one.label for one in document.labels])
+for one in next_documents(model, pool, 3):
+    print(one.document, round(one.value, 2), [label.label for label in one.labels])
 ```
 
 ```
