@@ -16,6 +16,7 @@ LAYERS = [
     {"demo"},
     {"report"},
     {"experiment"},
+    {"active"},
     {"prediction"},
     {"storage"},
     {"audit", "method.rescored"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelkin import (
+        active,
         audit,
         corpora,
         metrics,
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
         text,
         vocabulary,
     )
+    from labelkin.active.choosing import next_documents
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
+        "active.choosing": "next_documents",
         "audit.label_audit": "LabelAudit",
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
@@ -107,6 +110,7 @@ __all__ = [
     "SVMLabels",
     "Suggestion",
     "TermExplanation",
+    "active",
     "audit",
     "corpora",
     "cross_val_log_odds",
@@ -114,6 +118,7 @@ __all__ = [
     "label_graph",
     "load",
     "metrics",
+    "next_documents",
     "rivals",
     "rules",
     "save",

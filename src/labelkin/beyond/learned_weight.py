@@ -348,7 +348,7 @@ class LearnedCombination(Combination):
             if min(shares) < 1:
                 _put_first(posterior, contest, np.isnan(known) & ~self.constant, moved)
             posterior[known == 1], posterior[known == 0] = np.inf, -np.inf
-            terms = self._known_terms
+            terms = self.known_terms
             linear = () if terms is None else (known, filled, *terms)
             parts.append(Part("known labels", added, *linear))
         if min(self.first_place, *self.known_weights.first_place) < 1:
@@ -356,7 +356,7 @@ class LearnedCombination(Combination):
         return posterior, parts
 
     @cached_property
-    def _known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
+    def known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
         """What accepted and what rejected labels count; ``None``: not linear."""
         paper = self.paper_term
         return None if paper is None else self.known_weights.terms(paper)

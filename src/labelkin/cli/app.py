@@ -43,6 +43,7 @@ class Commands(TyperGroup):
         "evaluate": LazyCommand("models", "Score a model on a corpus."),
         "optimize": LazyCommand("optimize", "Find how many labels to give, from which score on."),
         "audit": LazyCommand("audit", "Find wrong and missing labels in a corpus."),
+        "next": LazyCommand("active", "Name the documents that are worth labelling next."),
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),
         "journal": LazyCommand("journal", "Journals: check, recover, back up, export."),

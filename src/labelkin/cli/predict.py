@@ -96,7 +96,7 @@ def predict(
     for one in input:
         options.check_input(None if one == "-" else Path(one))
     _check_outputs(input, out, out_folder, resume=resume, replace=replace, all_scores=all_scores)
-    source = _documents(input, input_format, reading)
+    source = read_documents(input, input_format, reading)
     documents = iter(source)
     first = next(documents, None)
     if first is None:
@@ -217,17 +217,18 @@ def _count_documents(sources: list[str]) -> int | None:
     return total or None
 
 
-def _documents(
-    input: list[str], format: Any, reading: options.Reading
+def read_documents(
+    input: list[str], format: Any, reading: options.Reading, **wanted: Any
 ) -> Documents | DocumentFiles:
+    """Return the documents of files and folders, or of stdin; ``wanted`` as Documents has it."""
     from labelkin.corpora.document_files import DocumentFiles
     from labelkin.corpora.documents import Documents
 
     if "-" not in input:
-        return DocumentFiles(input, format=format, **reading.named())
+        return DocumentFiles(input, format=format, **wanted, **reading.named())
     if len(input) > 1:
         raise ValueError(f"stdin (-) is read alone, got {', '.join(input)}.")
-    return Documents(sys.stdin.buffer, format, name="stdin", **reading.named())
+    return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading.named())
 
 
 def _kind_of(out: Path) -> str:

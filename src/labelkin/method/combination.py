@@ -175,6 +175,11 @@ class Combination:
         """The paper's label evidence less the prior, where it is linear; else ``None``."""
         return self._linear_term(self.paper_labels)
 
+    @cached_property
+    def known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:
+        """What accepted and what rejected labels count; ``None``: not linear."""
+        return None if self.predicted is None else (self.predicted, self.predicted)
+
     def posterior(
         self, content: Matrix, known: Matrix | None = None, out: Matrix | None = None
     ) -> Matrix:

@@ -1,0 +1,95 @@
+"""``labelkin next``: the documents that are worth labelling, as a table, a file or JSON."""
+
+import csv
+import json
+
+import pytest
+from in_process import call
+
+import labelkin
+
+
+@pytest.fixture(scope="module")
+def pool(news, tmp_path_factory):
+    """Sixty documents without labels, and two with some."""
+    path = tmp_path_factory.mktemp("pool") / "pool.jsonl"
+    rows = [{"id": f"u{i}", "text": text} for i, text in enumerate(news.documents[300:360])]
+    rows += [
+        {"id": f"done{i}", "text": news.documents[i], "labels": list(labels)}
+        for i, labels in enumerate(news.Y.rows(slice(0, 2)).label_sets())
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_it_names_what_python_names(model, news, pool):
+    printed = json.loads(call("next", model, pool, "-n", 5, "--json", "-q").done())
+    texts = list(news.documents[300:360])
+    chosen = labelkin.next_documents(labelkin.load(model), texts, 5)
+    assert [row["id"] for row in printed] == [f"u{one.document}" for one in chosen]
+    assert [row["value"] for row in printed] == pytest.approx(
+        [one.value for one in chosen], abs=1e-6
+    )
+    first = printed[0]["labels"][0]
+    assert first["label"] == chosen[0].labels[0].label
+    assert set(first) == {"label", "probability", "bits", "after"}
+
+
+def test_a_table_says_why(model, pool):
+    done = call("next", model, pool, "-n", 3)
+    lines = done.done().splitlines()
+    assert lines[0].split() == ["document", "bits", "gain", "similar", "because", "of"]
+    assert len(lines) == 4
+    assert all(line.startswith("u") for line in lines[1:])
+    assert "3 of 60 documents, 2 with labels passed over." in done.err
+
+
+@pytest.mark.parametrize(("ending", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_a_file_for_a_spreadsheet(model, pool, tmp_path, ending, delimiter):
+    out = tmp_path / f"next.{ending}"
+    assert call("next", model, pool, "-n", 4, "--out", out, "-q").done() == ""
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=delimiter))
+    assert len(rows) == 4
+    gains = [float(row["gain"]) for row in rows]
+    assert gains == sorted(gains, reverse=True)
+    assert "--replace" in call("next", model, pool, "--out", out).refused()
+    call("next", model, pool, "-n", 2, "--out", out, "--replace", "-q").done()
+    assert len(out.read_text().splitlines()) == 3
+
+
+def test_a_file_for_programs(model, pool, tmp_path):
+    out = tmp_path / "next.jsonl"
+    call("next", model, pool, "--value", "margin", "--out", out, "-q").done()
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(rows) == 10
+    assert max(row["value"] for row in rows) <= 0.5
+
+
+def test_answers_that_are_there_count_as_known(model, news, tmp_path):
+    text = news.documents[300]
+    path = tmp_path / "one.jsonl"
+    path.write_text(json.dumps({"id": "a", "text": text}) + "\n")
+    [before] = json.loads(call("next", model, path, "--json", "-q").done())
+    label = before["labels"][0]["label"]
+    path.write_text(json.dumps({"id": "a", "text": text, "rejected": [label]}) + "\n")
+    [after] = json.loads(call("next", model, path, "--json", "-q").done())
+    assert label not in [one["label"] for one in after["labels"]]
+
+
+def test_texts_come_from_stdin(model):
+    done = call("next", model, "-", "--json", "-q", stdin=b"wheat and corn\ngold\n")
+    assert {row["id"] for row in json.loads(done.done())} == {1, 2}
+
+
+def test_what_cannot_be_done_is_said_in_a_line(model, vector_model, pool, news_file, tmp_path):
+    assert (
+        "without labels, and has none: all 420 have labels"
+        in call("next", model, news_file).refused()
+    )
+    assert (
+        "must end in .csv, .tsv, .jsonl"
+        in call("next", model, pool, "--out", tmp_path / "a.txt").refused()
+    )
+    assert "takes vectors" in call("next", vector_model, pool).refused()
+    assert "no model file" in call("next", "nothing.labelkin", pool).refused()
