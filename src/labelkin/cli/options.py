@@ -92,8 +92,8 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=NAME",
-        help="Of text, labels, id or split: the key or column it is in, as text=abstract; may be "
-        "given again.",
+        help="Of text, title, labels, id or split: the key or column it is in, as text=abstract; "
+        "may be given again.",
     ),
 ]
 Part = Annotated[

@@ -134,6 +134,7 @@ class ContentEnsemble(LogOddsClassifier):
         tags = super().__sklearn_tags__()
         seen = [get_tags(m.features or m.classifier).input_tags for m in self._named()]
         tags.input_tags.sparse = all(one.sparse for one in seen)
+        tags.input_tags.string = all(one.string for one in seen)
         tags.input_tags.positive_only = any(one.positive_only for one in seen)
         tags.input_tags.allow_nan = all(one.allow_nan for one in seen)
         tags.classifier_tags.poor_score = any(

@@ -90,6 +90,7 @@ PLACES: dict[str, str] = {
     "TermCounts": "labelkin.content.naive_bayes.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
+    "TextView": "labelkin.text.TextView",
     "Vocabulary": "labelkin.vocabulary.Vocabulary",
     "WordCounts": "labelkin.text.WordCounts",
     "decided_labels": "labelkin.method.combination.decided_labels",
