@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
+    from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
@@ -57,6 +58,7 @@ _HOMES = {
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
+        "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.omikuji_content": "OmikujiContent",
@@ -100,6 +102,7 @@ __all__ = [
     "PlattSVM",
     "Posterior",
     "RCut",
+    "RandomForest",
     "RescoredClassifier",
     "Rules",
     "SCut",

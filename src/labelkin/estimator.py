@@ -375,6 +375,12 @@ def stage(name: str, verbose: int) -> Iterator[None]:
     _print(f" {time.perf_counter() - start:.1f} s\n")
 
 
+def report(text: str, verbose: int) -> None:
+    """Print what was chosen; silent when ``verbose`` is 0."""
+    if verbose:
+        _print(f"labelkin: {text}\n")
+
+
 @contextmanager
 def _announcing_compilation() -> Iterator[None]:
     """Say once when numba compiles a kernel: the first time takes seconds, later ones nothing."""
