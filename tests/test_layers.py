@@ -18,7 +18,7 @@ LAYERS = [
     {"experiment"},
     {"prediction"},
     {"storage"},
-    {"audit", "method.rescored"},
+    {"audit", "method.rescored", "presets"},
     {"method.classifier"},
     {"method.rescorer"},
     {"explain"},

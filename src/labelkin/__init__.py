@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.rescored import RescoredClassifier
     from labelkin.method.rescorer import LabelRescorer
+    from labelkin.presets import preset
     from labelkin.rules import Rules
     from labelkin.storage import load, save
     from labelkin.thresholds import (
@@ -70,6 +71,7 @@ _HOMES = {
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
         "method.rescored": "RescoredClassifier",
         "method.rescorer": "LabelRescorer",
+        "presets": "preset",
         "rules": "Rules",
         "storage": "load save",
         "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",
@@ -117,6 +119,7 @@ __all__ = [
     "label_graph",
     "load",
     "metrics",
+    "preset",
     "rivals",
     "rules",
     "save",

@@ -58,6 +58,10 @@ PARTS: dict[Kind, dict[str, str]] = {
 }
 
 
+#: What people type in place of long names.
+SHORT = {"nb": "naive_bayes", "knn": "nearest_neighbours"}
+
+
 def names(kind: Kind) -> tuple[str, ...]:
     """Return the names of a kind of part."""
     return tuple(PARTS[kind])

@@ -562,7 +562,7 @@ def _read_member(given: Any) -> Member:
         return given
     if not isinstance(given, tuple | list):
         classifier = as_content(given)
-        return Member(_name_of(classifier), None, classifier)
+        return Member(name_of(classifier), None, classifier)
     if len(given) not in (2, 3) or not isinstance(given[0], str):
         raise ValueError(
             "A member must be a classifier, (name, classifier) or (name, transformer, classifier), "
@@ -576,7 +576,7 @@ def _read_member(given: Any) -> Member:
     return Member(name, features[0] if features else None, as_content(classifier))
 
 
-def _name_of(classifier: Any) -> str:
+def name_of(classifier: Any) -> str:
     """Return the name of a classifier in the registry, else that of its class."""
     kind = type(_innermost(classifier))
     for name, place in PARTS["content"].items():

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 
 from labelkin.content.term_contributions import terms_of
 from labelkin.method.classifier import LabelDependenceClassifier
@@ -166,7 +168,15 @@ class ServedModel:
     @property
     def language(self) -> str:
         """What its texts are written in, as far as its first step knows."""
-        return str(getattr(self.pipeline[0], "language", "und"))
+        return str(getattr(self.word_counts or self.pipeline[0], "language", "und"))
+
+    @property
+    def word_counts(self) -> WordCounts | None:
+        """What counts its words: its first step, or that of the first view that does."""
+        members = getattr(self.classifier.content_, "members_", ())
+        counts = (getattr(member.features, "counts_", None) for member in members)
+        found = (one for one in (self.pipeline[0], *counts) if isinstance(one, WordCounts))
+        return next(found, None)
 
     @property
     def title(self) -> str:
@@ -326,6 +336,9 @@ class Learner:
 
 
 def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceClassifier]:
+    if isinstance(model, LabelDependenceClassifier) and get_tags(model).input_tags.string:
+        # What sees texts by itself, in views, has nothing before it.
+        model = make_pipeline(FunctionTransformer(), model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else None
     if not isinstance(last, LabelDependenceClassifier) or len(model.steps) < 2:
         raise ValueError(

@@ -320,7 +320,8 @@ def _check_random_forest(state: dict[str, Any]) -> None:
         raise ValueError("a RandomForest without labels")
     if nodes is not None and (
         type(nodes).__name__ != "TreeNodes"
-        or (nodes.shares.shape[1], nodes.n_features) != (len(fitted), state.get("n_features_in_"))
+        or np.shape(nodes.shares)[1:] != fitted.shape
+        or nodes.n_features != state.get("n_features_in_")
     ):
         raise ValueError("a RandomForest whose trees are of other features or labels")
 
