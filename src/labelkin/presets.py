@@ -30,7 +30,7 @@ PRESETS: tuple[Preset, ...] = get_args(Preset)
 #: What :func:`view_members` knows: the views of a text, and all of it with its title beside it.
 VIEWS: tuple[str, ...] = (*get_args(View), "titled_text")
 #: The views of the strong preset.
-STRONG = ("titled_text", "lead", "title", "text", "characters")
+STRONG = ("titled_text", "lead", "title", "characters")
 #: What the title weighs beside the text.
 _TITLE = 0.5
 #: Weights of pieces of words below it are left out: there are a hundred thousand per label.

@@ -16,6 +16,7 @@ from labelkin import (
     load,
     metrics,
 )
+from labelkin.presets import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
 
@@ -430,7 +431,7 @@ class TestEnsembles:
         names = {member.name for member in content.members_} | set(content.dropped_)
         assert names == {"title", "body", "characters"}
         told = call("predict", tmp_path / "m", titled_file, *columns, "--top", 1).done()
-        given = [json.loads(line)["labels"][0]["label"] for line in told.out.splitlines()]
+        given = [json.loads(line)["labels"][0] for line in told.splitlines()]
         assert given[:2] == ["tea", "coffee"]
 
     def test_a_served_model_of_views_answers(self, titled_file, tmp_path):
@@ -479,6 +480,6 @@ class TestEnsembles:
         head = ["@relation 'numbers: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
         head += ["@attribute x numeric", "@attribute y numeric", "@data"]
         (tmp_path / "n.arff").write_text("\n".join([*head, *rows]) + "\n")
-        done = call("train", tmp_path / "n.arff", "-o", tmp_path / "m").done()
+        done = call("train", tmp_path / "n.arff", "-o", tmp_path / "m")
         assert "ContentEnsemble of forest and logistic" in done.err
         assert [m.name for m in load(tmp_path / "m").content_.members_] == ["forest", "logistic"]

@@ -238,12 +238,16 @@ class ContentEnsemble(LogOddsClassifier):
         By the member's name; ``"prior"`` is what is there without them. All add up to the log-odds.
         Of candidates, values over the stored cells of :meth:`log_odds`, in its order.
         """
+        return self.taken_apart(X)[1]
+
+    def taken_apart(self, X: Any) -> tuple[Any, dict[str, NDArray[np.float64]]]:
+        """Return :meth:`log_odds` and :meth:`member_contributions`, both from one computation."""
         check_is_fitted(self)
         evidence = self._evidence(self._read_documents(X, reset=False))
         parts = {"prior": evidence.of_labels(self._constant())}
         for k, member in enumerate(self.members_):
             parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
-        return parts
+        return evidence.matrix(self._combined(evidence)), parts
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.

@@ -28,7 +28,7 @@ from labelkin.beyond.fitting import (
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, report, stage
-from labelkin.explain.contributions import Explanation, Posterior, Suggestion, check_top
+from labelkin.explain.contributions import Explanation, content_and_members, Posterior, Suggestion, check_top
 from labelkin.label_matrix import Cells, LabelMatrix, spread_out
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -300,9 +300,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         with self._jobs():
-            found = self.rescorer_.posterior(self.content_.log_odds(documents), known)
+            content, members = content_and_members(self.content_, documents)
+            found = self.rescorer_.posterior(content, known)
         calibrated = None if self.calibration_ is None else self.calibration_.probabilities
-        return replace(found, calibrated=calibrated, decide=self.decide)
+        return replace(found, calibrated=calibrated, decide=self.decide, members=members)
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first."""

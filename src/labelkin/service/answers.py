@@ -150,6 +150,7 @@ def _posterior(
         if known is None or snapshot.rescorer.rules_ is None:
             raise
         raise ProblemError(422, "rule-broken", str(error)) from None
+    posterior = replace(posterior, members=content.members)
     if (calibration := model.classifier.calibration_) is None:
         return posterior
     return replace(posterior, calibrated=calibration.probabilities)

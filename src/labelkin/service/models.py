@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
@@ -22,6 +22,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 
 from labelkin.content.term_contributions import terms_of
+from labelkin.explain.contributions import content_and_members
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
@@ -71,11 +72,14 @@ class Content(NamedTuple):
         Content evidence, of all labels or of candidates.
     n_words : int or None
         How many words of it the model knows, if its first step counts them.
+    members : mapping or None
+        What each member of an ensemble adds, ``(1, n_labels)`` each.
     """
 
     features: Any
     log_odds: Any
     n_words: int | None
+    members: Mapping[str, Any] | None = None
 
 
 class ServedModel:
@@ -205,9 +209,9 @@ class ServedModel:
                 self._remembered.move_to_end(key)
                 return self._remembered[key]
         counts, features = self._transform([text])
-        log_odds = self.classifier.content_.log_odds(features)
+        log_odds, members = content_and_members(self.classifier.content_, features)
         n_words = int(counts.sum()) if _counts_words(self.pipeline[0]) else None
-        content = Content(features, log_odds, n_words)
+        content = Content(features, log_odds, n_words, members)
         with self._lock:
             self._remembered[key] = content
             if len(self._remembered) > _REMEMBERED:
