@@ -38,7 +38,7 @@ _LITTLE = 0.01
 
 
 def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> Any:
-    """Return an unfitted model from texts to labels.
+    r"""Return an unfitted model from texts to labels.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
 
     Examples
     --------
-    >>> texts = ["Gold\\nA mine opens.", "Corn\\nThe harvest begins.", "Gold\\nThe mine closes."] * 4
+    >>> texts = ["Gold\nA mine opens.", "Corn\nHarvest begins.", "Gold\nThe mine closes."] * 4
     >>> topics = [["metal"], ["grain"], ["metal"]] * 4
     >>> model = preset("fast").fit(texts, topics)
     >>> model.predict_labels(["The harvest of corn", "A gold mine"])
@@ -104,7 +104,9 @@ def view_members(
     """
     unknown = [view for view in views if view not in VIEWS]
     if unknown or not views:
-        raise ValueError(f"views must be of {', '.join(VIEWS)}, got {', '.join(unknown) or 'none'}.")
+        raise ValueError(
+            f"views must be of {', '.join(VIEWS)}, got {', '.join(unknown) or 'none'}."
+        )
     members = []
     for view in dict.fromkeys(views):
         for classifier in classifiers:

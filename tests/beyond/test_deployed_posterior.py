@@ -1,4 +1,4 @@
-"""What is tuned out of fold is tuned for the posterior that is deployed: the two are distributed alike.
+"""What is tuned out of fold is tuned for what is deployed: the posteriors are distributed alike.
 
 Parts of the documents that were fitted under a prior meant for all of them would be more cautious
 than the model, and a cut that is good for the one would be wrong for the other.
@@ -18,7 +18,7 @@ MULAN = Path(os.environ.get("LABELKIN_DATA", "")) / "mulan"
 
 
 def news():
-    corpus = newsroom(900, random_state=3)
+    corpus = newsroom(900, seed=3)
     counts = WordCounts(min_documents=2, stem=False).fit_transform(corpus.documents)
     return counts, corpus.Y
 
@@ -28,7 +28,9 @@ def emotions():
         pytest.skip("needs the MULAN sets in $LABELKIN_DATA")
     corpus = corpora.load("emotions")
     low = corpus.documents.min(axis=0)
-    return np.asarray((corpus.documents - low) / (np.ptp(corpus.documents, axis=0) + 1e-9)), corpus.Y
+    return np.asarray(
+        (corpus.documents - low) / (np.ptp(corpus.documents, axis=0) + 1e-9)
+    ), corpus.Y
 
 
 def in_turn(content, X, Y, n_parts=3):
@@ -47,7 +49,10 @@ def in_turn(content, X, Y, n_parts=3):
         ).fit(A, Y.rows(train))
         found = model.out_of_fold_
         content_odds, log_odds = model.content_.log_odds(B), model.log_odds(B)
-        for into, z, before in ((unseen, found.posterior, found.content), (deployed, log_odds, content_odds)):
+        for into, z, before in (
+            (unseen, found.posterior, found.content),
+            (deployed, log_odds, content_odds),
+        ):
             into.append(
                 (
                     model.decide(z).sum(axis=1).mean(),

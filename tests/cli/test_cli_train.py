@@ -458,7 +458,7 @@ class TestEnsembles:
         ],
     )
     def test_what_cannot_be_is_an_error(self, titled_file, tmp_path, options, message):
-        assert message in call("train", titled_file, "-o", tmp_path / "m", *options).refused()
+        assert message in call("train", titled_file, "-o", tmp_path / "m", *options, "-q").refused()
 
     def test_presets(self, titled_file, tmp_path):
         base = ["train", titled_file, "--columns", "title=headline", "--min-documents", 1]

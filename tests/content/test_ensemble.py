@@ -326,7 +326,7 @@ def test_a_model_file_holds_it(tmp_path):
     assert back.content_.dropped_ == model.content_.dropped_
 
 
-class TestExplanations:
+class TestParts:
     def test_members_add_up_to_the_content(self):
         X, Y = world()
         model = LabelDependenceClassifier(three(), random_state=0).fit(X, Y)
@@ -345,7 +345,9 @@ class TestExplanations:
         X, Y = world()
         model = LabelDependenceClassifier(three(), random_state=0).fit(X, Y)
         [[explanation]] = model.explain(X[:1], top=1)
-        assert "\n    by naive_bayes" in str(explanation) or "naive_bayes" in model.content_.dropped_
+        assert (
+            "\n    by naive_bayes" in str(explanation) or "naive_bayes" in model.content_.dropped_
+        )
         assert explanation.to_dict()["members"] == explanation.members
 
     def test_one_classifier_has_no_members(self):

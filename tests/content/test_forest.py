@@ -144,7 +144,9 @@ FORGED = [
 
 
 @pytest.mark.parametrize(("change", "message"), FORGED)
-def test_forged_nodes_are_an_error_before_anybody_walks_them(change, message, tmp_path, monkeypatch):
+def test_forged_nodes_are_an_error_before_anybody_walks_them(
+    change, message, tmp_path, monkeypatch
+):
     model, error = forged(change)
     assert re.search(message, error)
     with pytest.raises(ValueError):

@@ -185,13 +185,18 @@ def train(
     print_scores(scores)
     if len(loaded.test) and not all_documents:
         _print_test_scores(model, loaded, concepts)
+    _note_journal(out, journal)
+    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _note_journal(out: Path, journal: Path | None) -> None:
+    """Point to a journal that lies beside the model and was not learned from."""
     beside = out.with_suffix(".journal.sqlite")
     if journal is None and beside.exists():
         print_message(
             f"Note: {beside} is beside it and will be learned from when the model is served; "
             "--journal learns its words, too."
         )
-    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
 def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:

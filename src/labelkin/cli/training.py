@@ -203,9 +203,7 @@ def _make_one(name: str, features: str, random_state: int, top: int | None) -> A
     return make_content_classifier(name, random_state, top=top)
 
 
-def make_steps(
-    corpus: Corpus, chosen: ChosenContent, words: dict[str, Any]
-) -> list[BaseEstimator]:
+def make_steps(corpus: Corpus, chosen: ChosenContent, words: dict[str, Any]) -> list[BaseEstimator]:
     """Return what stands before the classifier: words of texts, tf-idf, or one scale for all.
 
     Naive Bayes and forests take counts and numbers as they are; views count their words themselves,

@@ -120,7 +120,10 @@ class TreeNodes:
             raise ValueError("a forest with leaves that have no shares")
         # Whoever walks from a node to one behind it comes to an end.
         after = self.children > np.arange(n_nodes)[:, None]
-        if not (after & (self.children < n_nodes))[inner].all() or (self.children[~inner] != -1).any():
+        if (
+            not (after & (self.children < n_nodes))[inner].all()
+            or (self.children[~inner] != -1).any()
+        ):
             raise ValueError("a forest with children that do not come after their parents")
         finite = np.isfinite(self.threshold).all() and np.isfinite(self.shares).all()
         if not finite or self.shares.min(initial=0) < 0 or self.shares.max(initial=0) > 1:

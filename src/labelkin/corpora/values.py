@@ -15,9 +15,12 @@ Split = Literal["train", "test"]
 SETS: tuple[Field, ...] = ("labels", "accepted", "rejected")
 #: What a value must be, by field.
 RULES: dict[Field, str] = {
-    "text": "the document's text", "title": "the document's title", "id": "text or a whole number", "split": "'train' or 'test'",
+    "text": "the document's text",
+    "title": "the document's title",
+    "id": "text or a whole number",
+    "split": "'train' or 'test'",
     **dict.fromkeys(SETS, "a list of texts that are not empty"),
-}  # fmt: skip
+}
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
 
 

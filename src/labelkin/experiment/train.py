@@ -145,7 +145,9 @@ def train_content(
     seconds = watch.seconds("learning_")
     learned = {}
     if isinstance(classifier, ContentEnsemble):  # what the members count, on average over labels
-        weights = dict(zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True))
+        weights = dict(
+            zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
+        )
         learned = {f"weight of {name}": float(one.mean()) for name, one in weights.items()}
         learned |= {f"weight of {name}": 0.0 for name in classifier.dropped_}
     return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen, learned)

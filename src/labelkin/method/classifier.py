@@ -28,7 +28,13 @@ from labelkin.beyond.fitting import (
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, report, stage
-from labelkin.explain.contributions import Explanation, content_and_members, Posterior, Suggestion, check_top
+from labelkin.explain.contributions import (
+    Explanation,
+    Posterior,
+    Suggestion,
+    check_top,
+    content_and_members,
+)
 from labelkin.label_matrix import Cells, LabelMatrix, spread_out
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -210,7 +216,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         parts = self._parts()
         if self.content is None:
             parts["content"] = default_content(X)
-            report(f"content: {described(parts['content'])}, by a look at the features", self.verbose)
+            report(
+                f"content: {described(parts['content'])}, by a look at the features", self.verbose
+            )
         to_content, to_labels = route_fit(self, fit_params, **parts).values()
         if self.calibrate:
             check_can_calibrate(labels, self.rules)

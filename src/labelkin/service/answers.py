@@ -184,8 +184,9 @@ def _content_reasons(
         constant = explanation.parts["content"]
         return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
     [[reasons]] = found
-    counts = model.word_counts
-    forms = {} if counts is None else surface_forms(text, counts)
+    forms = {}
+    for counts in model.word_counts:
+        forms |= surface_forms(text, counts)
     terms = [
         {
             "term": str(name),

@@ -172,15 +172,15 @@ class ServedModel:
     @property
     def language(self) -> str:
         """What its texts are written in, as far as its first step knows."""
-        return str(getattr(self.word_counts or self.pipeline[0], "language", "und"))
+        first = next(iter(self.word_counts), self.pipeline[0])
+        return str(getattr(first, "language", "und"))
 
     @property
-    def word_counts(self) -> WordCounts | None:
-        """What counts its words: its first step, or that of the first view that does."""
+    def word_counts(self) -> list[WordCounts]:
+        """What counts its words: its first step, or the views that do."""
         members = getattr(self.classifier.content_, "members_", ())
         counts = (getattr(member.features, "counts_", None) for member in members)
-        found = (one for one in (self.pipeline[0], *counts) if isinstance(one, WordCounts))
-        return next(found, None)
+        return [one for one in (self.pipeline[0], *counts) if isinstance(one, WordCounts)]
 
     @property
     def title(self) -> str:
