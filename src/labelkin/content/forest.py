@@ -143,8 +143,8 @@ class TreeNodes:
             while len(walking):
                 at = node[walking]
                 right = block[row[walking], self.feature[at]] > self.threshold[at]
-                node[walking] = at = self.children[at, right.astype(np.intp)]
-                walking = walking[self.leaf[at] < 0]
+                node[walking] = self.children[at, right.astype(np.intp)]
+                walking = walking[self.leaf[node[walking]] < 0]
             found[start : start + step] = self.leaf[node].reshape(len(block), -1)
         return found
 

@@ -24,7 +24,7 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import Content, ServedModel, Snapshot
-from labelkin.text.words import surface_forms
+from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
@@ -184,7 +184,7 @@ def _content_reasons(
         constant = explanation.parts["content"]
         return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
     [[reasons]] = found
-    forms = {}
+    forms: dict[str, list[SurfaceForm]] = {}
     for counts in model.word_counts:
         forms |= surface_forms(text, counts)
     terms = [
