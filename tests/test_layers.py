@@ -19,7 +19,7 @@ LAYERS = [
     {"active"},
     {"prediction"},
     {"storage"},
-    {"audit", "method.rescored"},
+    {"audit", "method.rescored", "presets"},
     {"method.classifier"},
     {"method.rescorer"},
     {"explain"},

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
+    from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.rescored import RescoredClassifier
     from labelkin.method.rescorer import LabelRescorer
+    from labelkin.presets import preset
     from labelkin.rules import Rules
     from labelkin.storage import load, save
     from labelkin.thresholds import (
@@ -60,6 +62,7 @@ _HOMES = {
         "beyond.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
+        "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
         "content.omikuji_content": "OmikujiContent",
@@ -71,6 +74,7 @@ _HOMES = {
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
         "method.rescored": "RescoredClassifier",
         "method.rescorer": "LabelRescorer",
+        "presets": "preset",
         "rules": "Rules",
         "storage": "load save",
         "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",
@@ -103,6 +107,7 @@ __all__ = [
     "PlattSVM",
     "Posterior",
     "RCut",
+    "RandomForest",
     "RescoredClassifier",
     "Rules",
     "SCut",
@@ -119,6 +124,7 @@ __all__ = [
     "load",
     "metrics",
     "next_documents",
+    "preset",
     "rivals",
     "rules",
     "save",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, Self
 
@@ -332,8 +332,8 @@ def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
 def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     """Check documents that are handed on to another estimator.
 
-    Numbers become an array or sparse matrix (NaN is that estimator's business); texts and
-    DataFrames stay what they are.
+    Numbers become an array or sparse matrix (NaN is that estimator's business); texts, records of
+    texts and DataFrames stay what they are.
     """
     if hasattr(X, "columns") or _is_texts(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
@@ -346,7 +346,7 @@ def _is_texts(X: Any) -> bool:
     if hasattr(X, "shape") and len(X.shape) != 1:
         return False
     try:
-        return isinstance(next(iter(X)), str)
+        return isinstance(next(iter(X)), str | Mapping)  # a record of texts is as good as one
     except (TypeError, StopIteration):
         return False
 
@@ -450,6 +450,12 @@ def stage(name: str, verbose: int) -> Iterator[None]:
     with _announcing_compilation():
         yield
     _print(f" {time.perf_counter() - start:.1f} s\n")
+
+
+def report(text: str, verbose: int) -> None:
+    """Print what was chosen; silent when ``verbose`` is 0."""
+    if verbose:
+        _print(f"labelkin: {text}\n")
 
 
 @contextmanager

@@ -20,6 +20,7 @@ PARTS: dict[Kind, dict[str, str]] = {
         "svm": "content.platt_svm.PlattSVM",
         "naive_bayes": "content.naive_bayes.NaiveBayes",
         "nearest_neighbours": "content.nearest_neighbours.NearestNeighbours",
+        "forest": "content.forest.RandomForest",
         "omikuji": "content.omikuji_content.OmikujiContent",
     },
     "labels": {
@@ -55,6 +56,10 @@ PARTS: dict[Kind, dict[str, str]] = {
         "label_dependence": "method.classifier.LabelDependenceClassifier",
     },
 }
+
+
+#: What people type in place of long names.
+SHORT = {"nb": "naive_bayes", "knn": "nearest_neighbours"}
 
 
 def names(kind: Kind) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from labelkin import (
     load,
     metrics,
 )
+from labelkin.presets import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
 
@@ -345,7 +346,7 @@ class TestWrongCalls:
             ),
             (["--evidence-weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
-            (["--content", "forest"], "'naive_bayes'"),
+            (["--content", "tree"], "'naive_bayes'"),
             (["--stop-words", "nowhere.txt"], "auto, smart, none or a file"),
             (["--encoding", "klingon"], "no encoding 'klingon'"),
             (["--rules", "nowhere.csv"], "there is none in"),
@@ -393,3 +394,92 @@ def test_candidates_all_the_way(news_file, tmp_path, content):
     text = "wheat and corn prices rose after the harvest"
     suggested = json.loads(call("suggest", model, text, "--json").done())
     assert suggested
+
+
+TITLED = [
+    ("Tea", "Hot, with sugar, in a cup.", "tea"),
+    ("Coffee", "Hot, with milk, in a cup.", "coffee"),
+    ("", "Tea leaves and sugar.", "tea"),
+    ("Coffee beans", "Black, with milk.", "coffee;milk"),
+] * 6
+
+
+@pytest.fixture
+def titled_file(tmp_path):
+    lines = ["headline,text,labels", *(f'{t},"{x}",{y}' for t, x, y in TITLED)]
+    (tmp_path / "titled.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path / "titled.csv"
+
+
+class TestEnsembles:
+    def test_several_classifiers_are_weighed(self, titled_file, tmp_path):
+        arguments = ["-o", tmp_path / "m", "--content", "svm,nb,knn", "--min-documents", 1]
+        call("train", titled_file, *arguments).done()
+        fitted = load(tmp_path / "m")
+        content = fitted[-1].content_
+        names = {member.name for member in content.members_} | set(content.dropped_)
+        assert names == {"svm", "naive_bayes", "nearest_neighbours"}
+        assert [type(step).__name__ for step in fitted[:-1]] == ["WordCounts", "TermWeights"]
+        said = read_header(tmp_path / "m").summary["options"]["content"]
+        assert said == "svm,naive_bayes,nearest_neighbours"
+
+    def test_views_of_texts_and_a_title_column(self, titled_file, tmp_path):
+        columns = ["--columns", "title=headline"]
+        options = ["--views", "title,body,characters", "--min-documents", 1, *columns]
+        call("train", titled_file, "-o", tmp_path / "m", *options).done()
+        content = load(tmp_path / "m").content_
+        names = {member.name for member in content.members_} | set(content.dropped_)
+        assert names == {"title", "body", "characters"}
+        told = call("predict", tmp_path / "m", titled_file, *columns, "--top", 1).done()
+        given = [json.loads(line)["labels"][0] for line in told.splitlines()]
+        assert given[:2] == ["tea", "coffee"]
+
+    def test_a_served_model_of_views_answers(self, titled_file, tmp_path):
+        pytest.importorskip("fastapi")
+        from labelkin.service import answers, messages
+        from labelkin.service.models import ServedModel
+
+        options = ["--views", "title,text", "--columns", "title=headline", "--min-documents", 1]
+        call("train", titled_file, "-o", tmp_path / "m.labelkin", *options, "-q").done()
+        model = ServedModel("m", tmp_path / "m.labelkin")
+        assert model.language == "english"
+        found = answers.suggest(model, messages.SuggestRequest(text="Tea\nwith sugar"))
+        assert found["suggestions"][0]["label"] == "tea"
+        request = messages.ExplainRequest(text="Tea\nwith sugar", label="tea")
+        explained = answers.explain(model, request)
+        assert "sugar" in [word for term in explained.terms for word in term.words]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (["--views", "abstract"], "views must be of text, title, lead"),
+            (["--views", "title"], "needs titles, and titled has none"),
+            (["--content", "svm,tree"], "content must be one of"),
+        ],
+    )
+    def test_what_cannot_be_is_an_error(self, titled_file, tmp_path, options, message):
+        assert message in call("train", titled_file, "-o", tmp_path / "m", *options, "-q").refused()
+
+    def test_presets(self, titled_file, tmp_path):
+        base = ["train", titled_file, "--columns", "title=headline", "--min-documents", 1]
+        call(*base, "-o", tmp_path / "fast", "--preset", "fast", "-q").done()
+        assert type(load(tmp_path / "fast")[-1].content_).__name__ == "NaiveBayes"
+        done = call(*base, "-o", tmp_path / "default", "--preset", "default")
+        assert "--at-least 1 gives one to every new one" in done.err
+        assert type(load(tmp_path / "default")[-1].content_).__name__ == "PlattSVM"
+        done = call(*base, "-o", tmp_path / "strong", "--preset", "strong")
+        assert "every new one will get one" in done.err
+        strong = load(tmp_path / "strong")
+        assert [name for name, *_ in strong.content.members] == list(STRONG)
+        assert strong.thresholds_.at_least_ == 1
+        assert strong.predict(["Quite other words"]).sum() == 1
+
+    def test_numbers_get_what_suits_them(self, tmp_path):
+        rng = np.random.default_rng(0)
+        rows = [f"{x[0] > 0:d},{x[1] > 0:d},{1e4 * x[0]},{x[1]}" for x in rng.normal(size=(60, 2))]
+        head = ["@relation 'numbers: -C 2'", "@attribute a {0,1}", "@attribute b {0,1}"]
+        head += ["@attribute x numeric", "@attribute y numeric", "@data"]
+        (tmp_path / "n.arff").write_text("\n".join([*head, *rows]) + "\n")
+        done = call("train", tmp_path / "n.arff", "-o", tmp_path / "m")
+        assert "ContentEnsemble of forest and logistic" in done.err
+        assert [m.name for m in load(tmp_path / "m").content_.members_] == ["forest", "logistic"]

@@ -324,3 +324,49 @@ def test_a_model_file_holds_it(tmp_path):
     back = labelkin.load(tmp_path / "both.labelkin")
     assert (back.log_odds(texts) == model.log_odds(texts)).all()
     assert back.content_.dropped_ == model.content_.dropped_
+
+
+class TestParts:
+    def test_members_add_up_to_the_content(self):
+        X, Y = world()
+        model = LabelDependenceClassifier(three(), random_state=0).fit(X, Y)
+        for explanation in model.explain(X[:3], top=4)[0]:
+            assert set(explanation.members) == {
+                *(member.name for member in model.content_.members_),
+                "all members",
+            }
+            assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
+            j = explanation.label
+            parts = model.content_.member_contributions(X[:1])
+            for member in model.content_.members_:
+                assert explanation.members[member.name] == pytest.approx(parts[member.name][0, j])
+
+    def test_members_are_printed_and_written(self):
+        X, Y = world()
+        model = LabelDependenceClassifier(three(), random_state=0).fit(X, Y)
+        [[explanation]] = model.explain(X[:1], top=1)
+        assert (
+            "\n    by naive_bayes" in str(explanation) or "naive_bayes" in model.content_.dropped_
+        )
+        assert explanation.to_dict()["members"] == explanation.members
+
+    def test_one_classifier_has_no_members(self):
+        X, Y = world()
+        model = LabelDependenceClassifier(PlattSVM(random_state=0)).fit(X, Y)
+        [[explanation]] = model.explain(X[:1], top=1)
+        assert explanation.members == {}
+        assert "members" not in explanation.to_dict()
+
+    def test_candidates_have_members_too(self):
+        X, Y = world()
+        members = [NearestNeighbours(10, top=2), PlattSVM(random_state=0, top=2)]
+        model = LabelDependenceClassifier(members, random_state=0).fit(X, Y)
+        for explanation in model.explain(X[:1], top=4)[0]:
+            assert sum(explanation.members.values()) == pytest.approx(explanation.parts["content"])
+
+    def test_log_odds_are_those_of_the_sum(self):
+        X, Y = world()
+        model = three().fit(X, Y)
+        log_odds, parts = model.taken_apart(X)
+        assert np.array_equal(log_odds, model.log_odds(X))
+        assert sum(parts.values()) == pytest.approx(log_odds)

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -66,5 +68,26 @@ def test_the_free_bias_lies_between_the_folds_noise():
 
 def test_features_far_from_unit_length_draw_a_warning_with_the_remedy():
     X, Y = world(5)
-    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-09\. Scale the features"):
+    with pytest.warns(ConvergenceWarning, match=r"did not reach tol=1e-09\. Rows are .* long"):
         PlattSVM(random_state=0, tol=1e-9).fit(X * 1000, Y)
+
+
+def test_the_advice_of_the_warning_is_right():
+    """Standardised features of several scales' worth: shorter rows, or the C it names, settle."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    Y = (X @ rng.normal(size=(60, 4)) + 12 * rng.normal(size=(300, 4)) > 4).astype(int)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    with pytest.warns(ConvergenceWarning, match="C=1 is large: lower it to about 0.017") as warned:
+        PlattSVM(random_state=0).fit(X, Y)
+    assert "StandardScaler where features have different scales" in str(warned[0].message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        PlattSVM(0.017, random_state=0).fit(X, Y)
+        PlattSVM(random_state=0).fit(X / np.linalg.norm(X, axis=1, keepdims=True), Y)
+
+
+def test_short_rows_that_do_not_settle_are_not_blamed():
+    X, Y = world(5)
+    with pytest.warns(ConvergenceWarning, match=r"tol=1e-14\. Raise tol, or lower C"):
+        PlattSVM(random_state=0, tol=1e-14).fit(X, Y)

@@ -253,3 +253,31 @@ def test_a_small_file_that_unpacks_to_a_line_without_end_is_an_error(tmp_path, m
 def test_a_number_of_5000_digits_names_its_line():
     with pytest.raises(ValueError, match="the stream, line 1: a line must be one JSON object"):
         [*Documents(['{"id": ' + "1" * 5000 + ', "text": ""}'], "jsonl")]
+
+
+class TestTitles:
+    def test_of_a_table_are_the_first_lines(self):
+        lines = ["headline,text,labels\n", "Tea,Hot.,tea\n", ",Cold.,ice\n"]
+        found = list(Documents(lines, "csv", columns={"title": "headline"}))
+        assert [one.texts for one in found] == [
+            {"title": "Tea", "text": "Hot."},
+            {"title": "", "text": "Cold."},
+        ]
+        assert [one.text for one in found] == ["Tea\nHot.", "\nCold."]
+
+    def test_that_some_records_lack_are_empty(self):
+        lines = ['{"title": "Tea,\\n milk", "text": "Hot."}\n', '{"text": "Cold.\\nIce."}\n']
+        found = list(Documents(lines, "jsonl", optional=("title",)))
+        assert [one.text for one in found] == ["Tea, milk\nHot.", "\nCold.\nIce."]
+
+    def test_are_not_read_unless_they_are_asked_for(self):
+        [document] = Documents(["title,text\n", "Tea,Hot.\n"], "csv")
+        assert document.texts == {"text": "Hot."}
+
+    def test_of_numbers_are_an_error(self):
+        with pytest.raises(ValueError, match="'title' must be the document's title, got 3"):
+            list(Documents(['{"title": 3, "text": "Hot."}\n'], "jsonl", optional=("title",)))
+
+    def test_of_two_columns_are_an_error(self):
+        with pytest.raises(ValueError, match="must name one title, got 'a', 'b'"):
+            list(Documents(["a,b,text\n", "1,2,3\n"], "csv", columns={"title": ["a", "b"]}))

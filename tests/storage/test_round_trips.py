@@ -65,7 +65,7 @@ from labelkin import (
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES
-from labelkin.text import TermSelection, TermWeights, WordCounts
+from labelkin.text import TermSelection, TermWeights, TextView, WordCounts
 from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
@@ -123,6 +123,8 @@ VECTORISERS = [
     CountVectorizer(min_df=2),
     CountVectorizer(vocabulary=["gold", "corn"]),
     HashingVectorizer(n_features=32),
+    TextView("characters"),
+    TextView("lead", title_weight=0.5, counts=WordCounts(min_documents=1, stem=False)),
     TfidfVectorizer(ngram_range=(1, 2), stop_words="english", dtype=np.float32),
     WordCounts(min_documents=1, stem=False),
     WordCounts(min_documents=1, stem=False, stop_words={"gold", "ship"}),

@@ -139,7 +139,7 @@ def audit(
         concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
         called = vocabularies.names_of(given.names.tolist(), concepts, vocab or corpus)
         bound = rules and vocabularies.rules_between(given.names.tolist(), rules, quiet, concepts)
-        steps = training.make_steps(loaded, content, words)
+        steps = training.make_steps(loaded, training.ChosenContent((content,)), words)
         X: Any = documents
         for step in steps:
             report("words", 0, 0)
@@ -149,7 +149,9 @@ def audit(
         evidence = auditing.content_evidence(
             X,
             given,
-            lambda: training.make_content(content, loaded.features, random_state),
+            lambda: training.make_content(
+                training.ChosenContent((content,)), loaded.features, random_state
+            ),
             kept,
             report,
             n_jobs,

@@ -19,7 +19,7 @@ import typer
 from labelkin.cli.printing import counted, listed, print_message
 from labelkin.corpora.dialect import placeholders
 from labelkin.files import check_ordinary
-from labelkin.registry import Kind, check_name, names
+from labelkin.registry import SHORT, Kind, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.blocks import Engine
@@ -62,6 +62,22 @@ def _part(kind: Kind, about: str) -> Any:
     return typer.Option(help=about, metavar=choices, callback=checked, autocompletion=completed)
 
 
+def _content_names(text: str | None) -> str | None:
+    """Return the names of one content classifier or several, with commas between, in full."""
+    if text is None:
+        return None
+    given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
+    for name in given:
+        check_name("content", name)
+    return ",".join(dict.fromkeys(given))
+
+
+def _completed_names(incomplete: str) -> list[str]:
+    before, _, last = incomplete.rpartition(",")
+    start = f"{before}," if before else ""
+    return [start + name for name in names("content") if name.startswith(last)]
+
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Replace = Annotated[
@@ -92,8 +108,8 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=NAME",
-        help="Of text, labels, id or split: the key or column it is in, as text=abstract; may be "
-        "given again.",
+        help="Of text, title, labels, id or split: the key or column it is in, as text=abstract; "
+        "may be given again.",
     ),
 ]
 Part = Annotated[
@@ -124,6 +140,17 @@ CorpusNames = Annotated[
     ),
 ]
 Content = Annotated[str, _part("content", "The content classifier: judges by the document.")]
+Contents = Annotated[
+    str | None,
+    typer.Option(
+        metavar=f"[{'|'.join(names('content'))}],...",
+        help="Content classifiers: judge by the document. Several, as svm,nb,knn, are weighed "
+        "against each other. If not named, svm for words, forest and logistic regression for "
+        "other numbers.",
+        callback=_content_names,
+        autocompletion=_completed_names,
+    ),
+]
 Labels = Annotated[str, _part("labels", "The label classifier: judges by the other labels.")]
 Variant = Annotated[
     Literal["soft", "hard"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -32,7 +32,22 @@ def train(
     corpus: options.CorpusNames,
     out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
     reading: options.Reading,
-    content: options.Content = "svm",
+    preset: Annotated[
+        Literal["fast", "default", "strong"] | None,
+        typer.Option(
+            help="fast: naive Bayes; strong: several views of a text, each with an SVM, and a "
+            "label for every document where all training documents have one."
+        ),
+    ] = None,
+    content: options.Contents = None,
+    views: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="What each content classifier sees of a text, of text, title, lead, body, "
+            "characters and titled_text; a title is the first line, or --columns title=NAME.",
+        ),
+    ] = None,
     top: Annotated[
         int | None,
         typer.Option(min=1, help="Candidates per document, for thousands of labels; else all."),
@@ -47,7 +62,10 @@ def train(
             f"({', '.join(METRICS)}), or a rule ({', '.join(names('thresholds'))}).",
         ),
     ] = None,
-    at_least: Annotated[int, typer.Option(min=0, help="Labels of a document at least.")] = 0,
+    at_least: Annotated[
+        int | None,
+        typer.Option(min=0, help="Labels of a document at least; 0 if not named."),
+    ] = None,
     at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
     rules: options.RulesFile = None,
     vocab: options.Vocab = None,
@@ -81,6 +99,8 @@ def train(
 
     Example:  labelkin train news.csv -o news.labelkin --columns text=body --content naive_bayes
 
+    Example:  labelkin train news.csv -o news.labelkin --columns title=headline --preset strong
+
     Example:  labelkin train annif.tsv -o topics.labelkin --vocab topics.ttl --rules topics.ttl
     """
     options.check_corpus(corpus)
@@ -91,7 +111,7 @@ def train(
     options.check_model_target(out, replace)
     weight = options.read_evidence_weight(evidence_weight)
     cut = _read_thresholds(thresholds)
-    if at_most is not None and at_most < at_least:
+    if at_most is not None and at_least is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
     words = {
         "language": language,
@@ -120,18 +140,20 @@ def train(
     shown = LabelNames(label_names, concepts)
     vocabularies.print_matches(shown, vocab or loaded.name, n_merged, quiet)
     rule = as_rule(cut, "log_odds")
-    limited = at_least > 0 or at_most is not None
+    chosen = training.choose_content(preset, content, views, loaded)
+    least = training.choose_at_least(preset, at_least, label_sets, quiet)
+    limited = least != 0 or at_most is not None
     classifier = LabelDependenceClassifier(
-        training.make_content(content, loaded.features, random_state, top),
+        training.make_content(chosen, loaded.features, random_state, top, words),
         part_class("labels", labels)(),
         variant,
         weight,
-        LabelLimits(rule, at_least, at_most) if limited else rule,
+        LabelLimits(rule, least, at_most) if limited else rule,
         None if rules is None else vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    steps = training.make_steps(loaded, content, words)
+    steps = training.make_steps(loaded, chosen, words)
     size = {"documents": documents.labels.shape[0], "labels": len(label_names)}
     sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
     print_message(f"learning from {', '.join(sizes)}: {listed(shown.all())}.", quiet)
@@ -144,7 +166,9 @@ def train(
         "licence": loaded.licence,
         **size,
         "options": {
-            "content": content,
+            "content": chosen.name,
+            **({"views": ",".join(chosen.views)} if chosen.views else {}),
+            **({} if preset is None else {"preset": preset}),
             "labels": labels,
             "variant": variant,
             "evidence_weight": evidence_weight,
@@ -161,13 +185,18 @@ def train(
     print_scores(scores)
     if len(loaded.test) and not all_documents:
         _print_test_scores(model, loaded, concepts)
+    _note_journal(out, journal)
+    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _note_journal(out: Path, journal: Path | None) -> None:
+    """Point to a journal that lies beside the model and was not learned from."""
     beside = out.with_suffix(".journal.sqlite")
     if journal is None and beside.exists():
         print_message(
             f"Note: {beside} is beside it and will be learned from when the model is served; "
             "--journal learns its words, too."
         )
-    print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
 def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import duration_text, print_message, stage, watching
+from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import object_array
@@ -23,6 +24,7 @@ from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
+from labelkin.presets import STRONG, view_members
 from labelkin.report.scores import METRICS
 from labelkin.text import TermWeights, WordCounts
 
@@ -94,7 +96,93 @@ def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:
     return replace(corrected, unknown=sparse.csr_array(sparse.hstack([corpus.Y.unknown, nowhere])))
 
 
-def make_content(name: str, features: str, random_state: int, top: int | None = None) -> Any:
+class ChosenContent(NamedTuple):
+    """Which content classifiers there are, by name, and which views each of them sees.
+
+    Attributes
+    ----------
+    names
+        Of the registry; none: what the features suggest.
+    views
+        As :func:`labelkin.presets.view_members` takes them; none: the words of the whole text.
+    """
+
+    names: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """All names, for the summary."""
+        return ",".join(self.names) or "by the features"
+
+
+def choose_content(
+    preset: str | None, content: str | None, views: str | None, corpus: Corpus
+) -> ChosenContent:
+    """Return what a preset means, with what was named in its place."""
+    names = tuple(content.split(",")) if content else ()
+    seen = tuple(view.strip() for view in views.split(",")) if views else ()
+    is_text = corpus.features == "text"
+    if seen and not is_text:
+        raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
+    if preset == "fast" and not names:
+        names = ("naive_bayes",)
+    if preset == "strong" and is_text and not names and not seen:
+        seen = STRONG
+        if not any("\n" in text for text in corpus.documents):
+            # No title anywhere: what looks at titles would find nothing.
+            seen = ("text", "lead", "characters")
+    is_words = is_text or corpus.features == "counts" or sparse.issparse(corpus.documents)
+    if preset == "strong" and not is_text and is_words and not names:
+        names = ("svm", "naive_bayes", "nearest_neighbours")
+    if not names and is_words:
+        names = ("svm",)
+    if "title" in seen and is_text and not any("\n" in text for text in corpus.documents):
+        raise ValueError(
+            f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
+            "several lines is one. Name their column by --columns title=NAME."
+        )
+    return ChosenContent(names, seen)
+
+
+def choose_at_least(
+    preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool
+) -> int:
+    """Return how many labels a document has at least; say where one would be fair."""
+    if at_least is not None:
+        return at_least
+    if not bool((np.diff(labels.positive.indptr) > 0).all()):
+        return 0
+    if preset == "strong":
+        print_message("Every training document has a label, and every new one will get one.", quiet)
+        return 1
+    print_message(
+        "Every training document has a label: --at-least 1 gives one to every new one, too.", quiet
+    )
+    return 0
+
+
+def make_content(
+    chosen: ChosenContent,
+    features: str,
+    random_state: int,
+    top: int | None = None,
+    words: dict[str, Any] | None = None,
+) -> Any:
+    """Return a content classifier, or an ensemble; ``None``: what the features suggest."""
+    made = [_make_one(name, features, random_state, top) for name in chosen.names]
+    if chosen.views:
+        counts = WordCounts(**(words or {}))
+        members = view_members(chosen.views, made, words=counts)
+        return ContentEnsemble(members, random_state=random_state)
+    if len(made) > 1:
+        return ContentEnsemble(
+            list(zip(chosen.names, made, strict=True)), random_state=random_state
+        )
+    return made[0] if made else None
+
+
+def _make_one(name: str, features: str, random_state: int, top: int | None) -> Any:
     """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian.
 
     Omikuji is for very many labels: it gives candidates also where their number is not named.
@@ -102,23 +190,29 @@ def make_content(name: str, features: str, random_state: int, top: int | None = 
     if name == "omikuji" and top is None:
         top = _CANDIDATES
     is_gaussian = name == "naive_bayes" and features == "numbers"
-    if is_gaussian and top is not None:
+    if top is not None and (is_gaussian or name == "forest"):
+        which = "naive Bayes of numbers" if is_gaussian else "a forest"
         raise ValueError(
-            "--top must be left out with naive Bayes of numbers, which scores all labels. Use "
-            "--content nearest_neighbours, or svm."
+            f"--top must be left out with {which}, which scores all labels. Use --content "
+            "nearest_neighbours, or svm."
         )
     if is_gaussian:
         return make_content_classifier("gaussian_naive_bayes", random_state)
+    if name == "forest":
+        return make_content_classifier(name, random_state)
     return make_content_classifier(name, random_state, top=top)
 
 
-def make_steps(corpus: Corpus, content: str, words: dict[str, Any]) -> list[BaseEstimator]:
+def make_steps(corpus: Corpus, chosen: ChosenContent, words: dict[str, Any]) -> list[BaseEstimator]:
     """Return what stands before the classifier: words of texts, tf-idf, or one scale for all.
 
-    Naive Bayes takes counts and numbers as they are.
+    Naive Bayes and forests take counts and numbers as they are; views count their words themselves,
+    and what is chosen by the features brings its own scale.
     """
+    if chosen.views:
+        return []
     steps: list[BaseEstimator] = [WordCounts(**words)] if corpus.features == "text" else []
-    if content == "naive_bayes":
+    if not chosen.names or set(chosen.names) <= {"naive_bayes", "forest"}:
         return steps
     if corpus.features in ("text", "counts"):
         steps.append(TermWeights("tfidf"))

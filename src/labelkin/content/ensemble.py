@@ -134,6 +134,7 @@ class ContentEnsemble(LogOddsClassifier):
         tags = super().__sklearn_tags__()
         seen = [get_tags(m.features or m.classifier).input_tags for m in self._named()]
         tags.input_tags.sparse = all(one.sparse for one in seen)
+        tags.input_tags.string = all(one.string for one in seen)
         tags.input_tags.positive_only = any(one.positive_only for one in seen)
         tags.input_tags.allow_nan = all(one.allow_nan for one in seen)
         tags.classifier_tags.poor_score = any(
@@ -237,12 +238,16 @@ class ContentEnsemble(LogOddsClassifier):
         By the member's name; ``"prior"`` is what is there without them. All add up to the log-odds.
         Of candidates, values over the stored cells of :meth:`log_odds`, in its order.
         """
+        return self.taken_apart(X)[1]
+
+    def taken_apart(self, X: Any) -> tuple[Any, dict[str, NDArray[np.float64]]]:
+        """Return :meth:`log_odds` and :meth:`member_contributions`, both from one computation."""
         check_is_fitted(self)
         evidence = self._evidence(self._read_documents(X, reset=False))
         parts = {"prior": evidence.of_labels(self._constant())}
         for k, member in enumerate(self.members_):
             parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
-        return parts
+        return evidence.matrix(self._combined(evidence)), parts
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
@@ -561,7 +566,7 @@ def _read_member(given: Any) -> Member:
         return given
     if not isinstance(given, tuple | list):
         classifier = as_content(given)
-        return Member(_name_of(classifier), None, classifier)
+        return Member(name_of(classifier), None, classifier)
     if len(given) not in (2, 3) or not isinstance(given[0], str):
         raise ValueError(
             "A member must be a classifier, (name, classifier) or (name, transformer, classifier), "
@@ -575,7 +580,7 @@ def _read_member(given: Any) -> Member:
     return Member(name, features[0] if features else None, as_content(classifier))
 
 
-def _name_of(classifier: Any) -> str:
+def name_of(classifier: Any) -> str:
     """Return the name of a classifier in the registry, else that of its class."""
     kind = type(_innermost(classifier))
     for name, place in PARTS["content"].items():

@@ -34,6 +34,11 @@ from labelkin.solvers.sigmoid import fit_sigmoid
 _RECENTRE = 2
 #: The left-out decision values of so many labels are held at a time.
 _LABELS_AT_A_TIME = 256
+#: Passes over the documents at most; fewer over dense long rows, which hardly ever settle and gain
+#: nothing by it, for C is far too large for them.
+_SWEEPS, _SWEEPS_OF_LONG_ROWS = 1000, 300
+#: Mean squared length from which rows are long.
+_LONG = 4.0
 #: A task of a cluster solves so many labels.
 _LABELS_OF_A_TASK = 32
 
@@ -173,7 +178,9 @@ class PlattSVM(LogOddsClassifier):
         out_of_fold: Callable[[NDArray[np.float64], NDArray[Any]], None] | None = None,
     ) -> None:
         """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
-        X = sparse.csr_array(X)
+        is_dense, X = not sparse.issparse(X), sparse.csr_array(X)
+        length = float(X.data @ X.data) / max(X.shape[0], 1)
+        sweeps = _SWEEPS_OF_LONG_ROWS if is_dense and length > _LONG else _SWEEPS
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
         kept = _Weights(labels.shape[1], X.shape[1], float(self.prune))
@@ -187,6 +194,7 @@ class PlattSVM(LogOddsClassifier):
         blocks = [varying[start : start + step] for start in range(0, len(varying), step)]
         shared = {"svm": clone(self), "X": X, "labels": labels, "weight": weight}
         shared |= {"folds": folds, "seed": seed, "left_out": out_of_fold is not None}
+        shared |= {"sweeps": sweeps}
         settled = []
         done = engine.map(_solve_labels, blocks, **shared)
         for block, solved in zip(track(blocks, "labels by the content"), done, strict=True):
@@ -196,7 +204,8 @@ class PlattSVM(LogOddsClassifier):
                 out_of_fold(solved.out_of_fold, block)
             settled.append(solved.converged)
         self.coef_ = kept.matrix()
-        self._warn_if_unsettled(np.concatenate(settled) if settled else np.ones(0, dtype=np.bool_))
+        if settled:
+            self._warn_if_unsettled(np.concatenate(settled), length)
 
     def _draw_folds(self, n_documents: int) -> tuple[NDArray[np.int64], int]:
         """Cut the documents, in random order, into folds of equal size; also draw a seed."""
@@ -206,15 +215,24 @@ class PlattSVM(LogOddsClassifier):
         fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
         return fold, int(random.randint(2**31 - 1))
 
-    def _warn_if_unsettled(self, settled: NDArray[np.bool_]) -> None:
-        if not settled.all():
-            warnings.warn(
-                f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
-                f"tol={self.tol!r}. Scale the features (tf-idf rows of length 1, or a "
-                "StandardScaler), or raise tol.",
-                ConvergenceWarning,
-                stacklevel=4,
+    def _warn_if_unsettled(self, settled: NDArray[np.bool_], length: float) -> None:
+        """Warn where the solver has stopped early; ``length`` is the mean squared one of rows."""
+        if settled.all():
+            return
+        way_out = "Raise tol, or lower C."
+        if length > _LONG:
+            way_out = (
+                f"Rows are {np.sqrt(length):.1f} long on average, for which C={self.C:g} is large: "
+                f"lower it to about {self.C / length:.2g}, or make rows as long as 1 "
+                "(sklearn.preprocessing.Normalizer, after a StandardScaler where features have "
+                "different scales)."
             )
+        warnings.warn(
+            f"The SVMs of {(~settled).sum()} of {len(settled)} labels did not reach "
+            f"tol={self.tol!r}. {way_out}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
 
     def _log_odds(self, X: Any) -> Any:
         if self.top is not None:
@@ -262,6 +280,7 @@ def _solve_labels(
     folds: NDArray[np.int64],
     seed: int,
     left_out: bool,
+    sweeps: int,
 ) -> _Solved:
     """Solve the SVMs of some labels, and fit their sigmoids, by the parameters of ``svm``."""
     some = labels.columns(columns)
@@ -271,6 +290,7 @@ def _solve_labels(
         folds,
         C=svm.C,
         tol=svm.tol,
+        max_sweeps=sweeps,
         recentre=_RECENTRE if svm.free_bias else 0,
         seed=seed,
         cost=weight,

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-Field = Literal["text", "labels", "id", "split", "accepted", "rejected"]
+Field = Literal["text", "title", "labels", "id", "split", "accepted", "rejected"]
 
 #: What keys and columns are called, the best name first; capitals do not matter.
 NAMES: dict[Field, tuple[str, ...]] = {
     "text": ("text", "abstract", "body", "content", "title"),
+    "title": ("title", "headline"),
     "labels": ("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
     "id": ("id", "document_id", "doc_id"),
     "split": ("split",),

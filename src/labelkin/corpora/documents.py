@@ -78,8 +78,8 @@ class Document(NamedTuple):
     place : str
         Where it stands, for messages: file and line.
     texts : mapping of str to str
-        Its texts by view: one called ``"text"``, or one for each column that was asked for. Any may
-        be empty.
+        Its texts by view: one called ``"text"``, or one for each column that was asked for; before
+        them ``"title"``, where titles were asked for. Any may be empty.
     id : str, int or None
         Its own name, where it has one.
     labels : tuple of str or None
@@ -103,7 +103,7 @@ class Document(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All its texts, one under the other."""
+        """All its texts, one under the other; a title is the first line, which may be empty."""
         return "\n".join(self.texts.values())
 
     @property
@@ -143,15 +143,16 @@ class Documents:
         ``None``: what :func:`format_of` makes of a path; JSON or plain lines, by the first one, of
         anything else.
     needed : sequence of str, default ("text",)
-        What every document must have, of ``"text"``, ``"labels"``, ``"id"``, ``"split"``,
-        ``"accepted"`` and ``"rejected"``.
+        What every document must have, of ``"text"``, ``"title"``, ``"labels"``, ``"id"``,
+        ``"split"``, ``"accepted"`` and ``"rejected"``.
     optional : sequence of str, default ("id",)
         What is read where it is there. Anything else is not looked at.
     columns : mapping, default {}
         What keys or columns are called where they have other names: ``{"text": "abstract"}``. A
         column of a table that is named here must be there. Several columns of texts,
-        ``{"text": ["title", "abstract"]}``, are as many views, called so. What is not named here
-        is looked for by the usual names (``labelkin.corpora.dialect.NAMES``).
+        ``{"text": ["title", "abstract"]}``, are as many views, called so. ``{"title": "headline"}``
+        asks for titles. What is not named here is looked for by the usual names
+        (``labelkin.corpora.dialect.NAMES``).
     separator : str, optional
         Stands between the labels in a cell of a table. Blanks around labels are cut off. ``None``:
         ``;``, or ``|`` or a comma, if the first rows say so.
@@ -269,7 +270,8 @@ class Documents:
 
     @property
     def _wanted(self) -> list[Field]:
-        return list(dict.fromkeys((*self.needed, *self.optional)))
+        titles: tuple[Field, ...] = ("title",) if "title" in self.columns else ()
+        return list(dict.fromkeys((*self.needed, *self.optional, *titles)))
 
     def _lines(self) -> Iterator[str]:
         if self._path is not None or hasattr(self.source, "read"):
@@ -292,6 +294,8 @@ class Documents:
                 named = found or names.get(wanted, (wanted,))[0]
             if isinstance(named, str):
                 keys.append(_Key(named, wanted, wanted))
+            elif wanted == "title":
+                raise ValueError(f"columns must name one title, got {_listed(named)}.")
             else:
                 keys += [_Key(name, wanted, name) for name in named]
         return keys
@@ -402,7 +406,8 @@ class Documents:
         read_labels: Callable[[Any, Field, str], Mapping[str, str]],
     ) -> Document:
         """Check what a line or a row says of a document."""
-        texts: dict[str, str] = {}
+        # Before the texts, also where it is not there: else a first line would be taken for it.
+        texts: dict[str, str] = {"title": ""} if "title" in self._wanted else {}
         sets: dict[str, tuple[str, ...]] = {}
         names: dict[str, str] = {}
         ident, split = None, self.split
@@ -410,8 +415,8 @@ class Documents:
             if key not in found:
                 continue
             value = found[key]
-            if wanted == "text":
-                texts[view] = check_text(value, key, place)
+            if wanted in ("text", "title"):
+                texts[view] = check_text(value, key, place, wanted)
             elif wanted == "id":
                 ident = check_id(value, place)
             elif wanted == "split":

@@ -17,7 +17,7 @@ from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
 Split = Literal["modapte", "modlewis", "modhayes"]
-Field = Literal["text", "title", "body"]
+Field = Literal["text", "title", "body", "titled_text"]
 
 #: How many documents the distribution has, in its 22 files.
 N_DOCUMENTS = 21_578
@@ -43,9 +43,10 @@ def read_reuters21578(
     split : {"modapte", "modlewis", "modhayes"}, default "modapte"
         Section VIII of the README: ``"modapte"`` (9,603 training and 3,299 test documents),
         ``"modlewis"`` (13,625 and 6,188) or ``"modhayes"`` (20,856 and 722).
-    field : {"text", "title", "body"}, default "text"
+    field : {"text", "title", "body", "titled_text"}, default "text"
         What the documents are: title and body, or one of the two. The same documents in the same
-        order whichever it is, so that titles can be features of their own.
+        order whichever it is, so that titles can be features of their own. ``"titled_text"``: the
+        title, maybe empty, as first line, as :class:`labelkin.text.TextView` takes it.
     complete : bool, default True
         Whether any number of documents but 21,578 is an error. ``False`` reads some of the files.
     """
@@ -136,6 +137,11 @@ class Story:
     def text(self) -> str:
         """Title and body."""
         return f"{self.title}\n{self.body}".strip()
+
+    @property
+    def titled_text(self) -> str:
+        """The title in one line, which may be empty, and the body below it."""
+        return f"{' '.join(self.title.split())}\n{self.body}"
 
 
 def iter_stories(paths: Sequence[Path]) -> Iterator[Story]:

@@ -15,9 +15,12 @@ Split = Literal["train", "test"]
 SETS: tuple[Field, ...] = ("labels", "accepted", "rejected")
 #: What a value must be, by field.
 RULES: dict[Field, str] = {
-    "text": "the document's text", "id": "text or a whole number", "split": "'train' or 'test'",
+    "text": "the document's text",
+    "title": "the document's title",
+    "id": "text or a whole number",
+    "split": "'train' or 'test'",
     **dict.fromkeys(SETS, "a list of texts that are not empty"),
-}  # fmt: skip
+}
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
 
 
@@ -30,11 +33,11 @@ def splitting(separator: str) -> Callable[[str, Field, str], dict[str, str]]:
     return split
 
 
-def check_text(value: Any, key: str, place: str) -> str:
-    """Return a document's text."""
+def check_text(value: Any, key: str, place: str, wanted: Field = "text") -> str:
+    """Return a document's text, or its title, which is one line."""
     if not isinstance(value, str):
-        raise ValueError(f"{place}: {key!r} must be {RULES['text']}, got {value!r:.60}.")
-    return value
+        raise ValueError(f"{place}: {key!r} must be {RULES[wanted]}, got {value!r:.60}.")
+    return " ".join(value.split()) if wanted == "title" else value
 
 
 def check_id(value: Any, place: str) -> str | int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,10 @@ Rows = NDArray[np.int64]
 
 #: The weights of :class:`labelkin.text.TermWeights`; 1 where a term is present; the corpus' own
 #: numbers; these with mean 0 and variance 1; the same in rows of length 1, as SVMs like them;
-#: from 0 to 1 over the training documents, as neighbours do.
+#: from 0 to 1 over the training documents, as neighbours do; and the texts, for views of them.
+TEXTS = "texts"
 WEIGHTS = (
-    *("counts", "tfidf", "ltc", "presence", "as_is"),
+    *("counts", "tfidf", "ltc", "presence", "as_is", TEXTS),
     *("standardised", "standardised_unit", "min_max"),
 )
 #: What must be counts: a term that is there twice as often.
@@ -56,6 +57,9 @@ class PreparedCorpus:
     X, test
         Documents × features, and which of them are the test documents, ``(n_test,)``. They are
         taken out a block at a time: a copy of all would double what a large corpus needs.
+    texts, words
+        Texts of training and of test documents, and the parameters by which their words are
+        counted; ``None`` where documents are vectors.
     """
 
     X_train: Any
@@ -66,11 +70,16 @@ class PreparedCorpus:
     facts: Mapping[str, Any]
     X: Any
     test: Rows
+    texts: tuple[NDArray[Any], NDArray[Any]] | None = None
+    words: Mapping[str, Any] = field(default_factory=dict)
 
-    def test_blocks(self) -> Iterator[Any]:
-        """Yield the test documents, some at a time, in order."""
+    def test_blocks(self, weights: str = "") -> Iterator[Any]:
+        """Yield the test documents, or their texts, some at a time, in order."""
         size = max(1, _BLOCK_CELLS // self.Y_test.shape[1])
-        yield from (self.X[rows] for rows in _blocks(self.test, min(size, _BLOCK_DOCUMENTS)))
+        X, test = self.X, self.test
+        if weights == TEXTS and self.texts is not None:
+            X, test = self.texts[1], np.arange(len(test))
+        yield from (X[rows] for rows in _blocks(test, min(size, _BLOCK_DOCUMENTS)))
 
 
 def prepare(
@@ -90,8 +99,9 @@ def prepare(
     """
     corpus = _choose(_load(choice, path), choice)
     X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
-    kind = str(corpus.features)
+    kind, texts = str(corpus.features), None
     if kind == "text":
+        texts = X_train, X[test]
         counter = WordCounts(**words)
         X_train, kind = counter.fit_transform(X_train), "counts"
         X, test = counter.transform(X[test]), np.arange(len(test))
@@ -115,6 +125,8 @@ def prepare(
         },
         X=X,
         test=test,
+        texts=texts,
+        words=words,
     )
 
 
@@ -139,6 +151,13 @@ def fit_features(content: Content, corpus: PreparedCorpus) -> tuple[Pipeline, An
             f"{where} must be given counts, and {corpus.facts['name']} holds {corpus.kind}. "
             "Use 'as_is' or 'presence', or 'standardised' for numbers on different scales."
         )
+    if content.weights == TEXTS:
+        if corpus.texts is None or content.terms is not None:
+            raise ValueError(
+                f"{where} must be of texts, all of them, and {corpus.facts['name']} holds "
+                f"{corpus.kind}. Use 'as_is' or 'tfidf', and leave terms to other contents."
+            )
+        return Pipeline([("texts", "passthrough")]), corpus.texts[0]
     if content.weights.startswith(("standardised", "min_max")) and sparse.issparse(corpus.X_train):
         raise ValueError(
             f"{where} must be given a dense matrix, and {corpus.facts['name']} is sparse. "

@@ -259,9 +259,12 @@ class _CorpusWork:
         if run.keeps_out_of_fold:
             self._keep_out_of_fold(run, lambda: trained)
         report("documents")
-        documents = (
-            self.corpus.test_blocks() if start is None else store.blocks_of(start.log_odds())
-        )
+        documents: Iterator[Any]
+        if start is None:
+            weights = self.choice.content[run.system.content].weights
+            documents = self.corpus.test_blocks(weights)
+        else:
+            documents = store.blocks_of(start.log_odds())
         blocks = self._counted(map(trained.log_odds, documents), run, shape[0])
         record = {**run.record(), "shape": shape, "learned": trained.learned}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:

@@ -16,27 +16,73 @@ from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from labelkin import registry
 from labelkin.beyond.calibration import Calibration, fit_calibration
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
+from labelkin.content.ensemble import ContentEnsemble
 from labelkin.experiment.plan import AUTO, Addition, Content, Control, Rival, Thresholds
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
+from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
+from labelkin.presets import STRONG, view_members
 from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.text import WordCounts
 from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
 
 Matrix = NDArray[np.float64]
 
+
+def _ensemble(members: list[str] = [], random_state: Any = None) -> ContentEnsemble:  # noqa: B006
+    """Return several content classifiers, by name, as one."""
+    made = [(name, make_content_classifier(name, random_state)) for name in members]
+    return ContentEnsemble(made, random_state=random_state)
+
+
+def _views(
+    views: list[str] = [],  # noqa: B006
+    members: list[str] = ["svm"],  # noqa: B006
+    words: Any = None,
+    random_state: Any = None,
+) -> ContentEnsemble:
+    """Return content classifiers of several views of texts as one; ``weights = "texts"``."""
+    made = [make_content_classifier(name, random_state) for name in members]
+    return ContentEnsemble(
+        view_members(views or STRONG, made, words=words), random_state=random_state
+    )
+
+
+def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
+    """Return what the default of the library is, by a look at the features, without labels."""
+    return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
+
+
+def _logistic_regression(C: float = 1.0) -> PerLabel:
+    return PerLabel(LogisticRegression(C=C, max_iter=1000))
+
+
+def _random_forests(random_state: Any = None) -> PerLabel:
+    return PerLabel(RandomForestClassifier(random_state=random_state))
+
+
 #: Parts that only experiments can name, beside those of the registry.
 _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
-    "content": {"gaussian_naive_bayes": GaussianNB},  # one per label
+    "content": {
+        "gaussian_naive_bayes": GaussianNB,  # one per label
+        "ensemble": _ensemble,
+        "views": _views,
+        "by_features": _by_features,
+        "logistic_regression": _logistic_regression,
+        "random_forests": _random_forests,  # one per label
+    },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
     "rivals": {"binary_relevance": lambda: None},  # the content classifier itself
@@ -46,7 +92,7 @@ BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", 
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
 #: scores are always log-odds, and what decides before limits is the rule's own affair. What a
 #: classifier prints or keeps beside its answers changes none of them.
-_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "top"}
+_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "top", "words"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
@@ -87,14 +133,24 @@ def train_content(
     report("features")
     features, X = fit_features(content, corpus)
     report("learning")
-    classifier = make_content_classifier(content.classifier, seed, **content.parameters)
+    parameters = dict(content.parameters)
+    if content.classifier == "views":
+        parameters["words"] = WordCounts(**corpus.words)
+    classifier = make_content_classifier(content.classifier, seed, **parameters)
     watch = Stopwatch()
     if out_of_fold:
         unseen = classifier.fit_out_of_fold(X, corpus.Y_train)
     else:
         unseen, _ = None, classifier.fit(X, corpus.Y_train)
     seconds = watch.seconds("learning_")
-    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen)
+    learned = {}
+    if isinstance(classifier, ContentEnsemble):  # what the members count, on average over labels
+        weights = dict(
+            zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
+        )
+        learned = {f"weight of {name}": float(one.mean()) for name, one in weights.items()}
+        learned |= {f"weight of {name}": 0.0 for name in classifier.dropped_}
+    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen, learned)
 
 
 def train_addition(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from labelkin.label_matrix import best_labels, names_to_columns
+from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.method.combination import Matrix, Part
 from labelkin.odds import probability_of
 
@@ -61,6 +62,10 @@ class Explanation:
         not there.
     labels
         What each other label adds, strongest first; empty where label evidence is not linear.
+    members
+        What each member of a :class:`~labelkin.ContentEnsemble` adds to the part ``"content"``, by
+        name, and ``"all members"``, what is there whatever they say; they add up to it. Empty where
+        the content is one classifier.
     """
 
     label: Any
@@ -68,6 +73,7 @@ class Explanation:
     log_odds: float
     parts: dict[str, float]
     labels: tuple[LabelContribution, ...]
+    members: dict[str, float] = field(default_factory=dict)
 
     @property
     def label_evidence(self) -> float:
@@ -86,7 +92,9 @@ class Explanation:
         """Return everything as plain values."""
         # Not by asdict, which copies every number: there may be thousands of labels.
         plain = {"parts": dict(self.parts), "labels": [one._asdict() for one in self.labels]}
-        return {**vars(self), **plain, "constant": self.constant}
+        members = {"members": dict(self.members)} if self.members else {}
+        whole = {key: value for key, value in vars(self).items() if key != "members"}
+        return {**whole, **plain, **members, "constant": self.constant}
 
     def __str__(self) -> str:
         """Lay the parts out as a table of a few lines."""
@@ -98,6 +106,7 @@ class Explanation:
     def _lines(self) -> Iterator[tuple[str, float]]:
         yield "prior", self.parts["prior"]
         yield "content", self.parts["content"]
+        yield from ((f"  by {name}", added) for name, added in self.members.items())
         if self.labels:
             yield from self._label_lines()
         else:
@@ -136,6 +145,9 @@ class Posterior:
     candidates
         Which labels have content evidence, ``(n_documents, n_labels)``; the others are −inf, a
         "no". ``None``: all.
+    members
+        What each member of an ensemble adds to the content log-odds, ``(n_documents, n_labels)``
+        each; ``None``: the content is one classifier.
     """
 
     names: NDArray[Any]
@@ -146,6 +158,7 @@ class Posterior:
     calibrated: Callable[[Any, Any], Matrix] | None = None
     decide: Callable[[Matrix], NDArray[np.bool_]] | None = None
     candidates: NDArray[np.bool_] | None = None
+    members: Mapping[str, Matrix] | None = None
 
     def probabilities(self) -> Matrix:
         """Return the probabilities, ``(n_documents, n_labels)``; 1 or 0 where known."""
@@ -214,12 +227,33 @@ class Posterior:
             log_odds=float(log_odds),
             parts={part.name: float(part.log_odds[i, j]) for part in self.parts},
             labels=tuple(sorted(listed, key=lambda one: -abs(one.log_odds))),
+            members=self._members(i, j),
         )
+
+    def _members(self, i: int, j: int) -> dict[str, float]:
+        """Return what each member adds; what is left of the content is all members' together."""
+        if self.members is None:
+            return {}
+        added = {name: float(values[i, j]) for name, values in self.members.items()}
+        content = next(float(p.log_odds[i, j]) for p in self.parts if p.name == "content")
+        return {**added, "all members": content - sum(added.values())}
 
     def _probabilities(self, log_odds: Any, columns: Any) -> Matrix:
         if self.calibrated is None:
             return probability_of(log_odds)
         return self.calibrated(log_odds, columns)
+
+
+def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | None]:
+    """Return the log-odds of a content classifier, and what each member of an ensemble adds."""
+    if not hasattr(content, "taken_apart"):
+        return content.log_odds(X), None
+    log_odds, parts = content.taken_apart(X)
+    members = {name: values for name, values in parts.items() if name != "prior"}
+    if sparse.issparse(log_odds):
+        cells = Cells.of(log_odds)
+        members = {name: cells.dense(values, 0.0) for name, values in members.items()}
+    return log_odds, members
 
 
 def check_top(top: Any) -> None:

@@ -26,8 +26,15 @@ from labelkin.beyond.fitting import (
     usable_weight,
 )
 from labelkin.content.any_classifier import as_content
-from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, stage
-from labelkin.explain.contributions import Explanation, Posterior, Suggestion, check_top
+from labelkin.content.default_content import default_content, described
+from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, report, stage
+from labelkin.explain.contributions import (
+    Explanation,
+    Posterior,
+    Suggestion,
+    check_top,
+    content_and_members,
+)
 from labelkin.label_matrix import Cells, LabelMatrix, spread_out
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -59,10 +66,14 @@ class LabelDependenceClassifier(LogOddsClassifier):
     Parameters
     ----------
     content : classifier or name, optional
-        The content classifier: :class:`PlattSVM` (default, ``"svm"``), :class:`NaiveBayes`
+        The content classifier: :class:`PlattSVM` (``"svm"``), :class:`NaiveBayes`
         (``"naive_bayes"``), :class:`NearestNeighbours` (``"nearest_neighbours"``),
-        :class:`PerLabel`, or any scikit-learn classifier with ``predict_proba``, multilabel or
-        binary. A list of several is a :class:`ContentEnsemble` of them.
+        :class:`RandomForest` (``"forest"``), :class:`PerLabel`, or any scikit-learn classifier with
+        ``predict_proba``, multilabel or binary. A list of several is a :class:`ContentEnsemble` of
+        them. ``None`` looks at the features: a :class:`PlattSVM` for words, that is for sparse
+        matrices and for dense ones without negative values and with mostly zeros; for other dense
+        numbers an ensemble of a random forest and a logistic regression. ``content_`` is what was
+        chosen.
     labels : label classifier or name, optional
         The label classifier: :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels`
         (``"svm"``), or any scikit-learn classifier with ``predict_proba``, fitted per label on the
@@ -97,7 +108,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
     random_state : int or RandomState, optional
         Of the content classifier, and of what is inside it, where it names none of its own.
     verbose : int, default 0
-        1 prints on stderr what is being fitted and how long it took.
+        1 prints on stderr what is being fitted and how long it took, and which content classifier
+        was chosen where none was named.
 
     Attributes
     ----------
@@ -214,9 +226,14 @@ class LabelDependenceClassifier(LogOddsClassifier):
 
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Any:
         """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
-        parts = self._parts()
-        to_content, to_labels = route_fit(self, fit_params, **parts).values()
         X, labels = self._read(X, y)
+        parts = self._parts()
+        if self.content is None:
+            parts["content"] = default_content(X)
+            report(
+                f"content: {described(parts['content'])}, by a look at the features", self.verbose
+            )
+        to_content, to_labels = route_fit(self, fit_params, **parts).values()
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
@@ -350,9 +367,10 @@ class LabelDependenceClassifier(LogOddsClassifier):
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
         with self._jobs():
-            found = self.rescorer_.posterior(self.content_.log_odds(documents), known)
+            content, members = content_and_members(self.content_, documents)
+            found = self.rescorer_.posterior(content, known)
         calibrated = None if self.calibration_ is None else self.calibration_.probabilities
-        return replace(found, calibrated=calibrated, decide=self.decide)
+        return replace(found, calibrated=calibrated, decide=self.decide, members=members)
 
     def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
         """Return each document's ``top`` open labels, most probable first.

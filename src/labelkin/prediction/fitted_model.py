@@ -53,7 +53,8 @@ class FittedModel:
     @property
     def takes_texts(self) -> bool:
         """Whether documents are texts, not vectors."""
-        return self.steps is not None and bool(get_tags(self.steps[0]).input_tags.string)
+        first = self.classifier if self.steps is None else self.steps[0]
+        return bool(get_tags(first).input_tags.string)
 
     @property
     def needs_batch(self) -> bool:

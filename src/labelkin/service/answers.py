@@ -24,8 +24,7 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import Content, ServedModel, Snapshot
-from labelkin.text import WordCounts
-from labelkin.text.words import surface_forms
+from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
 _MOST = 30
@@ -182,6 +181,7 @@ def _posterior(
         if known is None or snapshot.rescorer.rules_ is None:
             raise
         raise ProblemError(422, "rule-broken", str(error)) from None
+    posterior = replace(posterior, members=content.members)
     if (calibration := model.classifier.calibration_) is None:
         return posterior
     return replace(posterior, calibrated=calibration.probabilities)
@@ -215,12 +215,13 @@ def _content_reasons(
         constant = explanation.parts["content"]
         return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
     [[reasons]] = found
-    counts = model.pipeline[0]
-    forms = surface_forms(text, counts) if isinstance(counts, WordCounts) else {}
+    forms: dict[str, list[SurfaceForm]] = {}
+    for counts in model.word_counts:
+        forms |= surface_forms(text, counts)
     terms = [
         {
             "term": str(name),
-            "words": list(dict.fromkeys(form.word for form in forms.get(name, ()))),
+            "words": list(dict.fromkeys(form.word for form in forms.get(_plain(name), ()))),
             "log_odds": added,
         }
         for term, added, _ in reasons.terms
@@ -232,6 +233,11 @@ def _content_reasons(
         "content_constant": reasons.constant + reasons.clipped - explanation.parts["prior"],
         "neighbours": reasons.neighbours[:_MOST],
     }
+
+
+def _plain(term: Any) -> Any:
+    """Return a term of a title, "corn (title)", as it stands in the text."""
+    return term.removesuffix(" (title)") if isinstance(term, str) else term
 
 
 def _names(model: ServedModel, labels: Iterable[str], language: str | None) -> messages.Names:

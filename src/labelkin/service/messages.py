@@ -191,7 +191,7 @@ class Explained(BaseModel):
 
     What the labels add, ``labels_rest`` and ``constant`` add up to the parts ``"predicted labels"``
     and ``"known labels"``; what the terms add, ``terms_rest`` and ``content_constant`` to the part
-    ``"content"``.
+    ``"content"``, and so does what the members of an ensemble add, where the content is one.
     """
 
     label: Name
@@ -205,6 +205,7 @@ class Explained(BaseModel):
     terms_rest: float
     content_constant: float
     neighbours: list[Neighbour]
+    members: Parts = {}
     names: Names = {}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import blake2b
@@ -17,9 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 
 from labelkin.content.term_contributions import terms_of
+from labelkin.explain.contributions import content_and_members
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
@@ -69,11 +72,14 @@ class Content(NamedTuple):
         Content evidence, of all labels or of candidates.
     n_words : int or None
         How many words of it the model knows, if its first step counts them.
+    members : mapping or None
+        What each member of an ensemble adds, ``(1, n_labels)`` each.
     """
 
     features: Any
     log_odds: Any
     n_words: int | None
+    members: Mapping[str, Any] | None = None
 
 
 class ServedModel:
@@ -166,7 +172,15 @@ class ServedModel:
     @property
     def language(self) -> str:
         """What its texts are written in, as far as its first step knows."""
-        return str(getattr(self.pipeline[0], "language", "und"))
+        first = next(iter(self.word_counts), self.pipeline[0])
+        return str(getattr(first, "language", "und"))
+
+    @property
+    def word_counts(self) -> list[WordCounts]:
+        """What counts its words: its first step, or the views that do."""
+        members = getattr(self.classifier.content_, "members_", ())
+        counts = (getattr(member.features, "counts_", None) for member in members)
+        return [one for one in (self.pipeline[0], *counts) if isinstance(one, WordCounts)]
 
     @property
     def title(self) -> str:
@@ -195,9 +209,9 @@ class ServedModel:
                 self._remembered.move_to_end(key)
                 return self._remembered[key]
         counts, features = self._transform([text])
-        log_odds = self.classifier.content_.log_odds(features)
+        log_odds, members = content_and_members(self.classifier.content_, features)
         n_words = int(counts.sum()) if _counts_words(self.pipeline[0]) else None
-        content = Content(features, log_odds, n_words)
+        content = Content(features, log_odds, n_words, members)
         with self._lock:
             self._remembered[key] = content
             if len(self._remembered) > _REMEMBERED:
@@ -326,6 +340,9 @@ class Learner:
 
 
 def _text_classifier(model: Any, path: Path) -> tuple[Pipeline, LabelDependenceClassifier]:
+    if isinstance(model, LabelDependenceClassifier) and get_tags(model).input_tags.string:
+        # What sees texts by itself, in views, has nothing before it.
+        model = make_pipeline(FunctionTransformer(), model)
     last = model.steps[-1][1] if isinstance(model, Pipeline) else None
     if not isinstance(last, LabelDependenceClassifier) or len(model.steps) < 2:
         raise ValueError(

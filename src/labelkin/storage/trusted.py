@@ -26,7 +26,7 @@ from labelkin.storage.file import shown
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
     *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
-    *("PerLabel", "PlattSVM", "Rules"),
+    *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "RescoredClassifier"),
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
@@ -90,6 +90,8 @@ PLACES: dict[str, str] = {
     "TermCounts": "labelkin.content.naive_bayes.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
+    "TextView": "labelkin.text.TextView",
+    "TreeNodes": "labelkin.content.forest.TreeNodes",
     "Vocabulary": "labelkin.vocabulary.Vocabulary",
     "WordCounts": "labelkin.text.WordCounts",
     "decided_labels": "labelkin.method.combination.decided_labels",
@@ -295,6 +297,37 @@ def _check_forest(state: dict[str, Any]) -> None:
     OmikujiForest(**state).check()
 
 
+def _check_trees(state: dict[str, Any]) -> None:
+    from labelkin.content.forest import TreeNodes
+
+    names = {field.name for field in fields(TreeNodes)}
+    if set(state) != names:
+        raise ValueError(f"a forest with other fields than {', '.join(sorted(names))}")
+    TreeNodes(**state).check()
+
+
+def _check_random_forest(state: dict[str, Any]) -> None:
+    """Raise for trees that are not of the model's features and labels."""
+    if "nodes_" not in state:  # a parameter that is not fitted
+        return
+    nodes, fitted, prior = (state.get(k) for k in ("nodes_", "fitted_labels_", "prior_log_odds_"))
+    if not (
+        isinstance(prior, np.ndarray)
+        and isinstance(fitted, np.ndarray)
+        and prior.ndim == fitted.ndim == 1
+        and prior.dtype == np.float64
+        and fitted.dtype.kind == "i"
+        and (not len(fitted) or 0 <= fitted.min() <= fitted.max() < len(prior))
+    ):
+        raise ValueError("a RandomForest without labels")
+    if nodes is not None and (
+        type(nodes).__name__ != "TreeNodes"
+        or np.shape(nodes.shares)[1:] != fitted.shape
+        or nodes.n_features != state.get("n_features_in_")
+    ):
+        raise ValueError("a RandomForest whose trees are of other features or labels")
+
+
 def _check_omikuji(state: dict[str, Any]) -> None:
     """Raise for a forest that is not of the model's features and labels."""
     if "forest_" not in state:  # a parameter that is not fitted
@@ -369,6 +402,8 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "BoundRules": _check_bound_rules,
     "OmikujiContent": _check_omikuji,
     "OmikujiForest": _check_forest,
+    "RandomForest": _check_random_forest,
+    "TreeNodes": _check_trees,
     "Vocabulary": _check_concepts,
     "WordCounts": _check_vocabulary,
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,

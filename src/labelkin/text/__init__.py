@@ -2,6 +2,7 @@
 
 Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
 (:class:`TermWeights`); and the terms that say most about the labels (:class:`TermSelection`).
+:class:`TextView` does this for one view of documents: their titles, beginnings, bodies, characters.
 
 >>> from sklearn.pipeline import make_pipeline
 >>> texts = ["Ships carry corn.", "Corn, good corn!", "A ship sank.", "Good ships sink."]
@@ -14,6 +15,7 @@ Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); w
 """
 
 from labelkin.text.terms import TermSelection, TermWeights, term_scores
+from labelkin.text.views import TextView, TitledText, titled_texts
 from labelkin.text.words import (
     WORD,
     SurfaceForm,
@@ -28,9 +30,12 @@ __all__ = [
     "SurfaceForm",
     "TermSelection",
     "TermWeights",
+    "TextView",
+    "TitledText",
     "WordCounts",
     "remove_markup",
     "smart_stop_words",
     "surface_forms",
     "term_scores",
+    "titled_texts",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -268,8 +268,9 @@ class LabelLimits(ThresholdRule):
     rule : ThresholdRule, optional
         The rule that decides first; ``None``: ``FixedCut()``, for probabilities. What the scores
         are is the rule's affair: log-odds need e.g. ``FixedCut(scale="log_odds")``.
-    at_least : int, default 0
-        How many labels a document has at least, 0 or more.
+    at_least : int or "auto", default 0
+        How many labels a document has at least, 0 or more; ``"auto"``: 1 where every training
+        document has a label, else 0.
     at_most : int, optional
         How many at most, not below ``at_least``; ``None``: any number.
 
@@ -277,6 +278,8 @@ class LabelLimits(ThresholdRule):
     ----------
     rule_ : ThresholdRule
         The fitted rule.
+    at_least_ : int
+        How many labels a document has at least.
 
     Examples
     --------
@@ -287,7 +290,10 @@ class LabelLimits(ThresholdRule):
     """
 
     def __init__(
-        self, rule: ThresholdRule | None = None, at_least: int = 0, at_most: int | None = None
+        self,
+        rule: ThresholdRule | None = None,
+        at_least: int | Literal["auto"] = 0,
+        at_most: int | None = None,
     ) -> None:
         self.rule = rule
         self.at_least = at_least
@@ -309,13 +315,14 @@ class LabelLimits(ThresholdRule):
                 f"rule must be a threshold rule or None, got {self.rule!r}. as_rule reads numbers "
                 "and names of metrics."
             )
-        if not is_whole(self.at_least) or self.at_least < 0:
+        least = 1 if self.at_least == "auto" else self.at_least
+        if not is_whole(least) or least < 0:
             raise ValueError(
-                f"at_least must be a whole number of at least 0, got {self.at_least!r}."
+                f"at_least must be a whole number of at least 0 or 'auto', got {self.at_least!r}."
             )
         if self.at_most is None:
             return
-        if not is_whole(self.at_most) or self.at_most < self.at_least:
+        if not is_whole(self.at_most) or self.at_most < least:
             raise ValueError(
                 f"at_most must be None or a whole number not below at_least={self.at_least!r}, got "
                 f"{self.at_most!r}."
@@ -326,6 +333,8 @@ class LabelLimits(ThresholdRule):
 
     def _learn(self, scores: Scores | None, labels: LabelMatrix) -> Scores:
         self.rule_ = clone(self._inner()).fit(scores, labels)
+        has_label = np.diff(labels.positive.indptr) > 0
+        self.at_least_ = int(has_label.all()) if self.at_least == "auto" else int(self.at_least)
         return self.rule_.cut_
 
     def _decide(self, scores: Scores) -> Decisions:
@@ -337,7 +346,7 @@ class LabelLimits(ThresholdRule):
         return self._limited(given, rows)[places]
 
     def _limited(self, decided: Decisions, scores: Scores) -> Decisions:
-        missing = self.at_least - decided.sum(axis=1)
+        missing = self.at_least_ - decided.sum(axis=1)
         decided |= top_of_rows(np.where(decided, -np.inf, scores), missing)
         if self.at_most is None:
             return decided

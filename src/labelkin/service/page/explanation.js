@@ -54,6 +54,7 @@ export class ExplanationPanel extends EventTarget {
     this.#body.replaceChildren(
       storyOf(explanation, state),
       sumTable(explanation),
+      ...this.#members(explanation),
       ...this.#content(explanation),
       ...this.#otherLabels(explanation),
     );
@@ -115,6 +116,17 @@ export class ExplanationPanel extends EventTarget {
       make("h3", {}, t("explanation.words")),
       make("p", { class: "quiet" }, t("explanation.unsplit")),
     ];
+  }
+
+  /** What each of several content classifiers, or views of the text, adds. */
+  #members({ members }) {
+    const { "all members": together, ...each } = members ?? {};
+    const items = Object.entries(each).map(([name, added]) => ({ name, log_odds: added }));
+    if (!items.length) return [];
+    const rows = items.map((item) => this.#row([item.name], item));
+    if (Math.abs(together ?? 0) >= 0.005)
+      rows.push(this.#row([t("explanation.together")], { log_odds: together }, "rest"));
+    return [make("h3", {}, t("explanation.members")), contributionTable("content", rows)];
   }
 
   #otherLabels({ labels, labels_rest: rest, constant }) {
