@@ -3,12 +3,13 @@
 Annif looks a backend up in a table of its own and has no place for others to add to it. Importing
 this package adds one line to that table. What imports it is Annif's own configuration,
 
-    export ANNIF_CONFIG=labelkin_annif.ProductionConfig
+    export ANNIF_CONFIG=labelkin_annif.Config
 
 which every command and the web application of Annif read at their start; or ``labelkin-annif``,
 which is ``annif`` with this set. Nothing of Annif is replaced, and no other program is touched.
 """
 
+import os
 from typing import TYPE_CHECKING
 
 import annif.backend
@@ -17,18 +18,19 @@ from annif import default_config
 if TYPE_CHECKING:
     from labelkin_annif.backend import LabelkinBackend
 
-__all__ = ["Config", "ProductionConfig", "register"]
+__all__ = ["Config", "register"]
 
 #: What ``backend=`` says in the configuration of a project.
 BACKEND_ID = "labelkin"
 
 
 class Config(default_config.Config):
-    """Annif's settings for development, with the backend registered."""
+    """Annif's own settings, whichever it takes where none are named; the backend is registered.
 
+    A command loads the projects that it needs, and a server all of them, at its start.
+    """
 
-class ProductionConfig(default_config.ProductionConfig):
-    """Annif's usual settings, with the backend registered."""
+    INITIALIZE_PROJECTS = os.environ.get("FLASK_RUN_FROM_CLI") != "true"
 
 
 def register() -> None:

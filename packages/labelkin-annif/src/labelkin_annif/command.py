@@ -5,7 +5,7 @@ import os
 
 def main() -> None:
     """Run Annif's command line; settings that were chosen are kept."""
-    os.environ.setdefault("ANNIF_CONFIG", "labelkin_annif.ProductionConfig")
+    os.environ.setdefault("ANNIF_CONFIG", "labelkin_annif.Config")
     from annif.cli import cli
 
     import labelkin_annif
