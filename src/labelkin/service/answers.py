@@ -6,7 +6,8 @@ answered is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -77,16 +78,42 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
 
 
 def best_labels(
-    model: ServedModel, texts: Sequence[str], limit: int, threshold: float
+    model: ServedModel,
+    texts: Sequence[str],
+    limit: int,
+    threshold: float,
+    given: Sequence[Mapping[str, Sequence[str]]] | None = None,
 ) -> list[list[tuple[str, float]]]:
-    """Return the most probable labels of texts and their probabilities, at or above a threshold."""
-    log_odds = spread_out(model.snapshot.rescorer.rescore(model.content_log_odds(texts)))
+    """Return the most probable labels of texts and their probabilities, at or above a threshold.
+
+    ``given`` has the labels of each text that are accepted, which come first, and rejected, which
+    do not come.
+    """
+    known = None
+    if given is not None and any(labels for one in given for labels in one.values()):
+        known = read_known(list(given), len(texts), model.name_array)
+    log_odds = posterior_log_odds(model, model.snapshot, texts, known)
     probability = model.classifier.probabilities(log_odds)
-    found = best_columns(log_odds, limit, probability >= threshold)
+    is_open = probability >= threshold
+    if known is not None:
+        is_open &= known != 0
+    found = best_columns(log_odds, limit, is_open)
     return [
         [(model.names[j], float(row[j])) for j in columns]
         for row, columns in zip(probability, found, strict=True)
     ]
+
+
+def posterior_log_odds(
+    model: ServedModel,
+    snapshot: Snapshot,
+    texts: Sequence[str],
+    known: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
+    content = model.content_log_odds(texts)
+    with _rules_explained(snapshot, known):
+        return spread_out(snapshot.rescorer.rescore(content, known))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -145,15 +172,22 @@ def _posterior(
     model: ServedModel, snapshot: Snapshot, content: Content, known: NDArray[np.float64] | None
 ) -> Posterior:
     """Return the posterior of a text, given its known labels and what follows from them."""
-    try:
+    with _rules_explained(snapshot, known):
         posterior = snapshot.rescorer.posterior(content.log_odds, known)
+    if (calibration := model.classifier.calibration_) is None:
+        return posterior
+    return replace(posterior, calibrated=calibration.probabilities)
+
+
+@contextmanager
+def _rules_explained(snapshot: Snapshot, known: Any) -> Iterator[None]:
+    """Have known labels that break a rule be a problem that says so."""
+    try:
+        yield
     except ValueError as error:
         if known is None or snapshot.rescorer.rules_ is None:
             raise
         raise ProblemError(422, "rule-broken", str(error)) from None
-    if (calibration := model.classifier.calibration_) is None:
-        return posterior
-    return replace(posterior, calibrated=calibration.probabilities)
 
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,7 +141,9 @@ class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend
             fusion, content = Fusion.learn(scores, truth)
         except ValueError as error:
             raise OperationFailedException(str(error), backend_id=self.backend_id) from None
-        rescorer = LabelRescorer(scale="log_odds").fit(read_labels(truth, names=uris), scores=content)
+        rescorer = LabelRescorer(scale="log_odds").fit(
+            read_labels(truth, names=uris), scores=content
+        )
         self.info(f"evidence weight {rescorer.evidence_weight_:.2f}")
         self._save(_Model(fusion, rescorer, subjects))
 
