@@ -7,16 +7,21 @@ documents; labelkin is a project like the others.
 from __future__ import annotations
 
 import csv
-import socket
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from integration.corpora import AnnifCorpus
-from integration.environments import TOP, Environment, nltk_data
+from integration.environments import (
+    TOP,
+    Environment,
+    OwnEnvironment,
+    answers,
+    free_port,
+    nltk_data,
+)
 
 #: Names in the table → projects; the sources first.
 SOURCES = {"tfidf": "tfidf", "mllm": "mllm", "omikuji": "omikuji"}
@@ -94,7 +99,7 @@ def environment(folder: Path) -> Environment:
     """Install Annif and labelkin-annif, with the bounds of Annif's own versions."""
     found = Environment(
         folder / "annif",
-        ["annif[omikuji]~=1.4.0", "--editable", f"{TOP}[fast,cli,text,skos,serve]",
+        ["annif[omikuji]~=1.4.0", "--editable", f"{TOP}[fast]",
          "--editable", str(TOP / "packages/labelkin-annif"), "pytest"],
     )  # fmt: skip
     found.variables["NLTK_DATA"] = str(nltk_data(folder))
@@ -105,7 +110,7 @@ def environment(folder: Path) -> Environment:
 def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
     """Train, evaluate, and ask with known subjects; in a folder of its own."""
     folder.mkdir(parents=True, exist_ok=True)
-    vocab, port = corpus.vocabulary.stem, _free_port()
+    vocab, port = corpus.vocabulary.stem, free_port()
     projects = _PROJECTS.format(vocab=vocab, port=port)
     (folder / "projects.cfg").write_text(projects, encoding="utf-8")
 
@@ -132,14 +137,15 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
     start = time.perf_counter()
     model = folder / f"{vocab}.labelkin"
     model.unlink(missing_ok=True)
-    annif.run(
+    own = OwnEnvironment()
+    own.run(
         "labelkin", "train", corpus.train, "--vocab", corpus.vocabulary, "--out", model,
         "--content", "nearest_neighbours", "--quiet", cwd=folder,
     )  # fmt: skip
     trained = time.perf_counter() - start
     serve = ("serve", model, "--port", port, "--journal", folder / "journal.sqlite")
-    up = _answers(f"http://127.0.0.1:{port}/health")
-    with annif.server("labelkin", *serve, cwd=folder, is_up=up, log=folder / "serve.log"):
+    up = answers(f"http://127.0.0.1:{port}/health")
+    with own.server("labelkin", *serve, cwd=folder, is_up=up, log=folder / "serve.log"):
         rows.append(_evaluated(run, folder, "http", corpus.test, trained))
         timed("both", corpus.ensemble)
         rows.append(_evaluated(run, folder, "both", corpus.test, seconds["both"]))
@@ -147,19 +153,19 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
     return Told(annif.version("annif"), rows, known, notes)
 
 
-def _evaluated(run, folder: Path, project: str, test: Path, seconds: float) -> Row:  # type: ignore[no-untyped-def]
+def _evaluated(
+    run: Callable[..., str], folder: Path, project: str, test: Path, seconds: float
+) -> Row:
     out = folder / f"{project}-metrics.json"
     out.unlink(missing_ok=True)
     names = [option for metric in METRICS for option in ("--metric", metric)]
     run("eval", "--jobs", 1, *names, "--metrics-file", out, project, test)
-    import json
-
     found = json.loads(out.read_text(encoding="utf-8"))
     scores = {metric: found[metric.replace(" ", "_")] for metric in METRICS}
     return Row(project, scores, seconds)
 
 
-def _known(run, corpus: AnnifCorpus) -> tuple[str, list[str]]:  # type: ignore[no-untyped-def]
+def _known(run: Callable[..., str], corpus: AnnifCorpus) -> tuple[str, list[str]]:
     """Ask both ways with an accepted and a rejected subject; return an example, and problems."""
     text, _, subjects = next(
         line for line in corpus.test.read_text(encoding="utf-8").splitlines() if line.count("<") > 1
@@ -187,20 +193,3 @@ def _suggested(printed: str) -> dict[str, float]:
     """Read what ``annif suggest`` prints: URI, name, maybe a notation, and score."""
     rows = csv.reader(printed.splitlines(), delimiter="\t")
     return {row[0].strip("<>"): float(row[-1]) for row in rows if len(row) > 2}
-
-
-def _answers(address: str):  # type: ignore[no-untyped-def]
-    def up() -> bool:
-        try:
-            with urlopen(address, timeout=5) as answer:
-                return answer.status == 200
-        except (URLError, OSError):
-            return False
-
-    return up
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,10 +13,12 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
 
 TOP = Path(__file__).parent.parent
 #: How long an installation, a command and the start of a server may take, in seconds.
-INSTALL, COMMAND, START = 1500, 900, 180
+INSTALL, COMMAND, START = 1500, 900, 900
 
 
 class SkippedError(Exception):
@@ -57,13 +60,16 @@ class Environment:
 
     def run(self, name: str, *args: object, cwd: Path, text: str | None = None) -> str:
         """Run a command and return what it prints."""
-        command = [str(self.program(name)), *map(str, args)]
-        return _run(command, COMMAND, self.variables, cwd, text)
+        return _run(self.command(name, *args), COMMAND, self.variables, cwd, text)
 
     def version(self, package: str) -> str:
         """Return the version of a package that is installed."""
         ask = f"from importlib.metadata import version; print(version({package!r}))"
         return self.run("python", "-c", ask, cwd=self.folder).strip()
+
+    def command(self, name: str, *args: object) -> list[str]:
+        """Return how a command is started."""
+        return [str(self.program(name)), *map(str, args)]
 
     @contextmanager
     def server(
@@ -72,7 +78,7 @@ class Environment:
         """Have a server run meanwhile; it, and nothing else, is ended by its own id."""
         with log.open("wb") as out:
             process = subprocess.Popen(
-                [str(self.program(name)), *map(str, args)],
+                self.command(name, *args),
                 cwd=cwd, env=self.variables, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
                 start_new_session=True,
             )  # fmt: skip
@@ -87,6 +93,39 @@ class Environment:
             yield
         finally:
             _end(process)
+
+
+class OwnEnvironment(Environment):
+    """The environment that runs this, with labelkin in it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(sys.executable).parent.parent
+        self.variables = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def command(self, name: str, *args: object) -> list[str]:
+        """Return how labelkin's command is started, wherever it is imported from."""
+        start = f"import sys; from {name}.cli import main; sys.exit(main())"
+        return [sys.executable, "-c", start, *map(str, args)]
+
+
+def answers(address: str) -> Callable[[], bool]:
+    """Return a function that says whether there is an answer at an address."""
+
+    def is_up() -> bool:
+        try:
+            with urlopen(address, timeout=5) as answer:
+                return bool(answer.status == 200)
+        except (URLError, OSError):
+            return False
+
+    return is_up
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
 
 
 def nltk_data(folder: Path) -> Path:

@@ -17,7 +17,10 @@ Field = Literal["text", "labels", "id", "split", "accepted", "rejected"]
 #: What keys and columns are called, the best name first; capitals do not matter.
 NAMES: dict[Field, tuple[str, ...]] = {
     "text": ("text", "abstract", "body", "content", "title"),
-    "labels": ("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
+    "labels": (
+        *("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
+        "label",  # doccano's
+    ),
     "id": ("id", "document_id", "doc_id"),
     "split": ("split",),
     "accepted": ("accepted",),
