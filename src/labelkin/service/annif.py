@@ -203,10 +203,13 @@ async def suggest(project_id: str, request: Request) -> Response:
     form = await _read_form(request)
     check_text(form.text, service.limits)
     _check_language(model, form.language)
-    known = [_known(model, form.metadata, service)]
-    (found,) = await service.workers.do_sized(
-        *(model.cost, len(form.text)),
-        *(best_labels, model, [form.text], form.limit, form.threshold, known),
+    known, texts, do = (
+        [_known(model, form.metadata, service)],
+        [form.text],
+        service.workers.do_sized,
+    )
+    (found,) = await do(
+        model.cost, len(form.text), best_labels, model, texts, form.limit, form.threshold, known
     )
     return json_answer({"results": _subjects(model, found, form.language)})
 
