@@ -17,8 +17,9 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 TOP = Path(__file__).parent.parent
-#: How long an installation, a command and the start of a server may take, in seconds.
-INSTALL, COMMAND, START = 1500, 900, 900
+#: How long an installation, a command and the start of a server may take, in seconds; the first
+#: start of Label Studio makes its database.
+INSTALL, COMMAND, START = 1800, 1800, 1800
 
 
 class SkippedError(Exception):
