@@ -9,14 +9,15 @@ os.environ.setdefault("FLASK_RUN_FROM_CLI", "true")
 pytest.importorskip("annif", reason="Annif is installed by make integration")
 
 import annif.backend
-import labelkin_annif
 from annif.corpus import Document, DocumentList, SubjectSet
 from annif.exception import NotInitializedException, OperationFailedException
 from annif.suggestion import SuggestionBatch
 from annif.vocab import Subject, SubjectIndexFile
+from scipy import sparse
+
+import labelkin_annif
 from labelkin_annif.backend import LabelkinBackend
 from labelkin_annif.fusion import Fusion, prior_log_odds
-from scipy import sparse
 
 N_SUBJECTS = 2_000
 BASE = "http://example.org/"
