@@ -66,7 +66,7 @@ def newsroom(folder: Path) -> AnnifCorpus:
     parts = ([documents[i] for i in some] for some in (
         news.train[:first], news.train[first:], news.test
     ))  # fmt: skip
-    return _written("newsroom", folder, vocabulary, turtle.count(" a skos:Concept"), *parts)
+    return _written("newsroom", folder, vocabulary, turtle.count(" a skos:Concept "), *parts)
 
 
 def missing_for_places(share: Path, reuters: Path | None) -> str | None:

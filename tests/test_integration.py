@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
+import subprocess
 
 import pytest
-from integration import corpora
+from integration import corpora, environments
 from integration.environments import Environment, SkippedError
 
 
@@ -56,6 +56,11 @@ def test_places_are_topics_and_countries(tmp_path):
     assert "<http://example.org/place/PE-CUS> a skos:Concept" in found.vocabulary.read_text()
 
 
-def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path):
-    with pytest.raises(SkippedError, match=r"no-such-file\.whl cannot be installed"):
-        Environment(tmp_path / "none", [str(Path("no-such-file.whl"))])
+def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypatch):
+    def run(command, *_):
+        said = "WARNING: slow\nERROR: No matching distribution found for annif\n"
+        raise subprocess.CalledProcessError(1, command, "", said)
+
+    monkeypatch.setattr(environments, "_run", run)
+    with pytest.raises(SkippedError, match=r"annif cannot be installed: ERROR: No matching"):
+        Environment(tmp_path / "none", ["annif", "pytest"])
