@@ -216,18 +216,22 @@ class Journal:
             raise
         self._lock = Lock()  # whoever holds it has the connection
         self._waiting: deque[_Batch] = deque()
-        self._listeners: list[Callable[[Sequence[Entry], bool], None]] = []
+        self._listeners: list[tuple[Callable[[Sequence[Entry]], None], Callable[[], None]]] = []
         self._fresh_until = 0.0
         self._failed: int | None = None  # characters of what could not be written last
         self._writer = ThreadPoolExecutor(1, thread_name_prefix=f"journal {path.name}")
 
-    def listen(self, listener: Callable[[Sequence[Entry], bool], None]) -> None:
+    def listen(
+        self,
+        listener: Callable[[Sequence[Entry]], None],
+        replaced: Callable[[], None] = lambda: None,
+    ) -> None:
         """Have a function called with documents that have reached the disk, in their order.
 
-        Its second argument is whether others are replaced or withdrawn, so that what was learned
-        of them is to be learned anew; nothing further is written until it returns.
+        ``replaced`` is called in its place where earlier documents were replaced or withdrawn, so
+        that all is to be learned anew; nothing further is written until it returns.
         """
-        self._listeners.append(listener)
+        self._listeners.append((listener, replaced))
 
     def append(self, entries: Sequence[Entry | Withdrawal | Decision]) -> Future[list[int]]:
         """Write documents or answers; their ids come when all are on the disk, or none.
@@ -319,8 +323,12 @@ class Journal:
         self.n_documents.subtract(self._models_of(newly_gone))
         # What has come and gone in one commit is learned neither way.
         learned = [entry for number, entry in new.items() if number not in newly_gone]
-        for listener in self._listeners:
-            listener(learned, any(number <= before for number in newly_gone))
+        is_anew = any(number <= before for number in newly_gone)
+        for listener, replaced_ones in self._listeners:
+            if is_anew:
+                replaced_ones()
+            else:
+                listener(learned)
         for batch, numbers in zip(batches, ids, strict=True):
             batch.future.set_result(numbers)
 

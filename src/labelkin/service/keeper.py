@@ -202,7 +202,7 @@ class OwnKeeper:
         learner = Learner(model, self.telemetry, self._publish, replay)
         if entries := replay():
             learner.learn(entries)
-        journal.listen(learner.hear)
+        journal.listen(learner.hear, learner.hear_anew)
         return learner
 
 

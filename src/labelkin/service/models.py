@@ -212,25 +212,31 @@ class ServedModel:
             return np.zeros((0, len(self.names)))
         return self.classifier.content_.log_odds(self._transform(texts)[1])
 
-    def learn(self, entries: Sequence[Entry], anew: bool = False) -> None:
+    def learn_anew(self, entries: Sequence[Entry]) -> None:
+        """Learn from documents as if none had been learned but those of the model's file."""
+        self.unknown.clear()
+        self._learn(entries, Snapshot(self.classifier.rescorer_, 0))
+
+    def learn(self, entries: Sequence[Entry]) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
 
-        ``anew``: from these alone, beside what is in the model's file. A document has the labels
-        that were accepted, with all that follows from them by the rules, and no others.
+        A document has the labels that were accepted, with all that follows from them by the rules,
+        and no others.
         """
-        if anew:
-            self.unknown.clear()
+        if entries:
+            self._learn(entries, self.snapshot)
+
+    def _learn(self, entries: Sequence[Entry], before: Snapshot) -> None:
         for name in chain.from_iterable(set(entry.accepted) for entry in entries):
             is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
             if name not in self.column and is_counted:
                 self.unknown[name] += 1
-        rescorer, learned = (self.classifier.rescorer_, 0) if anew else self.snapshot
+        rescorer, learned = before
         if not self.learns:
             return
         if entries:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
-        if entries or anew:
-            self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
+        self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
 
     def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Return what the first step makes of texts, and what the last one before the labels."""
@@ -301,17 +307,17 @@ class Learner:
         self._closing = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"learning {model.id}")
 
-    def hear(self, entries: Sequence[Entry], replaced: bool = False) -> None:
-        """Take note of documents that are in the journal; those of other models are left out.
-
-        Where some are replaced, all that is in the journal now is learned anew.
-        """
+    def hear(self, entries: Sequence[Entry]) -> None:
+        """Take note of documents that are in the journal; those of other models are left out."""
         with self._lock:
-            if replaced:
-                self._anew = self._replay()
-                self._waiting.clear()
-            else:
-                self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
+            self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
+        self._thread.submit(self._learn_waiting)
+
+    def hear_anew(self) -> None:
+        """Take note that documents were replaced: all that is in the journal now is learned."""
+        with self._lock:
+            self._anew = self._replay()
+            self._waiting.clear()
         self._thread.submit(self._learn_waiting)
 
     def learn(self, entries: Sequence[Entry], anew: bool = False) -> None:
@@ -319,7 +325,10 @@ class Learner:
         model = self._model
         with self._telemetry.refit_seconds.labels(model.id).time():
             try:
-                model.learn(entries, anew)
+                if anew:
+                    model.learn_anew(entries)
+                else:
+                    model.learn(entries)
                 if self._publish is not None:
                     self._publish(model)
             except Exception:
