@@ -65,13 +65,18 @@ def tell(studio: Environment, folder: Path) -> Told:
         *("--user-token", _TOKEN, "--enable-legacy-api-token"),
     )
     site = f"http://127.0.0.1:{studio_port}"
+    steps: list[str] = []
+    notes: list[str] = []
     with (
         own.server("labelkin", *serve, cwd=folder, is_up=answers(f"{backend}/health"),
                    log=folder / "labelkin.log"),
         studio.server("label-studio", *start, cwd=folder, is_up=answers(f"{site}/health"),
                       log=folder / "studio.log"),
     ):  # fmt: skip
-        steps, notes = _work(_Site(site), backend, journal)
+        try:
+            _work(_Site(site), backend, journal, steps, notes)
+        except (RuntimeError, OSError, KeyError, IndexError) as error:
+            notes.append(f"{type(error).__name__}: {error}")
     return Told(studio.version("label-studio"), steps, notes)
 
 
@@ -95,8 +100,8 @@ class _Site:
         return json.loads(content) if content else None
 
 
-def _work(site: _Site, backend: str, journal: Path) -> tuple[list[str], list[str]]:
-    steps, notes = [], []
+def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: list[str]) -> None:
+    """Do what people and Label Studio do, and note it."""
     news = corpora.newsroom(3000)
     labels = news.Y.names.tolist()
     choices = "".join(f'<Choice value="{label}"/>' for label in labels)
@@ -178,16 +183,16 @@ def _work(site: _Site, backend: str, journal: Path) -> tuple[list[str], list[str
         notes.append(f"an update and a deletion do not reach the journal: {now}")
     steps.append("one annotation updated and one deleted: the journal follows")
 
-    site.ask("PATCH", f"projects/{project}/", {"sampling": "Uncertainty sampling",
-                                               "model_version": _version(backend)})  # fmt: skip
-    predicted()
+    newest = predicted()
+    left = [tasks[1], *tasks[_N_ANNOTATIONS:]]
+    version = newest[left[0]]["model_version"]
+    order = {"sampling": "Uncertainty sampling", "model_version": version}
+    site.ask("PATCH", f"projects/{project}/", order)
     offered = site.ask("GET", f"projects/{project}/next/")["id"]
-    left = [task for task in tasks if task not in tasks[:_N_ANNOTATIONS]]
-    lowest = min(left, key=lambda task: predicted()[task]["score"])
-    steps.append(f"uncertainty sampling offers task {offered}; the lowest score has task {lowest}")
-    if offered not in (lowest, tasks[1]):
-        notes.append("uncertainty sampling does not take the lowest score first")
-    return steps, notes
+    lowest = min(left, key=lambda task: newest[task]["score"])
+    if offered != lowest:
+        notes.append(f"uncertainty sampling offers task {offered}, and {lowest} has less sureness")
+    steps.append(f"uncertainty sampling offers the least sure of {len(left)} tasks first")
 
 
 def _version(backend: str) -> str:
