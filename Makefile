@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service sbom
+.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -51,6 +51,9 @@ bench-scale: .venv/dev  ## what more documents, labels and features cost, agains
 
 bench-service: .venv/dev  ## suggestions over HTTP beside a route that does nothing, and documents of predict
 	$(BIN)/python -m benchmarks.service
+
+integration: .venv/use  ## inside the real programs, installed into .integration: Annif, Label Studio
+	$(BIN)/python -m integration
 
 # The two ends of what pyproject.toml allows; the lowest has wheels for Python 3.11 and 3.12.
 CONTRACT := $(addprefix tests/test_,scikit_learn.py contract.py estimator_contract.py metadata_routing.py)

@@ -148,3 +148,44 @@ def test_a_form_that_does_not_fit_is_a_problem(client, form):
 def test_a_text_that_is_no_form_is_a_problem(client):
     answer = client.post("/v1/projects/news/suggest", json={"text": "a"})
     assert answer.status_code == 415
+
+
+def test_metadata_name_known_labels(client):
+    def scores(**metadata):
+        answer = client.post(
+            "/v1/projects/news/suggest", data={"text": "The harvest.", "limit": 100, **metadata}
+        )
+        assert answer.status_code == 200, answer.text
+        return {one["uri"]: one["score"] for one in answer.json()["results"]}
+
+    before = scores()
+    after = scores(metadata_accepted="wheat; no subject of ours", metadata_rejected="corn\ngas")
+    assert after["wheat"] == 1
+    assert not {"corn", "gas"} & set(after)
+    assert set(before) - set(after) == {"corn", "gas"}
+    assert after["grain"] > before["grain"]
+    assert next(iter(after)) == "wheat"
+    batch = [
+        {"text": "The harvest.", "metadata": {"accepted": ["wheat"], "rejected": "gas; corn"}},
+        {"text": "The harvest.", "metadata": {"accepted": None, "author": "A. Person"}},
+        {"text": "The harvest."},
+    ]
+    answer = client.post(
+        "/v1/projects/news/suggest-batch", params={"limit": 100}, json={"documents": batch}
+    )
+    found = [{one["uri"]: one["score"] for one in row["results"]} for row in answer.json()]
+    assert found[0] == pytest.approx(after)
+    assert found[1] == pytest.approx(before)
+    assert found[2] == pytest.approx(before)
+
+
+def test_metadata_may_be_uris_with_blanks_between(client):
+    asked = {"text": "x", "metadata_accepted": "<http://e.org/a> http://e.org/b"}
+    answer = client.post("/v1/projects/news/suggest", data=asked)
+    assert answer.status_code == 200  # subjects that the model has not learned say nothing
+
+
+def test_a_label_both_accepted_and_rejected_is_a_problem(client):
+    asked = {"text": "x", "metadata_accepted": "gas", "metadata_rejected": "gas"}
+    answer = client.post("/v1/projects/news/suggest", data=asked)
+    assert (answer.status_code, "as both" in answer.json()["detail"]) == (422, True)

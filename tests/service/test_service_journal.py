@@ -342,3 +342,29 @@ def test_what_is_no_ordinary_file_is_no_journal(tmp_path):
 def test_labels_are_replayed_without_the_texts(journal):
     journal.append([Entry("m", "long" * 1000, ("a", "b"), ("c",))]).result()
     assert journal.replay("m", texts=False) == [Entry("m", "", ("a", "b"), ("c",))]
+
+
+def test_what_comes_again_from_its_origin_is_not_written_again(tmp_path):
+    from labelkin.service.journal import Withdrawal
+
+    heard = []
+    journal = Journal(tmp_path / "journal.sqlite")
+    journal.listen(lambda entries: heard.append(len(entries)), lambda: heard.append("anew"))
+    try:
+        first = Entry("news", "text", ("a",), (), "studio 1")
+        (number,) = journal.append([first]).result(10)
+        assert journal.append([first]).result(10) == [number]
+        (later,) = journal.append([first._replace(accepted=("b",))]).result(10)
+        assert later > number
+        assert journal.append([Withdrawal("news", "studio 1")]).result(10) == [later]
+        assert journal.append([Withdrawal("news", "studio 1")]).result(10) == [0]
+        assert journal.replay("news") == []
+        assert journal.n_documents["news"] == 0
+        twice = [first, first._replace(accepted=("c",)), Entry("news", "text", ("a",))]
+        journal.append(twice).result(10)
+        assert [entry.accepted for entry in journal.replay("news")] == [("c",), ("a",)]
+        assert journal.n_documents["news"] == 2
+    finally:
+        journal.close()
+    assert heard == [1, 0, "anew", "anew", 0, 2]
+    assert read_journal(journal.path).label_sets == [("c",), ("a",)]

@@ -40,8 +40,11 @@ def predict(
         typer.Option(help="In place of --out: a file ID.tsv for each document, label and score."),
     ] = None,
     format: Annotated[
-        Literal["jsonl", "csv", "tsv"] | None,
-        typer.Option(help="Of the answers; by the ending of --out, else jsonl."),
+        Literal["jsonl", "csv", "tsv", "doccano", "prodigy"] | None,
+        typer.Option(
+            help="Of the answers; by the ending of --out, else jsonl. doccano and prodigy are "
+            "JSON lines that those programs import, with the texts."
+        ),
     ] = None,
     top: Annotated[
         int | None,
@@ -103,6 +106,7 @@ def predict(
         name = "stdin" if input == ["-"] else ", ".join(input)
         raise ValueError(f"{name} must have documents, and has none.")
     from labelkin import prediction
+    from labelkin.prediction.output import WITH_TEXTS
 
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
@@ -143,6 +147,7 @@ def predict(
             choice=prediction.Choice(top, threshold, at_least, limit),
             allowed=None if allowed.all() else allowed,
             engine=engine,
+            texts=kind in WITH_TEXTS,
         )
         if out_folder is not None:
             out_folder.mkdir(exist_ok=True)

@@ -18,7 +18,10 @@ Field = Literal["text", "title", "labels", "id", "split", "accepted", "rejected"
 NAMES: dict[Field, tuple[str, ...]] = {
     "text": ("text", "abstract", "body", "content", "title"),
     "title": ("title", "headline"),
-    "labels": ("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
+    "labels": (
+        *("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
+        "label",  # doccano's
+    ),
     "id": ("id", "document_id", "doc_id"),
     "split": ("split",),
     "accepted": ("accepted",),

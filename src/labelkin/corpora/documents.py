@@ -18,6 +18,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
+from labelkin.corpora.annotation_tools import translated
 from labelkin.corpora.dialect import (
     SEPARATOR,
     Field,
@@ -129,6 +130,8 @@ class Documents:
         - ``"jsonl"``: a JSON object per line, ``{"id": …, "text": …, "labels": […]}``; other keys
           and blank lines are passed over. Labels are texts, or objects with ``uri`` and ``label``;
           what is in an object ``metadata`` counts as if it stood outside (Annif's JSON lines).
+          What Prodigy and doccano export is read as it is
+          (:mod:`labelkin.corpora.annotation_tools`).
         - ``"json"``: one such object, or a list of them.
         - ``"csv"``, ``"tsv"``: a table whose header names columns; other columns and blank rows are
           passed over.
@@ -230,7 +233,7 @@ class Documents:
         self._check_held(format)
         if format in ("jsonl", "json"):
             read = json_objects if format == "jsonl" else _whole_json
-            return self._json_objects(read(lines, self._called))
+            return self._json_objects(translated(read(lines, self._called)))
         if format == "annif_tsv":
             return self._annif_lines(lines)
         return self._text_lines(lines) if format == "text" else self._table(lines, format)
@@ -475,7 +478,7 @@ class Documents:
         if file.suffix == ".json":
             inside = replace(self, source=file, format="json", name="")
             object.__setattr__(inside, "understood", self.understood)
-            return inside._json_objects(_whole_json(inside._lines(), file.name))
+            return inside._json_objects(translated(_whole_json(inside._lines(), file.name)))
         content = "".join(decoded_lines(file, self.encoding, None, self._found_encoding))
         names = None if subjects is None else subjects_in(subjects, self.encoding)
         labels = None if names is None else tuple(names)

@@ -193,11 +193,14 @@ class Answer(NamedTuple):
         Columns of the labels it is given, most probable first.
     probabilities : ndarray, (n_labels,)
         Of all labels; of those that may be given, where some may not.
+    text : str, default ""
+        The document, where it was asked for.
     """
 
     id: str | int
     given: NDArray[np.intp]
     probabilities: NDArray[np.float64]
+    text: str = ""
 
 
 def answer_batches(
@@ -208,6 +211,7 @@ def answer_batches(
     choice: Choice | None = None,
     allowed: NDArray[np.bool_] | None = None,
     engine: Engine | None = None,
+    texts: bool = False,
 ) -> Iterator[list[Answer]]:
     """Answer documents batch by batch, in their order; memory holds one batch.
 
@@ -226,6 +230,8 @@ def answer_batches(
     engine : Engine, optional
         Where batches are answered; ``None``: here, or on the engine in use
         (:func:`labelkin.distributed.using`).
+    texts : bool, default False
+        Whether answers have the texts of their documents.
     """
     choice = Choice() if choice is None else choice
     choice.check()
@@ -239,7 +245,9 @@ def answer_batches(
     size = batch if batch is not None else max(1, min(_MOST, _CELLS // max(len(model.labels), 1)))
     with using(engine) as worker:
         blocks = in_blocks(documents, size)
-        return worker.map(_answer, blocks, model=model, choice=choice, allowed=allowed)
+        return worker.map(
+            _answer, blocks, model=model, choice=choice, allowed=allowed, with_texts=texts
+        )
 
 
 def _answer(
@@ -247,6 +255,7 @@ def _answer(
     model: FittedModel,
     choice: Choice,
     allowed: NDArray[np.bool_] | None,
+    with_texts: bool,
 ) -> list[Answer]:
     names = [_name(document) for document in documents]
     log_odds = model.log_odds([document.text for document in documents])
@@ -258,7 +267,8 @@ def _answer(
         log_odds, probabilities = log_odds[:, allowed], probabilities[:, allowed]
         decided = None if decided is None else np.asarray(decided, dtype=np.bool_)[:, allowed]
     given = choice.labels(log_odds, probabilities, decided)
-    return list(map(Answer, names, given, probabilities))
+    texts = [document.text if with_texts else "" for document in documents]
+    return list(map(Answer, names, given, probabilities, texts))
 
 
 def _name(document: Document) -> str | int:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 from urllib.parse import quote
 
+import numpy as np
+
 from labelkin.corpora.documents import Document
 from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
 from labelkin.prediction.fitted_model import Answer
@@ -28,6 +30,8 @@ from labelkin.prediction.fitted_model import Answer
 #: Stands between the labels of a document in a table, as in corpora that are tables.
 SEPARATOR = ";"
 _BLOCK = 1 << 16
+#: Labels that a person chooses among in Prodigy, unless all are asked for.
+_MOST_OPTIONS = 20
 #: Bytes of a file's name, with room for its ending and for a temporary one.
 _LONGEST_NAME = 200
 
@@ -61,8 +65,8 @@ def make_layout(
 
     Parameters
     ----------
-    kind : {"jsonl", "csv", "tsv"}
-        The format.
+    kind : {"jsonl", "csv", "tsv", "doccano", "prodigy"}
+        The format; the last two are JSON lines that those programs import, with the texts.
     labels : sequence
         The labels of the model, in column order.
     all_scores : bool, default False
@@ -302,12 +306,64 @@ def _table_layout(
     )
 
 
+def _doccano_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
+    """Write JSON lines that doccano imports: the labels are given, the rest is shown beside."""
+    shown = labels if names is None else names
+
+    def line(answer: Answer) -> str:
+        ranked = _ranked(answer) if all_scores else answer.given.tolist()
+        entry = {
+            "id": answer.id,
+            "text": answer.text,
+            "label": [shown[j] for j in answer.given],
+            "probabilities": {shown[j]: _rounded(answer.probabilities[j]) for j in ranked},
+        }
+        return json.dumps(entry, ensure_ascii=False) + "\n"
+
+    return Layout("", line, lambda text: str(json.loads(text)["id"]))
+
+
+def _prodigy_layout(labels: list[str], all_scores: bool, names: Sequence[str] | None) -> Layout:
+    """Write tasks of Prodigy's view "choice": the best labels as options, those given accepted."""
+    shown = labels if names is None else names
+
+    def line(answer: Answer) -> str:
+        given = answer.given.tolist()
+        ranked = list(dict.fromkeys([*given, *_ranked(answer)]))
+        offered = ranked if all_scores else ranked[: max(_MOST_OPTIONS, len(given))]
+        options = [
+            {"id": labels[j], "text": shown[j], "meta": f"{answer.probabilities[j]:.2f}"}
+            for j in offered
+        ]
+        least = min((answer.probabilities[j] for j in given), default=0.0)
+        entry = {
+            "text": answer.text,
+            "options": options,
+            "accept": [labels[j] for j in given],
+            "meta": {"id": answer.id, "score": _rounded(float(least))},
+            "config": {"choice_style": "multiple"},
+        }
+        return json.dumps(entry, ensure_ascii=False) + "\n"
+
+    return Layout("", line, lambda text: str(json.loads(text)["meta"]["id"]))
+
+
+def _ranked(answer: Answer) -> list[int]:
+    """Return all labels, most probable first."""
+    order: list[int] = np.argsort(-answer.probabilities, kind="stable").tolist()
+    return order
+
+
 LAYOUTS: dict[str, Callable[[list[str], bool, Sequence[str] | None], Layout]] = {
     "jsonl": _json_layout,
     "csv": partial(_table_layout, delimiter=","),
     "tsv": partial(_table_layout, delimiter="\t"),
+    "doccano": _doccano_layout,
+    "prodigy": _prodigy_layout,
 }
 """How answers can be written, by name."""
+WITH_TEXTS = frozenset({"doccano", "prodigy"})
+"""Those whose answers have the texts of their documents."""
 
 
 def document_lines(

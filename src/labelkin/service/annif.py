@@ -7,6 +7,8 @@ elsewhere its URI is the label, and so is its name.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -92,7 +94,12 @@ class ProjectList(BaseModel):
 
 
 class SuggestForm(BaseModel):
-    """A text, and how many labels are wanted; of which concepts, as Annif's projects say it."""
+    """A text, and how many labels are wanted; of which concepts, as Annif's projects say it.
+
+    ``metadata_accepted`` and ``metadata_rejected`` are what Annif sends of a document's metadata
+    ``accepted`` and ``rejected``: URIs, with blanks between, or labels, notations or names, with
+    semicolons or line ends between. The other labels respond.
+    """
 
     text: Text
     limit: Limit = 10
@@ -100,6 +107,13 @@ class SuggestForm(BaseModel):
     language: str = ""
     include: Concepts = []
     exclude: Concepts = []
+    metadata_accepted: Text = ""
+    metadata_rejected: Text = ""
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What is known of the labels."""
+        return {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
 
 
 class Subject(BaseModel):
@@ -118,10 +132,11 @@ class Subjects(BaseModel):
 
 
 class Document(BaseModel):
-    """A text, and what the client calls it."""
+    """A text, and what the client calls it; ``accepted`` and ``rejected`` in its metadata count."""
 
     text: Text
     document_id: Text | None = None
+    metadata: dict[str, Any] | None = None
 
 
 class Batch(BaseModel):
@@ -172,8 +187,8 @@ async def suggest(project_id: str, request: Request) -> Response:
     check_text(form.text, service.limits)
     check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
-    only = tuple(form.include), tuple(form.exclude)
-    wanted = Wanted(form.text, form.limit, form.threshold, *only)
+    only, known = (form.include, form.exclude), _known(model, form.metadata, service)
+    wanted = Wanted(form.text, form.limit, form.threshold, only, known)
     found = await service.workers.do_together(
         model.cost, len(form.text), best_labels, model, wanted
     )
@@ -226,10 +241,15 @@ async def suggest_batch(
     _check_language(model, language)
     check_concepts(include, exclude, service.limits)
     check_batch(len(batch.documents), service.limits)
-    texts = [document.text for document in batch.documents]
-    for text in texts:
-        check_text(text, service.limits)
-    wanted = [Wanted(text, limit, threshold, tuple(include), tuple(exclude)) for text in texts]
+    for document in batch.documents:
+        check_text(document.text, service.limits)
+    only = include, exclude
+    wanted = [
+        Wanted(
+            document.text, limit, threshold, only, _known(model, document.metadata or {}, service)
+        )
+        for document in batch.documents
+    ]
     found = await service.workers.do(best_labels, model, wanted)
     return json_answer(
         [
@@ -331,6 +351,33 @@ async def _read_form(request: Request) -> SuggestForm:
     except ValueError as error:
         detail = f"The form must be UTF-8, encoded: {error}."
         raise ProblemError(400, "does-not-fit", detail) from None
+
+
+def _known(
+    model: ServedModel, metadata: Mapping[str, Any], service: RunningService
+) -> dict[str, list[str]]:
+    """Return the labels that metadata call accepted and rejected; those of no model are left out.
+
+    A vocabulary has more subjects than a model has learned, and of these nothing follows.
+    """
+    found = {}
+    for state in ("accepted", "rejected"):
+        given = metadata.get(state) or ""
+        names = (
+            [
+                name
+                for piece in re.split(r"[;\n]", given)
+                for name in (piece.split() if "://" in piece else [piece.strip()])
+            ]
+            if isinstance(given, str)
+            else [str(one) for one in given]
+            if isinstance(given, list)
+            else []
+        )
+        labels = (model.shown.label(re.sub(r"^<(.*)>$", r"\1", name)) for name in names if name)
+        found[state] = list(dict.fromkeys(label for label in labels if label is not None))
+    check_labels(found["accepted"], found["rejected"], service.limits)
+    return found
 
 
 def _subjects(

@@ -6,7 +6,8 @@ answered is read from these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
@@ -79,32 +80,49 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
 class Wanted(NamedTuple):
     """Asks for the most probable labels of a text, so many at most, at or above a threshold.
 
-    Of those alone that are included, where any are, and not of those that are excluded.
+    Of those alone that are included, where any are, and not of those that are excluded: ``only``
+    has both. Of the known labels those that are accepted come first, and rejected ones do not come.
     """
 
     text: str
     limit: int
     threshold: float
-    include: Sequence[str] = ()
-    exclude: Sequence[str] = ()
+    only: tuple[Sequence[str], Sequence[str]] = ((), ())
+    known: Mapping[str, Sequence[str]] = {}
 
 
 def best_labels(model: ServedModel, asked: Sequence[Wanted]) -> list[list[tuple[str, float]]]:
     """Return the most probable labels of texts, and their probabilities."""
-    allowed = [_allowed(model, one.include, one.exclude) for one in asked]
-    content = model.content_log_odds([one.text for one in asked])
-    log_odds = spread_out(model.snapshot.rescorer.rescore(content))
+    allowed = [_allowed(model, *one.only) for one in asked]
+    known = None
+    if any(labels for one in asked for labels in one.known.values()):
+        known = read_known([one.known for one in asked], len(asked), model.name_array)
+    log_odds = posterior_log_odds(model, model.snapshot, [one.text for one in asked], known)
     probability = model.classifier.probabilities(log_odds)
     most = max((one.limit for one in asked), default=0)
     is_wanted = probability >= np.array([[one.threshold] for one in asked]).reshape(-1, 1)
     for i, may in enumerate(allowed):
         is_wanted[i] &= may
+    if known is not None:
+        is_wanted &= known != 0
     return [
         [(model.names[j], float(row[j])) for j in columns[: one.limit]]
         for one, row, columns in zip(
             asked, probability, best_columns(log_odds, most, is_wanted), strict=True
         )
     ]
+
+
+def posterior_log_odds(
+    model: ServedModel,
+    snapshot: Snapshot,
+    texts: Sequence[str],
+    known: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
+    content = model.content_log_odds(texts)
+    with _rules_explained(snapshot, known):
+        return spread_out(snapshot.rescorer.rescore(content, known))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
@@ -175,16 +193,23 @@ def _posterior(
     model: ServedModel, snapshot: Snapshot, content: Content, known: NDArray[np.float64] | None
 ) -> Posterior:
     """Return the posterior of a text, given its known labels and what follows from them."""
-    try:
+    with _rules_explained(snapshot, known):
         posterior = snapshot.rescorer.posterior(content.log_odds, known)
-    except ValueError as error:
-        if known is None or snapshot.rescorer.rules_ is None:
-            raise
-        raise ProblemError(422, "rule-broken", str(error)) from None
     posterior = replace(posterior, members=content.members)
     if (calibration := model.classifier.calibration_) is None:
         return posterior
     return replace(posterior, calibrated=calibration.probabilities)
+
+
+@contextmanager
+def _rules_explained(snapshot: Snapshot, known: Any) -> Iterator[None]:
+    """Have known labels that break a rule be a problem that says so."""
+    try:
+        yield
+    except ValueError as error:
+        if known is None or snapshot.rescorer.rules_ is None:
+            raise
+        raise ProblemError(422, "rule-broken", str(error)) from None
 
 
 def _no_candidates(posterior: Posterior) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
-from labelkin.service import annif, answers, health, messages
+from labelkin.service import annif, answers, health, label_studio, messages
 from labelkin.service.guard import Guard
 from labelkin.service.journal import Entry
 from labelkin.service.keeper import OwnKeeper
@@ -59,7 +59,7 @@ def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> 
     )
     app.state.service = service
     answer_problems(app)
-    for part in (annif.router, router, review_router, health.router):
+    for part in (annif.router, router, review_router, label_studio.router, health.router):
         app.include_router(part)
     app.add_api_route("/", _show_page, include_in_schema=False)
     app.add_api_route("/review", _show_review, include_in_schema=False)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 import hmac
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -17,7 +20,9 @@ from labelkin.service.serving import LOCAL_HOSTS, Limits
 #: Addresses that mean all of a machine's, under whatever name it is called.
 EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
 #: Where a token is needed; the page itself, health and metrics hold nothing to protect.
-_BEHIND_TOKEN = ("/api", "/v1")
+_BEHIND_TOKEN = ("/api", "/v1", "/label-studio")
+#: Where it may also come as the password of ``Authorization: Basic …``: Label Studio has no other.
+_OR_BASIC = "/label-studio"
 
 _SCHEMES = ("http", "https")
 SECURITY_HEADERS = {
@@ -123,7 +128,8 @@ class Guard:
         for origin in headers.getlist("origin"):
             _check_origin(origin, host)
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
-            _check_token(headers.get("authorization", ""), self._token)
+            or_basic = scope["path"].startswith(_OR_BASIC)
+            _check_token(headers.get("authorization", ""), self._token, or_basic)
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -213,15 +219,19 @@ def name_in(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _check_token(authorization: str, token: bytes) -> None:
+def _check_token(authorization: str, token: bytes, or_basic: bool = False) -> None:
     scheme, _, given = authorization.partition(" ")
-    is_right = hmac.compare_digest(given.strip().encode(), token)
+    came = given.strip().encode()
+    if or_basic and scheme.lower() == "basic":
+        with suppress(binascii.Error):
+            scheme, came = "bearer", base64.b64decode(came, validate=True).partition(b":")[2]
+    is_right = hmac.compare_digest(came, token)
     if scheme.lower() != "bearer" or not is_right:
-        came = "another one" if authorization else "none"
+        said = "another one" if authorization else "none"
         raise ProblemError(
             401,
             "token-needed",
-            f"The service's token must come with every request, got {came}. "
+            f"The service's token must come with every request, got {said}. "
             "Send it in the header Authorization: Bearer …",
             {"WWW-Authenticate": "Bearer"},
         )

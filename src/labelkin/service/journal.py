@@ -1,10 +1,12 @@
 """The journal: what people say of documents in an SQLite file, on the disk before the answer.
 
 It holds documents that people have labelled, and what they have said of labels that an audit
-suspects. One process writes it, others may read it meanwhile. Every row has a checksum, and all of
-them are looked at when the file is opened: from a damaged journal nothing is learned, and nothing
-is written to it. :func:`read_journal` and :func:`read_answers` need nothing of the web;
-``journal_upkeep`` checks, saves and copies.
+suspects. A document that another program keeps has an origin there: what comes from the same origin
+later stands in its place, and what comes again changes nothing. One process writes the journal,
+others may read it meanwhile. Every row has a checksum, and all of them are looked at when the file
+is opened: from a damaged journal nothing is learned, and nothing is written to it.
+:func:`read_journal` and :func:`read_answers` need nothing of the web; ``journal_upkeep`` checks,
+saves and copies.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ _FORMAT = 2
 TABLES: dict[str, tuple[str, ...]] = {
     "documents": ("written", "model", "accepted", "rejected", "text"),
     "answers": ("written", "document", "label", "given", "answer", "fingerprint"),
+    "origins": ("written", "origin", "document"),
 }
 #: Documents that one commit may hold: so many waiting writers share the disk's delay.
 _MOST_AT_ONCE = 1_000
@@ -65,12 +68,22 @@ class Entry(NamedTuple):
         The document.
     accepted, rejected : tuple of str
         The labels it has, and those the person has looked at and rejected.
+    origin : str, default ""
+        What it is called in the program that it comes from; empty: it is nobody's but ours.
     """
 
     model: str
     text: str
     accepted: tuple[str, ...]
     rejected: tuple[str, ...] = ()
+    origin: str = ""
+
+
+class Withdrawal(NamedTuple):
+    """A document that its origin has no more; it counts as if it had never come."""
+
+    model: str
+    origin: str
 
 
 class Mark(NamedTuple):
@@ -124,8 +137,13 @@ def read_journal(path: str | os.PathLike[str], model: str | None = None) -> Jour
     with reading(path) as database:
         database.execute("BEGIN")  # the mark and the documents are of one moment
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+        gone = replaced(database)
         rows = read_rows(path, database, "documents")
-        entries = [_entry(row) for _, row in rows if model is None or row[1] == model]
+        entries = [
+            _entry(row)
+            for number, row in rows
+            if number not in gone and (model is None or row[1] == model)
+        ]
         mark = Mark(identity(database), last)
     texts = [entry.text for entry in entries]
     return JournalDocuments(texts, [entry.accepted for entry in entries], mark)
@@ -198,17 +216,27 @@ class Journal:
             raise
         self._lock = Lock()  # whoever holds it has the connection
         self._waiting: deque[_Batch] = deque()
-        self._listeners: list[Callable[[Sequence[Entry]], None]] = []
+        self._listeners: list[tuple[Callable[[Sequence[Entry]], None], Callable[[], None]]] = []
         self._fresh_until = 0.0
         self._failed: int | None = None  # characters of what could not be written last
         self._writer = ThreadPoolExecutor(1, thread_name_prefix=f"journal {path.name}")
 
-    def listen(self, listener: Callable[[Sequence[Entry]], None]) -> None:
-        """Have a function called with documents that have reached the disk, in their order."""
-        self._listeners.append(listener)
+    def listen(
+        self,
+        listener: Callable[[Sequence[Entry]], None],
+        replaced: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Have a function called with documents that have reached the disk, in their order.
 
-    def append(self, entries: Sequence[Entry | Decision]) -> Future[list[int]]:
+        ``replaced`` is called in its place where earlier documents were replaced or withdrawn, so
+        that all is to be learned anew; nothing further is written until it returns.
+        """
+        self._listeners.append((listener, replaced))
+
+    def append(self, entries: Sequence[Entry | Withdrawal | Decision]) -> Future[list[int]]:
         """Write documents or answers; their ids come when all are on the disk, or none.
+
+        A document that its origin has sent already, and just so, is not written again.
 
         No entries at all: a question whether the journal can be written, which is tried.
         """
@@ -231,11 +259,12 @@ class Journal:
             is_ours = after is not None and after.journal == identity(self._database)
             # Every row was looked at when the file was opened, or is our own.
             rows = self._database.execute(
-                f"SELECT written, model, accepted, rejected, {'text' if texts else repr('')} "
+                f"SELECT id, written, model, accepted, rejected, {'text' if texts else repr('')} "
                 "FROM documents WHERE id > ? AND model = ? ORDER BY id",
                 (after.last if after and is_ours else 0, model),
             )
-            return [_entry(row) for row in rows]
+            gone = replaced(self._database)
+            return [_entry(row) for number, *row in rows if number not in gone]
 
     def answers(self) -> list[Decision]:
         """Return what people have said of issues, as :func:`read_answers` does."""
@@ -275,7 +304,9 @@ class Journal:
         try:
             with self._lock:
                 self._check_files()
+                before, gone = _last(self._database), self._replaced_by(batches)
                 ids = self._commit(batches) if n_entries else self._probe(len(batches))
+                newly_gone = self._replaced_by(batches) - gone
                 self._check_files()
         except Exception as error:  # whatever it is, who waits must hear of it
             if self._failed is None:
@@ -287,9 +318,17 @@ class Journal:
             return
         self._failed = None
         self._fresh_until = monotonic() + _FRESH_SECONDS
-        self.n_documents.update(entry.model for entry in documents)
-        for listener in self._listeners:
-            listener(documents)
+        new = _new_documents(batches, ids, before)
+        self.n_documents.update(entry.model for entry in new.values())
+        self.n_documents.subtract(self._models_of(newly_gone))
+        # What has come and gone in one commit is learned neither way.
+        learned = [entry for number, entry in new.items() if number not in newly_gone]
+        is_anew = any(number <= before for number in newly_gone)
+        for listener, replaced_ones in self._listeners:
+            if is_anew:
+                replaced_ones()
+            else:
+                listener(learned)
         for batch, numbers in zip(batches, ids, strict=True):
             batch.future.set_result(numbers)
 
@@ -300,6 +339,17 @@ class Journal:
         with self._database:
             self._database.execute("BEGIN IMMEDIATE")
             return [insert(self._database, batch.entries) for batch in batches]
+
+    def _replaced_by(self, batches: Sequence[_Batch]) -> set[int]:
+        """Return what :func:`replaced` does, where any of what is written has an origin."""
+        has_origin = any(getattr(e, "origin", "") for batch in batches for e in batch.entries)
+        return replaced(self._database) if has_origin else set()
+
+    def _models_of(self, numbers: Iterable[int]) -> list[str]:
+        """Return the models of documents."""
+        ask = "SELECT model FROM documents WHERE id = ?"
+        with self._lock:
+            return [str(self._database.execute(ask, (one,)).fetchone()[0]) for one in numbers]
 
     def _probe(self, n_questions: int) -> list[list[int]]:
         """Write as much as could not be written last, then a line; unless it was just written."""
@@ -331,8 +381,21 @@ class Journal:
 class _Batch(NamedTuple):
     """What is written together, and who waits for it."""
 
-    entries: tuple[Entry | Decision, ...]
+    entries: tuple[Entry | Withdrawal | Decision, ...]
     future: Future[list[int]]
+
+
+def _new_documents(
+    batches: Sequence[_Batch], ids: Sequence[Sequence[int]], before: int
+) -> dict[int, Entry]:
+    """Return the documents that were not there before, by their numbers."""
+    written = (
+        (number, entry)
+        for batch, numbers in zip(batches, ids, strict=True)
+        for number, entry in zip(numbers, batch.entries, strict=True)
+        if isinstance(entry, Entry)
+    )
+    return {number: entry for number, entry in written if number > before}
 
 
 def is_being_written(path: Path) -> bool:
@@ -390,7 +453,9 @@ def _open_for_writing(path: Path) -> tuple[sqlite3.Connection, Counter[str]]:
                 raise damaged(path, problems[0])
             for table in TABLES.keys() - {"documents"}:
                 deque(read_rows(path, database, table), maxlen=0)
-            counts = Counter(row[1] for _, row in read_rows(path, database, "documents"))
+            rows = read_rows(path, database, "documents")
+            gone = replaced(database)
+            counts = Counter(row[1] for number, row in rows if number not in gone)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=FULL")
             with database:  # the file of the log is there from now on
@@ -420,6 +485,7 @@ def _make_tables(database: sqlite3.Connection) -> None:
             f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY AUTOINCREMENT, "
             f"{''.join(f'{name} TEXT NOT NULL, ' for name in columns)}checksum TEXT NOT NULL)"
         )
+    database.execute("CREATE INDEX IF NOT EXISTS by_origin ON origins (origin, id)")
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -490,20 +556,67 @@ def _check_kind(path: Path, database: sqlite3.Connection) -> None:
         )
 
 
-def insert(database: sqlite3.Connection, entries: Sequence[Entry | Decision]) -> list[int]:
-    """Add documents and answers; return their ids."""
+def insert(
+    database: sqlite3.Connection, entries: Sequence[Entry | Withdrawal | Decision]
+) -> list[int]:
+    """Add documents and answers; return their ids, of what is there already the one it has.
+
+    What is withdrawn has the id of the document that is gone, or 0 where there was none.
+    """
     now, names = _now(), partial(json.dumps, ensure_ascii=False)
     ids: list[int] = []
     for one in entries:
         if isinstance(one, Entry):
-            accepted, rejected = names(one.accepted), names(one.rejected)
-            row = (now, one.model, accepted, rejected, one.text)
-            ids.append(insert_row(database, "documents", row))
+            row = (now, one.model, names(one.accepted), names(one.rejected), one.text)
+            ids.append(_insert_document(database, row, one.origin))
+        elif isinstance(one, Withdrawal):
+            last = _last_of(database, one.origin)
+            if last:
+                insert_row(database, "origins", (now, one.origin, ""))
+            ids.append(last)
         else:
             given = str(int(one.given))
             answer = (now, one.document, one.label, given, one.answer, one.fingerprint)
             ids.append(insert_row(database, "answers", answer))
     return ids
+
+
+def _insert_document(database: sqlite3.Connection, row: Sequence[str], origin: str) -> int:
+    """Add a document, unless it is the one that its origin has sent last."""
+    if origin and (last := _last_of(database, origin)):
+        columns = ", ".join(TABLES["documents"])
+        ask = f"SELECT {columns} FROM documents WHERE id = ?"
+        found = database.execute(ask, (last,)).fetchone()
+        if tuple(found[1:]) == tuple(row[1:]):  # but for the time
+            return last
+    number = insert_row(database, "documents", row)
+    if origin:
+        insert_row(database, "origins", (row[0], origin, str(number)))
+    return number
+
+
+def _last_of(database: sqlite3.Connection, origin: str) -> int:
+    """Return the document that an origin has sent last; 0: none, or it was withdrawn."""
+    ask = "SELECT document FROM origins WHERE origin = ? ORDER BY id DESC LIMIT 1"
+    found = database.execute(ask, (origin,)).fetchone()
+    return int(found[0]) if found and found[0] else 0
+
+
+def replaced(database: sqlite3.Connection) -> set[int]:
+    """Return the documents in whose place others of the same origin stand, or none."""
+    if not database.execute("PRAGMA table_info(origins)").fetchall():
+        return set()  # of a version that did not write such entries
+    rows = database.execute(
+        "SELECT document FROM origins WHERE document != '' AND id NOT IN "
+        "(SELECT max(id) FROM origins GROUP BY origin)"
+    )
+    return {int(document) for (document,) in rows}
+
+
+def _last(database: sqlite3.Connection) -> int:
+    """Return the number of the last document."""
+    found = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
+    return int(found[0]) if found else 0
 
 
 def _last_words(rows: Iterable[Sequence[str]]) -> list[Decision]:

@@ -28,6 +28,7 @@ from labelkin.service.journal import (
     page_problems,
     read_rows,
     reading,
+    replaced,
 )
 
 
@@ -99,12 +100,18 @@ def back_up(path: Path, new: Path) -> int:
 
 
 def exported(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the documents of a journal as ``labelkin train`` reads them, oldest first."""
+    """Yield the documents of a journal as ``labelkin train`` reads them, oldest first.
+
+    Those in whose place others stand are left out.
+    """
     with reading(path) as database:
         database.execute("BEGIN")
+        gone = replaced(database)
         for number, (written, model, accepted, rejected, text) in read_rows(
             path, database, "documents"
         ):
+            if number in gone:
+                continue
             yield {
                 "id": str(number),
                 "text": text,

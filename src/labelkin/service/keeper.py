@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from labelkin.corpora.corrections import Decision
 from labelkin.service.health import Telemetry
-from labelkin.service.journal import Entry, Journal, default_journal
+from labelkin.service.journal import Entry, Journal, Withdrawal, default_journal
 from labelkin.service.messages import (
     JournalState,
     LabelCount,
@@ -32,7 +32,7 @@ _MOST_UNKNOWN = 1_000
 class Keeper(Protocol):
     """What requests ask for that is not a model's answer; here, or in another process."""
 
-    def write(self, entries: Sequence[Entry]) -> Future[list[int]]:
+    def write(self, entries: Sequence[Entry | Withdrawal]) -> Future[list[int]]:
         """Write documents of one model; their ids come once they are durable."""
 
     def check_journals(self) -> Future[None]:
@@ -111,7 +111,7 @@ class OwnKeeper:
             self.close()
             raise
 
-    def write(self, entries: Sequence[Entry]) -> Future[list[int]]:
+    def write(self, entries: Sequence[Entry | Withdrawal]) -> Future[list[int]]:
         """Write documents of one model; their ids come once they are durable."""
         return _written(self._journals[entries[0].model], entries)
 
@@ -194,15 +194,21 @@ class OwnKeeper:
 
     def _start_learning(self, model: ServedModel) -> Learner:
         """Learn what the journal has, then whatever comes."""
-        learner = Learner(model, self.telemetry, self._publish)
         journal = self._journals[model.id]
-        if entries := journal.replay(model.id, after=model.mark, texts=False):
+
+        def replay() -> list[Entry]:
+            return journal.replay(model.id, after=model.mark, texts=False)
+
+        learner = Learner(model, self.telemetry, self._publish, replay)
+        if entries := replay():
             learner.learn(entries)
-        journal.listen(learner.hear)
+        journal.listen(learner.hear, learner.hear_anew)
         return learner
 
 
-def _written(journal: Journal, entries: Sequence[Entry | Decision]) -> Future[list[int]]:
+def _written(
+    journal: Journal, entries: Sequence[Entry | Withdrawal | Decision]
+) -> Future[list[int]]:
     """Write entries; that they cannot be written is a problem that names the journal."""
     ids: Future[list[int]] = Future()
 

@@ -226,20 +226,31 @@ class ServedModel:
             return np.zeros((0, len(self.names)))
         return self.classifier.content_.log_odds(self._transform(texts)[1])
 
+    def learn_anew(self, entries: Sequence[Entry]) -> None:
+        """Learn from documents as if none had been learned but those of the model's file."""
+        self.unknown.clear()
+        self._learn(entries, Snapshot(self.classifier.rescorer_, 0))
+
     def learn(self, entries: Sequence[Entry]) -> None:
         """Learn from the label sets of further documents; one thread at a time may do so.
 
         A document has the labels that were accepted, with all that follows from them by the rules,
         and no others.
         """
+        if entries:
+            self._learn(entries, self.snapshot)
+
+    def _learn(self, entries: Sequence[Entry], before: Snapshot) -> None:
         for name in chain.from_iterable(set(entry.accepted) for entry in entries):
             is_counted = name in self.unknown or len(self.unknown) < _MOST_UNKNOWN
             if name not in self.column and is_counted:
                 self.unknown[name] += 1
-        rescorer, learned = self.snapshot
-        if entries and self.learns:
+        rescorer, learned = before
+        if not self.learns:
+            return
+        if entries:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
-            self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
+        self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
 
     def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Return what the first step makes of texts, and what the last one before the labels."""
@@ -288,6 +299,8 @@ class Learner:
         Where refits are counted.
     publish : callable or None, default None
         Called with the model when it has learned something.
+    replay : callable
+        Returns what the journal has for the model, to learn it anew; by default nothing.
     """
 
     def __init__(
@@ -295,8 +308,12 @@ class Learner:
         model: ServedModel,
         telemetry: Telemetry,
         publish: Callable[[ServedModel], None] | None = None,
+        replay: Callable[[], list[Entry]] = list,
     ) -> None:
         self._model = model
+        self._replay = replay
+        self._anew: list[Entry] | None = None
+        self._lock = Lock()
         self._publish = publish
         self._telemetry = telemetry
         self._waiting: deque[Entry] = deque()
@@ -306,15 +323,26 @@ class Learner:
 
     def hear(self, entries: Sequence[Entry]) -> None:
         """Take note of documents that are in the journal; those of other models are left out."""
-        self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
+        with self._lock:
+            self._waiting.extend(entry for entry in entries if entry.model == self._model.id)
         self._thread.submit(self._learn_waiting)
 
-    def learn(self, entries: Sequence[Entry]) -> None:
+    def hear_anew(self) -> None:
+        """Take note that documents were replaced: all that is in the journal now is learned."""
+        with self._lock:
+            self._anew = self._replay()
+            self._waiting.clear()
+        self._thread.submit(self._learn_waiting)
+
+    def learn(self, entries: Sequence[Entry], anew: bool = False) -> None:
         """Have the model learn now; when it cannot, it goes on with what it has learned before."""
         model = self._model
         with self._telemetry.refit_seconds.labels(model.id).time():
             try:
-                model.learn(entries)
+                if anew:
+                    model.learn_anew(entries)
+                else:
+                    model.learn(entries)
                 if self._publish is not None:
                     self._publish(model)
             except Exception:
@@ -332,10 +360,14 @@ class Learner:
 
     def _learn_waiting(self) -> None:
         """Wait a moment for more; there is nothing where an earlier call has learned it."""
-        if not self._waiting or self._closing.wait(self._gathering):
+        if (not self._waiting and self._anew is None) or self._closing.wait(self._gathering):
             return
         start = perf_counter()
-        self.learn([self._waiting.popleft() for _ in range(len(self._waiting))])
+        with self._lock:
+            anew, self._anew = self._anew, None
+            entries = [*(anew or ()), *self._waiting]
+            self._waiting.clear()
+        self.learn(entries, anew is not None)
         self._gathering = max(_GATHER_SECONDS, min(perf_counter() - start, _LONGEST_GATHERING))
 
 

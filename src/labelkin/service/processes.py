@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from labelkin.service.app import app_of
 from labelkin.service.channel import Channel
-from labelkin.service.journal import Entry
+from labelkin.service.journal import Entry, Withdrawal
 from labelkin.service.keeper import OwnKeeper
 from labelkin.service.messages import JournalState, ReviewedIssue, ReviewState
 from labelkin.service.models import ServedModel, Snapshot, read_models
@@ -344,7 +344,7 @@ class RemoteKeeper:
         self._taken = taken
         self._channel.ask("ready").result()
 
-    def write(self, entries: Sequence[Entry]) -> Future[list[int]]:
+    def write(self, entries: Sequence[Entry | Withdrawal]) -> Future[list[int]]:
         """Write documents of one model; their ids come once they are durable."""
         return self._channel.ask("write", tuple(entries))
 

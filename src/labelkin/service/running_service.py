@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from labelkin.label_matrix.record import some_of
-from labelkin.service.journal import Entry
+from labelkin.service.journal import Entry, Withdrawal
 from labelkin.service.keeper import Keeper
 from labelkin.service.messages import JournalState, ProblemError, ReviewedIssue, ReviewState
 from labelkin.service.models import ServedModel
@@ -45,7 +45,7 @@ class RunningService:
             raise ProblemError(404, "no-such-model", detail)
         return self.models[name]
 
-    async def write(self, entries: Sequence[Entry]) -> list[int]:
+    async def write(self, entries: Sequence[Entry | Withdrawal]) -> list[int]:
         """Write documents to the journal of their model; return their ids once they are durable."""
         return await self._kept(self.keeper.write(entries)) if entries else []
 

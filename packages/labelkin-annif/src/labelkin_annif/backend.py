@@ -1,0 +1,272 @@
+"""The backend: suggestions of source projects, rescored by which subjects go together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import annif.parallel
+import annif.util
+import numpy as np
+from annif.backend import backend, ensemble
+from annif.corpus import Document
+from annif.exception import (
+    ConfigurationException,
+    NotInitializedException,
+    NotSupportedException,
+    OperationFailedException,
+)
+from annif.suggestion import SuggestionBatch
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+
+from labelkin import LabelRescorer, load, save
+from labelkin.label_matrix import read_labels
+from labelkin.label_matrix.cells import best_of
+from labelkin.storage import read_header
+from labelkin_annif.fusion import Fusion, prior_log_odds, sorted_scores
+
+#: What metadata of a document may say of its subjects, by URI or notation.
+_ACCEPTED, _REJECTED = "accepted", "rejected"
+
+
+class _Model(NamedTuple):
+    """What training has made, and where its subjects are among those of the vocabulary today.
+
+    Attributes
+    ----------
+    fusion : Fusion
+        What the scores of the sources are worth.
+    rescorer : LabelRescorer
+        What subjects say of each other.
+    subjects : ndarray of int
+        Subject id of each label of the model; a subject that is gone has −1.
+    """
+
+    fusion: Fusion
+    rescorer: LabelRescorer
+    subjects: NDArray[np.intp]
+
+
+class LabelkinBackend(ensemble.BaseEnsembleBackend, backend.AnnifLearningBackend):
+    """Ensemble that learns how far its sources can be trusted, and which subjects go together.
+
+    Train it on documents that its sources were *not* trained on, as for every trained ensemble of
+    Annif. Subjects that the metadata of a document call ``accepted`` or ``rejected`` (URIs with
+    blanks between) are taken as known: the other subjects respond.
+
+    Parameters of a project: ``sources``; ``limit``, suggestions per document (100); ``candidates``,
+    subjects per document and source that are looked at (100).
+    """
+
+    name = "labelkin"
+
+    MODEL_FILE = "labelkin-model.labelkin"
+    DEFAULT_PARAMETERS = {"candidates": 100}  # noqa: RUF012 (Annif's way)
+
+    _model: _Model | None = None
+
+    def initialize(self, parallel: bool = False) -> None:
+        """Load the sources and the model."""
+        super().initialize(parallel)
+        if self._model is None:
+            self._model = self._load()
+
+    def _suggest_batch(self, documents: list[Document], params: dict[str, Any]) -> SuggestionBatch:
+        """Suggest subjects, given those that are known."""
+        sources = annif.util.parse_sources(params["sources"])
+        batches = self._suggest_with_sources(documents, sources)
+        known = [self._known(document) for document in documents]
+        return self._merged(batches, params, known if any(map(bool, known)) else None)
+
+    def _merge_source_batches(
+        self,
+        batch_by_source: dict[str, SuggestionBatch],
+        sources: list[tuple[str, float]],
+        params: dict[str, Any],
+    ) -> SuggestionBatch:
+        return self._merged(batch_by_source, params)
+
+    def _merged(
+        self,
+        batches: Mapping[str, SuggestionBatch],
+        params: Mapping[str, Any],
+        known: list[dict[str, list[str]]] | None = None,
+    ) -> SuggestionBatch:
+        model = self._model
+        assert model is not None
+        here = np.flatnonzero(model.subjects >= 0)
+        scores = {
+            source: self._of_labels(batches[source], model.subjects, params)
+            for source in model.fusion.sources
+        }
+        rescorer = model.rescorer
+        prior = prior_log_odds(rescorer.label_sets_.positives(), rescorer.n_documents_)
+        content = model.fusion.log_odds(scores, prior)
+        found = rescorer.rescore(content, known)
+        found = best_of(found, int(params["limit"]) + len(model.subjects) - len(here))
+        values = expit(found.data).astype(np.float32)
+        subject = model.subjects[found.indices]
+        keep = (subject >= 0) & (values > 0)
+        document = np.repeat(np.arange(found.shape[0]), np.diff(found.indptr))
+        shape = (found.shape[0], len(self.project.subjects))
+        return SuggestionBatch(
+            sparse.csr_array((values[keep], (document[keep], subject[keep])), shape=shape)
+        )
+
+    def _train(self, corpus: Any, params: dict[str, Any], jobs: int = 0) -> None:
+        if corpus == "cached":
+            raise NotSupportedException("Training a labelkin project from cached data.")
+        if corpus.is_empty():
+            raise NotSupportedException("Cannot train a labelkin project with no documents.")
+        names = [source for source, _ in annif.util.parse_sources(params["sources"])]
+        if len(set(names)) < len(names):
+            raise ConfigurationException(
+                "sources must name each project once", project_id=self.project.project_id
+            )
+        uris, subjects = self._labels()
+        self.info(f"asking {', '.join(names)} about the documents")
+        batches, sets = self._ask(corpus, names, jobs)
+        truth = _truth(sets, subjects)
+        scores = {
+            source: sparse.csr_array(
+                sparse.vstack([self._of_labels(one, subjects, params) for one in of_source])
+            )
+            for source, of_source in batches.items()
+        }
+        self.info(f"learning from {truth.shape[0]} documents and {len(uris)} subjects")
+        try:
+            fusion, content = Fusion.learn(scores, truth)
+        except ValueError as error:
+            raise OperationFailedException(str(error), backend_id=self.backend_id) from None
+        rescorer = LabelRescorer(scale="log_odds").fit(
+            read_labels(truth, names=uris), scores=content
+        )
+        self.info(f"evidence weight {rescorer.evidence_weight_:.2f}")
+        self._save(_Model(fusion, rescorer, subjects))
+
+    def _learn(self, corpus: Any, params: dict[str, Any]) -> None:
+        """Learn which subjects go together from further documents; label sets add up."""
+        model = self._load()
+        truth = _truth([document.subject_set for document in corpus.documents], model.subjects)
+        names = model.rescorer.label_names_
+        if truth.shape[0]:
+            more = model.rescorer.learn_more(read_labels(truth, names=names))
+            self._save(model._replace(rescorer=more))
+
+    def _ask(
+        self, corpus: Any, sources: list[str], jobs: int
+    ) -> tuple[dict[str, list[SuggestionBatch]], list[Any]]:
+        """Return what sources suggest for the documents, in their order, and their subjects."""
+        for source in sources:  # before processes are forked, to save memory
+            self.project.registry.get_project(source).initialize(parallel=True)
+        ask = annif.parallel.ProjectSuggestMap(
+            self.project.registry, sources, backend_params=None, limit=None, threshold=0.0
+        )
+        n_jobs, pool_class = annif.parallel.get_pool(jobs)
+        batches: dict[str, list[SuggestionBatch]] = {source: [] for source in sources}
+        sets: list[Any] = []
+        with pool_class(n_jobs) as pool:
+            # In order: the same documents give the same model, however many processes there are.
+            for found, subject_sets in pool.imap(ask.suggest_batch, corpus.doc_batches):
+                for source in sources:
+                    batches[source].append(found[source])
+                sets.extend(subject_sets)
+        return batches, sets
+
+    def _of_labels(
+        self, batch: SuggestionBatch, subjects: NDArray[np.intp], params: Mapping[str, Any]
+    ) -> sparse.csr_array:
+        """Return suggestions with a column per label of the model, the best of each document."""
+        scores = sorted_scores(batch.array)
+        column = np.full(max(scores.shape[1], int(subjects.max(initial=0)) + 1), -1)
+        column[subjects[subjects >= 0]] = np.flatnonzero(subjects >= 0)
+        document = np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))
+        label = column[scores.indices]
+        here = label >= 0
+        shape = (scores.shape[0], len(subjects))
+        of_labels = sparse.csr_array(
+            (scores.data[here], (document[here], label[here])), shape=shape
+        )
+        of_labels.sort_indices()
+        return best_of(of_labels, int(params["candidates"]))
+
+    def _labels(self) -> tuple[list[str], NDArray[np.intp]]:
+        """Return the URIs and ids of the subjects that are in use."""
+        active = self.project.subjects.active
+        uris = [subject.uri for _, subject in active]
+        return uris, np.array([number for number, _ in active], dtype=np.intp)
+
+    def _known(self, document: Document) -> dict[str, list[str]]:
+        """Return the labels that metadata call accepted or rejected; one that is both is open."""
+        model = self._model
+        assert model is not None
+        found: dict[str, list[str]] = {}
+        for state in (_ACCEPTED, _REJECTED):
+            given = document.metadata.get(state) or ()
+            names = given.split() if isinstance(given, str) else list(map(str, given))
+            labels = [self._label(annif.util.cleanup_uri(name)) for name in names]
+            if missing := [name for name, label in zip(names, labels, strict=True) if not label]:
+                self.warning(f"metadata {state}: no subject {', '.join(missing[:5])}")
+            if here := [label for label in labels if label]:
+                found[state] = list(dict.fromkeys(here))
+        both = set(found.get(_ACCEPTED, ())) & set(found.get(_REJECTED, ()))
+        if both:
+            self.warning(f"accepted and rejected, so left open: {', '.join(sorted(both)[:5])}")
+            found = {s: [one for one in labels if one not in both] for s, labels in found.items()}
+        return found
+
+    def _label(self, name: str) -> str | None:
+        """Return the label of the model that a URI or a notation means."""
+        if not hasattr(self, "_by_name"):
+            model = self._model
+            assert model is not None
+            active = dict(self.project.subjects.active)
+            self._by_name = {}
+            uris = model.rescorer.label_names_.tolist()
+            for uri, number in zip(uris, model.subjects.tolist(), strict=True):
+                if number >= 0:
+                    self._by_name[uri] = uri
+                    if notation := active[number].notation:
+                        self._by_name.setdefault(notation, uri)
+        return self._by_name.get(name)
+
+    @property
+    def _path(self) -> Path:
+        return Path(self.datadir) / self.MODEL_FILE
+
+    def _save(self, model: _Model) -> None:
+        save(model.rescorer, self._path, summary={"fusion": model.fusion.to_dict()})
+        self._model = model
+        self.__dict__.pop("_by_name", None)
+
+    def _load(self) -> _Model:
+        if not self._path.exists():
+            raise NotInitializedException(
+                f"model {self._path} not found: train the project first",
+                backend_id=self.backend_id,
+            )
+        self.debug(f"loading {self._path}")
+        try:
+            fusion = Fusion.from_dict((read_header(self._path).summary or {})["fusion"])
+            rescorer = load(self._path)
+        except (ValueError, KeyError, TypeError) as error:
+            raise OperationFailedException(
+                f"{self._path} is no model of labelkin-annif: {error}", backend_id=self.backend_id
+            ) from None
+        by_uri = self.project.subjects.by_uri
+        ids = [by_uri(uri, warnings=False) for uri in rescorer.label_names_.tolist()]
+        subjects = np.array([-1 if one is None else one for one in ids], dtype=np.intp)
+        return _Model(fusion, rescorer, subjects)
+
+
+def _truth(sets: Iterable[Any], subjects: NDArray[np.intp]) -> sparse.csr_array:
+    """Return which document has which label, documents × labels of the model."""
+    column = {subject: j for j, subject in enumerate(subjects.tolist()) if subject >= 0}
+    rows = [sorted({column[one] for one in subject_set if one in column}) for subject_set in sets]
+    ends = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.intp)
+    indices = np.array([j for row in rows for j in row], dtype=np.intp)
+    shape = (len(rows), len(subjects))
+    return sparse.csr_array((np.ones(len(indices)), indices, ends), shape=shape)

@@ -1,0 +1,65 @@
+"""What the stories of ``make integration`` are told with, where the programs are not needed."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from integration import corpora, environments
+from integration.environments import Environment, SkippedError
+
+
+def subjects(path):
+    return [re.findall(r"<(\S+)>", line.rpartition("\t")[2]) for line in path.open()]
+
+
+def test_the_newsroom_has_its_subjects_in_its_vocabulary(tmp_path):
+    pytest.importorskip("rdflib", reason="rdflib is in the extra skos")
+    from labelkin.vocabulary import read_vocabulary
+
+    found = corpora.newsroom(tmp_path)
+    uris = set(read_vocabulary(found.vocabulary).uris)
+    parts = [subjects(path) for path in (found.train, found.ensemble, found.test)]
+    assert sum(map(len, parts)) == found.n_documents
+    assert {uri for part in parts for row in part for uri in row} <= uris
+
+
+def test_places_are_topics_and_countries(tmp_path):
+    share, reuters = tmp_path / "share", tmp_path / "reuters"
+    assert "iso-codes is not in" in corpora.missing_for_places(share, reuters)
+    codes = share / "iso-codes/json"
+    codes.mkdir(parents=True)
+    countries = [{"alpha_2": "PE", "name": "Peru"}, {"alpha_2": "US", "name": "United States"}]
+    (codes / "iso_3166-1.json").write_text(json.dumps({"3166-1": countries}))
+    regions = [{"code": "PE-CUS", "name": "Cusco"}]
+    (codes / "iso_3166-2.json").write_text(json.dumps({"3166-2": regions}))
+    assert "LABELKIN_DATA" in corpora.missing_for_places(share, reuters)
+    reuters.mkdir()
+    (reuters / "cat-descriptions_120396.txt").write_text(
+        "****Subject Codes (135)\n\nGold (GOLD)\nMoney/Foreign Exchange (MONEY-FX)\n"
+    )
+    story = (
+        '<REUTERS TOPICS="YES" LEWISSPLIT="{}"><TOPICS><D>gold</D></TOPICS>'
+        "<PLACES><D>peru</D><D>usa</D><D>atlantis</D></PLACES>"
+        "<TITLE>A &lt;mine></TITLE><BODY>Gold in\nPeru.</BODY></REUTERS>"
+    )
+    split = ["TRAIN"] * 5 + ["TEST"] * 2
+    (reuters / "reut2-000.sgm").write_text("".join(map(story.format, split)))
+    assert corpora.missing_for_places(share, reuters) is None
+    found = corpora.places(tmp_path, share, reuters, (2, 5, 5))
+    lengths = [len(subjects(path)) for path in (found.train, found.ensemble, found.test)]
+    assert lengths == [2, 2, 2]
+    expected = [f"{corpora.BASE}{name}" for name in ("topic/gold", "place/PE", "place/US")]
+    assert subjects(found.test)[0] == expected
+    assert found.n_concepts == 5
+    assert "<http://example.org/place/PE-CUS> a skos:Concept" in found.vocabulary.read_text()
+
+
+def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypatch):
+    def run(command, *_):
+        said = "WARNING: slow\nERROR: No matching distribution found for annif\n"
+        raise subprocess.CalledProcessError(1, command, "", said)
+
+    monkeypatch.setattr(environments, "_run", run)
+    with pytest.raises(SkippedError, match=r"annif cannot be installed: ERROR: No matching"):
+        Environment(tmp_path / "none", ["annif", "pytest"])
