@@ -71,7 +71,7 @@ class Versions(BaseModel):
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
-    ``params.context.result``, or the draft of a task, holds what a person has chosen so far.
+    The context in ``params``, or the draft of a task, holds what a person has chosen so far.
     """
 
     tasks: list[dict[str, Any]]
