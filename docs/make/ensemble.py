@@ -71,7 +71,9 @@ class SystemScores:
     def means(self) -> dict[str, float]:
         """Means over the seeds, by measure."""
         found = [
-            evaluate(self.corpus.Y, np.asarray(run.log_odds()), np.asarray(run.decisions())).scores()
+            evaluate(
+                self.corpus.Y, np.asarray(run.log_odds()), np.asarray(run.decisions())
+            ).scores()
             for run in self.runs
         ]
         return {name: float(np.mean([one[name] for one in found])) for name in MEASURES}
