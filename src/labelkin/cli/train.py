@@ -54,7 +54,13 @@ def train(
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
-    evidence_weight: options.EvidenceWeight = "auto",
+    evidence_weight: Annotated[
+        str | None,
+        typer.Option(
+            help="Of label evidence: auto, if not named, learns it; a number fixes it, 1 is the "
+            "paper's."
+        ),
+    ] = None,
     thresholds: Annotated[
         str | None,
         typer.Option(
@@ -109,7 +115,8 @@ def train(
     options.check_input(journal)
     options.check_out(out, *corpus)
     options.check_model_target(out, replace)
-    weight = options.read_evidence_weight(evidence_weight)
+    asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
+    weight = options.read_evidence_weight(asked_weight)
     cut = _read_thresholds(thresholds)
     if at_most is not None and at_least is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
@@ -171,7 +178,7 @@ def train(
             **({} if preset is None else {"preset": preset}),
             "labels": labels,
             "variant": variant,
-            "evidence_weight": evidence_weight,
+            "evidence_weight": asked_weight,
             "thresholds": thresholds or "0.5",
             "random_state": str(random_state),
             **({} if top is None else {"top": str(top)}),

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import expit
-from sklearn.utils import get_tags
+from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
@@ -40,7 +40,6 @@ from labelkin.odds import log_odds_of
 from labelkin.registry import PARTS
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
 from labelkin.solvers.shrunken_logistic import Floats, GroupedCells, Prior, fit_logistic
-from labelkin.splits import stratified_folds
 
 #: How strongly a label's weights are drawn to those of all: of unlike classifiers, and of one kind
 #: of classifier on several views, which are more alike.
@@ -49,6 +48,10 @@ _UNLIKE, _ALIKE = 30.0, 100.0
 _RIDGE = 1e-3
 #: Where all classifiers are below, cells without the label are counted, not visited.
 _FAR = -8.0
+#: From so many documents on, of cells below without the label only one document in so many is
+#: visited, and counts for all of them.
+_MANY = 2000
+_THINNED = ((-3.0, 4), (-5.0, 16))
 #: Documents × labels that learn their weights together.
 _BLOCK_CELLS = 2**22
 #: Cells from which the shared weights are learned, at most: they are a handful of numbers.
@@ -294,17 +297,17 @@ class ContentEnsemble(LogOddsClassifier):
         self.members_ = [members[k] for k in kept]
         cells = replace(cells, evidence=evidence.some(kept)) if self.dropped_ else cells
         strength = self._strength()
-        theta = cells.fit(shared, strength, self.prior_once_)
-        self.weights_, self.bias_ = theta[:, :-1], theta[:, -1]
-        result = np.empty(cells.evidence.values.shape[1:])
+        # A handful of numbers per label, drawn to those of all: folds need not be stratified.
         n_folds = min(_FOLDS, labels.shape[0])
+        order = check_random_state(self.random_state).permutation(labels.shape[0])
+        fold = np.empty(labels.shape[0], dtype=np.intp)
+        fold[order] = np.arange(labels.shape[0]) % n_folds
+        *parts, theta = cells.fit(shared, strength, self.prior_once_, fold)
+        self.weights_, self.bias_ = theta[:, :-1], theta[:, -1]
         if n_folds < 2:
             return cells.evidence.matrix(self._combined(cells.evidence))
-        fold = stratified_folds(labels, n_folds, random_state=self.random_state)
-        for k in range(n_folds):
-            part = cells.documents(fold != k)
-            # a part has a part of the documents, and of the prior that is meant for all
-            theta = part.fit(shared, strength * np.mean(fold != k), self.prior_once_, begin=theta)
+        result = np.empty(cells.evidence.values.shape[1:])
+        for k, theta in enumerate(parts):
             left, places = cells.evidence.documents(fold == k)
             result[places] = self._combined(left, theta)
         return cells.evidence.matrix(result)
@@ -441,7 +444,7 @@ class _Learning:
         few = np.zeros(n_documents, dtype=np.bool_)
         few[:: -(-n_documents // min(most, n_documents))] = True
         part = self if few.all() else self.documents(few)
-        groups = [group for _, group in part.groups(True)]
+        groups = [group for _, group, _ in part.groups(True)]
         tried = []
         for once in (True, False):
             cells = _together(groups, once)
@@ -454,21 +457,36 @@ class _Learning:
         return not is_plain, kept, theta
 
     def fit(
-        self, shared: Floats, strength: float, once: bool, begin: Floats | None = None
-    ) -> Floats:
-        """Return weights and bias of every label, ``(n_labels, n_members + 1)``."""
-        theta = np.zeros((self.labels.shape[1], len(shared)))
+        self, shared: Floats, strength: float, once: bool, fold: NDArray[np.intp]
+    ) -> list[Floats]:
+        """Return weights and bias of every label, ``(n_labels, n_members + 1)``.
+
+        Of the documents that are not in each fold; last, of all of them.
+        """
+        n_folds = int(fold.max(initial=0)) + 1 if len(fold) > 1 else 0
+        thetas = [np.zeros((self.labels.shape[1], len(shared))) for _ in range(n_folds + 1)]
         precision = np.full(len(shared), strength)
         precision[-1] /= 10  # a bias is a label's own more than its weights are
-        for columns, cells in self.groups(once):
-            start = None if begin is None else begin[columns]
-            theta[columns] = fit_logistic(cells, Prior(shared, precision), start)
-        theta[:, :-1] = np.maximum(theta[:, :-1], 0.0)  # nobody is believed the wrong way round
-        theta[self.labels.constant(self.weight)] = 0.0
-        return theta
+        for columns, cells, document in self.groups(once):
+            whole = fit_logistic(cells, Prior(shared, precision))
+            thetas[-1][columns] = whole
+            for k in range(n_folds):
+                # A part has a part of the documents, and of the prior that is meant for all.
+                share = float(np.mean(fold != k))
+                part = cells.some((document < 0) | (fold[document] != k), document < 0, share)
+                prior = Prior(shared, share * precision)
+                thetas[k][columns] = fit_logistic(part, prior, whole)
+        for k, theta in enumerate(thetas):
+            theta[:, :-1] = np.maximum(theta[:, :-1], 0.0)  # nobody is believed the wrong way round
+            rows = np.flatnonzero(fold != k)
+            weight = None if self.weight is None else self.weight[rows]
+            theta[self.labels.rows(rows).constant(weight)] = 0.0
+        return thetas
 
-    def groups(self, once: bool) -> Iterator[tuple[NDArray[np.intp], GroupedCells]]:
-        """Yield labels and their cells, some labels at a time."""
+    def groups(
+        self, once: bool
+    ) -> Iterator[tuple[NDArray[np.intp], GroupedCells, NDArray[np.intp]]]:
+        """Yield labels, their cells and the cells' documents, some labels at a time."""
         n_documents, n_labels = self.labels.shape
         width = max(_BLOCK_CELLS // max(n_documents, 1), 1)
         order = None
@@ -476,11 +494,11 @@ class _Learning:
             order = np.argsort(self.evidence.cells.label, kind="stable")
         for first in range(0, n_labels, width):
             columns = np.arange(first, min(first + width, n_labels))
-            yield columns, self._group(columns, order, once)
+            yield columns, *self._group(columns, order, once)
 
     def _group(
         self, columns: NDArray[np.intp], order: NDArray[np.intp] | None, once: bool
-    ) -> GroupedCells:
+    ) -> tuple[GroupedCells, NDArray[np.intp]]:
         labels = self.labels.columns(columns)
         if order is None:
             values = self.evidence.values[:, :, columns].transpose(0, 2, 1)
@@ -499,7 +517,11 @@ class _Learning:
             if self.labels.unknown is not None:
                 truth = np.where(cells.at(self.labels.unknown)[places] > 0, np.nan, truth)
         weight = np.ones(len(truth)) if self.weight is None else self.weight[document]
-        return _grouped(inputs, truth, weight, label, self.prior[columns], once)
+        prior = self.prior[columns]
+        if self.labels.shape[0] >= _MANY:
+            highest = inputs.max(axis=0) + prior[label]
+            weight = weight * _times_counted(highest, document, truth)
+        return _grouped(inputs, truth, weight, label, document, prior, once)
 
 
 def _grouped(
@@ -507,13 +529,15 @@ def _grouped(
     truth: Floats,
     weight: Floats,
     label: NDArray[np.intp],
+    document: NDArray[np.intp],
     prior: Floats,
     once: bool,
-) -> GroupedCells:
+) -> tuple[GroupedCells, NDArray[np.intp]]:
     """Group cells by label; those that cannot matter become one cell of their label.
 
     A cell cannot matter where no member finds the label likely and the document lacks it. Their
-    mean, with as much weight as they have together, keeps the bias where it belongs.
+    mean, with as much weight as they have together, keeps the bias where it belongs. Returns the
+    documents of the cells, too; −1 for such a mean.
     """
     n_labels, of_prior = len(prior), prior[label]
     known = ~np.isnan(truth) & (weight > 0)
@@ -527,13 +551,28 @@ def _grouped(
     order = np.argsort(all_labels, kind="stable")
     start = np.searchsorted(all_labels[order], np.arange(n_labels + 1))
     offset = prior[all_labels[order]]
-    return GroupedCells(
+    documents = np.concatenate([document[near], np.full(len(some), -1)])[order]
+    cells = GroupedCells(
         start,
         all_inputs[order] + (0.0 if once else offset[:, None]),
         offset if once else np.zeros(len(order)),
         np.concatenate([truth[near], np.zeros(len(some))])[order],
         np.concatenate([weight[near], n_far[some]])[order],
     )
+    return cells, documents
+
+
+def _times_counted(highest: Floats, document: NDArray[np.intp], truth: Floats) -> Floats:
+    """Return how often a cell counts, 0 if it is not visited, where there are very many.
+
+    Which documents are visited is the same for all labels, so that their order does not matter.
+    """
+    drawn = (document.astype(np.uint64) * np.uint64(2654435761) >> np.uint64(8)) % np.uint64(16)
+    times = np.ones(len(truth))
+    for below, every in _THINNED:
+        low = (highest < below) & (truth == 0)
+        times[low] = np.where(drawn[low] % np.uint64(every) == 0, float(every), 0.0)
+    return times
 
 
 def _together(groups: list[GroupedCells], once: bool) -> GroupedCells:

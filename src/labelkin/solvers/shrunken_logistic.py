@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 _MOST_STEPS = 50
 _MOST_HALVINGS = 20
 #: Largest change of a weight in the last step.
-_TOLERANCE = 1e-8
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,16 @@ class GroupedCells:
         """Return the same cells as those of one label."""
         ends = np.array([0, len(self.target)])
         return GroupedCells(ends, self.inputs, self.offset, self.target, self.weight)
+
+    def some(
+        self, kept: NDArray[np.bool_], shared: NDArray[np.bool_], share: float
+    ) -> GroupedCells:
+        """Return some of the cells; those that are shared count ``share`` of what they do."""
+        start = np.concatenate([[0], np.cumsum(kept)])[self.start]
+        weight = np.where(shared, share * self.weight, self.weight)
+        return GroupedCells(
+            start, self.inputs[kept], self.offset[kept], self.target[kept], weight[kept]
+        )
 
     def sums(self, values: Floats) -> Floats:
         """Add up values over each label's cells; along the last axis."""
