@@ -15,9 +15,8 @@ from labelkin.service.journal import Entry, Journal, Mark
 
 pytestmark = pytest.mark.xdist_group("service")
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-entries = st.builds(
-    Entry, st.just("m"), texts, st.lists(texts).map(tuple), st.lists(texts).map(tuple)
-)
+labels = st.lists(texts).map(tuple)
+entries = st.builds(Entry, st.just("m"), texts, labels, labels, origin=st.just(""))
 
 
 @pytest.fixture
