@@ -51,7 +51,9 @@ def main() -> None:
     Y = made_labels(asked.documents, asked.labels)
     X = made_documents(Y)
     model = NaiveBayes(top=50).fit(X[:20_000], Y[:20_000])
-    rescorer = LabelRescorer(LogisticLabels(neighbours=16), scale="log_odds").fit(Y[:20_000])
+    rescorer = LabelRescorer(
+        LogisticLabels(neighbours=16), evidence_weight=0.5, scale="log_odds"
+    ).fit(Y[:20_000])
     with TemporaryDirectory() as folder:
         files = _saved(Path(folder), X, Y, model, asked.block)
         tasks: dict[str, Callable[[Engine], Any]] = {
