@@ -48,12 +48,12 @@ Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `la
 ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample` and `ensemble-mulan`; no
 number is typed by hand. How to use them: [how_to.md](how_to.md#use-several-content-classifiers).
 
-- **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against each
-  other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).
-- **Strong**: linear SVMs of four views of a text, its words with those of the title beside them, its
-  first 60 words, its title, its characters (`preset("strong")`, `--preset strong`).
-- **Default**: what `content=None` is for dense numbers, a random forest and a logistic regression of
-  scaled features. **Forests** and **Logistic** are one classifier per label, as scikit-learn's
+- **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
+  each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).
+- **Strong**: linear SVMs of four views of a text, its words with those of the title beside them,
+  its first 60 words, its title, its characters (`preset("strong")`, `--preset strong`).
+- **Default**: what `content=None` is for dense numbers, a random forest and a logistic regression
+  of scaled features. **Forests** and **Logistic** are one classifier per label, as scikit-learn's
   one-vs-rest has them; **Forest** is one forest for all labels.
 
 Weights of the members, whether the prior counts once, and which members do not help are chosen on
@@ -202,11 +202,11 @@ def page(folders: Sequence[str | Path]) -> str:
         if some:
             parts += [f"**{ensemble}.** {verdict(some)}", markdown_table(comparison_table(some))]
     parts += [
-        "Differences, and in brackets their 95 % intervals by a paired bootstrap over documents; in "
-        "bold where the interval lies on one side of 0. For losses, below 0 is better.",
+        "Differences, and in brackets their 95 % intervals by a paired bootstrap over documents; "
+        "in bold where the interval lies on one side of 0. For losses, below 0 is better.",
         "## Scores and costs",
-        "Means over the seeds; seconds of one core to learn content, or what is added to it, out of "
-        "fold included.",
+        "Means over the seeds; seconds of one core to learn content, or what is added to it, out "
+        "of fold included.",
     ]
     for corpus in corpora:
         seeds = len({run.seed for run in corpus.runs})

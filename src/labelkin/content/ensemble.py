@@ -51,7 +51,7 @@ _FAR = -8.0
 #: From so many documents on, of cells below without the label only one document in so many is
 #: visited, and counts for all of them.
 _MANY = 2000
-_THINNED = ((-3.0, 4), (-5.0, 16))
+_THINNED = ((-5.0, 8),)
 #: Documents × labels that learn their weights together.
 _BLOCK_CELLS = 2**22
 #: Cells from which the shared weights are learned, at most: they are a handful of numbers.

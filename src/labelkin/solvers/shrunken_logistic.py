@@ -115,9 +115,8 @@ def fit_logistic(cells: GroupedCells, prior: Prior, begin: Floats | None = None)
         gradient, hessian = _derivatives(cells, prior, theta)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
         step[~running] = 0.0
+        # The last step, a small one, is taken, too: whoever else iterates, a label ends the same.
         running = np.abs(step).max(axis=1, initial=0.0) > _TOLERANCE
-        if not running.any():
-            break
         for _ in range(_MOST_HALVINGS):
             further = _loss(cells, prior, theta - step)
             worse = further > loss + 1e-12 * np.abs(loss)
@@ -127,6 +126,8 @@ def fit_logistic(cells: GroupedCells, prior: Prior, begin: Floats | None = None)
         step[further > loss + 1e-12 * np.abs(loss)] = 0.0  # as good as it gets
         theta = theta - step
         loss = np.minimum(loss, further)
+        if not running.any():
+            break
     return theta
 
 
