@@ -23,7 +23,8 @@ from labelkin.content.term_contributions import terms_of
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
-from labelkin.service.journal import Entry, Mark
+from labelkin.service.journal import Mark
+from labelkin.service.journal_rows import Entry
 from labelkin.service.work import Cost
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
