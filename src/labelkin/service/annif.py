@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import Wanted, best_labels
-from labelkin.service.journal import Entry
+from labelkin.service.journal_rows import Entry
 from labelkin.service.messages import (
     Concepts,
     ProblemError,

@@ -18,7 +18,7 @@ from starlette.types import Scope
 
 from labelkin.service import annif, answers, health, label_studio, messages
 from labelkin.service.guard import Guard
-from labelkin.service.journal import Entry
+from labelkin.service.journal_rows import Entry
 from labelkin.service.keeper import OwnKeeper
 from labelkin.service.messages import ProblemError, answer_problems, declared, json_answer
 from labelkin.service.models import ServedModel, read_models

@@ -12,7 +12,6 @@ saves and copies.
 from __future__ import annotations
 
 import errno
-import json
 import logging
 import os
 import sqlite3
@@ -20,30 +19,34 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
-from functools import lru_cache, partial
-from hashlib import blake2b
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
-from sys import intern
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple, cast
+from typing import NamedTuple
 from uuid import uuid4
 
-from labelkin.corpora.corrections import Answer, Decision
+from labelkin.corpora.corrections import Decision
 from labelkin.files import names_to_disk, try_lock
+from labelkin.service.journal_rows import (
+    TABLES,
+    Entry,
+    Withdrawal,
+    damaged,
+    entry_of,
+    insert,
+    last_document,
+    last_words,
+    make_tables,
+    now,
+    read_rows,
+    replaced,
+)
 
 #: "lkin" in ASCII, in the header of every journal: what sets it apart from other SQLite files.
 _APPLICATION = 0x6C6B696E
 _FORMAT = 2
-#: Tables of entries and their columns, all of them text. A further kind of entry is one more line:
-#: its table is made, checked, copied and saved like the others.
-TABLES: dict[str, tuple[str, ...]] = {
-    "documents": ("written", "model", "accepted", "rejected", "text"),
-    "answers": ("written", "document", "label", "given", "answer", "fingerprint"),
-    "origins": ("written", "origin", "document"),
-}
 #: Documents that one commit may hold: so many waiting writers share the disk's delay.
 _MOST_AT_ONCE = 1_000
 #: After a commit the journal counts as writable for so long.
@@ -55,35 +58,6 @@ _MOST_PROBED = 2**20
 _being_written: set[tuple[int, int]] = set()
 
 _log = logging.getLogger(__name__)
-
-
-class Entry(NamedTuple):
-    """A document as a person has labelled it.
-
-    Attributes
-    ----------
-    model : str
-        The model that was asked.
-    text : str
-        The document.
-    accepted, rejected : tuple of str
-        The labels it has, and those the person has looked at and rejected.
-    origin : str, default ""
-        What it is called in the program that it comes from; empty: it is nobody's but ours.
-    """
-
-    model: str
-    text: str
-    accepted: tuple[str, ...]
-    rejected: tuple[str, ...] = ()
-    origin: str = ""
-
-
-class Withdrawal(NamedTuple):
-    """A document that its origin has no more; it counts as if it had never come."""
-
-    model: str
-    origin: str
 
 
 class Mark(NamedTuple):
@@ -140,7 +114,7 @@ def read_journal(path: str | os.PathLike[str], model: str | None = None) -> Jour
         gone = replaced(database)
         rows = read_rows(path, database, "documents")
         entries = [
-            _entry(row)
+            entry_of(row)
             for number, row in rows
             if number not in gone and (model is None or row[1] == model)
         ]
@@ -164,7 +138,7 @@ def read_answers(path: str | os.PathLike[str]) -> list[Decision]:
     """
     path = Path(path)
     with reading(path) as database:
-        return _last_words(row for _, row in read_rows(path, database, "answers"))
+        return last_words(row for _, row in read_rows(path, database, "answers"))
 
 
 @contextmanager
@@ -264,13 +238,13 @@ class Journal:
                 (after.last if after and is_ours else 0, model),
             )
             gone = replaced(self._database)
-            return [_entry(row) for number, *row in rows if number not in gone]
+            return [entry_of(row) for number, *row in rows if number not in gone]
 
     def answers(self) -> list[Decision]:
         """Return what people have said of issues, as :func:`read_answers` does."""
         with self._lock:
             rows = read_rows(self.path, self._database, "answers")
-            return _last_words(row for _, row in rows)
+            return last_words(row for _, row in rows)
 
     def bytes_on_disk(self) -> int:
         """Return the size of the journal's files."""
@@ -304,7 +278,7 @@ class Journal:
         try:
             with self._lock:
                 self._check_files()
-                before, gone = _last(self._database), self._replaced_by(batches)
+                before, gone = last_document(self._database), self._replaced_by(batches)
                 ids = self._commit(batches) if n_entries else self._probe(len(batches))
                 newly_gone = self._replaced_by(batches) - gone
                 self._check_files()
@@ -355,7 +329,7 @@ class Journal:
         """Write as much as could not be written last, then a line; unless it was just written."""
         if self._failed is not None or monotonic() >= self._fresh_until:
             size = min(self._failed or 0, _MOST_PROBED)
-            for value in (["x" * size] if size else []) + [_now()]:
+            for value in (["x" * size] if size else []) + [now()]:
                 with self._database:
                     self._database.execute("BEGIN IMMEDIATE")
                     insert(self._database, ())
@@ -460,8 +434,8 @@ def _open_for_writing(path: Path) -> tuple[sqlite3.Connection, Counter[str]]:
             database.execute("PRAGMA synchronous=FULL")
             with database:  # the file of the log is there from now on
                 database.execute("BEGIN IMMEDIATE")
-                _make_tables(database)
-                database.execute("REPLACE INTO about VALUES ('opened', ?)", (_now(),))
+                make_tables(database)
+                database.execute("REPLACE INTO about VALUES ('opened', ?)", (now(),))
     except BaseException:
         database.close()
         raise
@@ -473,19 +447,10 @@ def make_empty(database: sqlite3.Connection, name: str) -> None:
     with database:
         database.execute("BEGIN IMMEDIATE")
         database.execute("CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-        _make_tables(database)
+        make_tables(database)
         database.execute("INSERT INTO about VALUES ('journal', ?)", (name,))
         database.execute(f"PRAGMA application_id={_APPLICATION}")
         database.execute(f"PRAGMA user_version={_FORMAT}")
-
-
-def _make_tables(database: sqlite3.Connection) -> None:
-    for table, columns in TABLES.items():
-        database.execute(
-            f"CREATE TABLE IF NOT EXISTS {table} (id INTEGER PRIMARY KEY AUTOINCREMENT, "
-            f"{''.join(f'{name} TEXT NOT NULL, ' for name in columns)}checksum TEXT NOT NULL)"
-        )
-    database.execute("CREATE INDEX IF NOT EXISTS by_origin ON origins (origin, id)")
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -522,15 +487,6 @@ def explained(path: Path) -> Iterator[None]:
         raise damaged(path, str(error)) from None
 
 
-def damaged(path: Path, what: str) -> ValueError:
-    """Return the error of a journal that cannot be read as it was written."""
-    return ValueError(
-        f"The journal {path} is damaged: {' '.join(what.split())}. See what is lost by: "
-        f"labelkin journal check {path} – and save what can be read by: "
-        f"labelkin journal recover {path} NEW"
-    )
-
-
 def page_problems(database: sqlite3.Connection) -> list[str]:
     """Return what SQLite finds wrong with the pages of a file."""
     found = [str(line) for (line,) in database.execute("PRAGMA quick_check(10)")]
@@ -556,141 +512,10 @@ def _check_kind(path: Path, database: sqlite3.Connection) -> None:
         )
 
 
-def insert(
-    database: sqlite3.Connection, entries: Sequence[Entry | Withdrawal | Decision]
-) -> list[int]:
-    """Add documents and answers; return their ids, of what is there already the one it has.
-
-    What is withdrawn has the id of the document that is gone, or 0 where there was none.
-    """
-    now, names = _now(), partial(json.dumps, ensure_ascii=False)
-    ids: list[int] = []
-    for one in entries:
-        if isinstance(one, Entry):
-            row = (now, one.model, names(one.accepted), names(one.rejected), one.text)
-            ids.append(_insert_document(database, row, one.origin))
-        elif isinstance(one, Withdrawal):
-            last = _last_of(database, one.origin)
-            if last:
-                insert_row(database, "origins", (now, one.origin, ""))
-            ids.append(last)
-        else:
-            given = str(int(one.given))
-            answer = (now, one.document, one.label, given, one.answer, one.fingerprint)
-            ids.append(insert_row(database, "answers", answer))
-    return ids
-
-
-def _insert_document(database: sqlite3.Connection, row: Sequence[str], origin: str) -> int:
-    """Add a document, unless it is the one that its origin has sent last."""
-    if origin and (last := _last_of(database, origin)):
-        columns = ", ".join(TABLES["documents"])
-        ask = f"SELECT {columns} FROM documents WHERE id = ?"
-        found = database.execute(ask, (last,)).fetchone()
-        if tuple(found[1:]) == tuple(row[1:]):  # but for the time
-            return last
-    number = insert_row(database, "documents", row)
-    if origin:
-        insert_row(database, "origins", (row[0], origin, str(number)))
-    return number
-
-
-def _last_of(database: sqlite3.Connection, origin: str) -> int:
-    """Return the document that an origin has sent last; 0: none, or it was withdrawn."""
-    ask = "SELECT document FROM origins WHERE origin = ? ORDER BY id DESC LIMIT 1"
-    found = database.execute(ask, (origin,)).fetchone()
-    return int(found[0]) if found and found[0] else 0
-
-
-def replaced(database: sqlite3.Connection) -> set[int]:
-    """Return the documents in whose place others of the same origin stand, or none."""
-    if not database.execute("PRAGMA table_info(origins)").fetchall():
-        return set()  # of a version that did not write such entries
-    rows = database.execute(
-        "SELECT document FROM origins WHERE document != '' AND id NOT IN "
-        "(SELECT max(id) FROM origins GROUP BY origin)"
-    )
-    return {int(document) for (document,) in rows}
-
-
-def _last(database: sqlite3.Connection) -> int:
-    """Return the number of the last document."""
-    found = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
-    return int(found[0]) if found else 0
-
-
-def _last_words(rows: Iterable[Sequence[str]]) -> list[Decision]:
-    """Return of every cell the last answer, unless it was taken back."""
-    last: dict[tuple[str, str], Decision] = {}
-    for _, document, label, given, answer, fingerprint in rows:
-        last.pop((document, label), None)
-        if answer:
-            said = cast("Answer", answer)
-            last[document, label] = Decision(
-                document, label, given == "1", said, fingerprint=fingerprint
-            )
-    return list(last.values())
-
-
-def insert_row(
-    database: sqlite3.Connection, table: str, values: Sequence[str], number: int | None = None
-) -> int:
-    """Add a row with its checksum, in a transaction that is begun; return its id."""
-    if number is None:
-        found = database.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
-        number = (found.fetchone() or (0,))[0] + 1
-    row = (number, *values, checksum(number, values))
-    database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-    return number
-
-
-def checksum(number: int, values: Sequence[str]) -> str:
-    """Return what must stand in the last column of a row."""
-    raw = "\0".join((str(number), *values)).encode("utf-8", "surrogateescape")
-    return blake2b(raw, digest_size=8).hexdigest()
-
-
-def read_rows(
-    path: Path, database: sqlite3.Connection, table: str
-) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows and their ids, oldest first; one that is not as it was written is an error."""
-    columns = ", ".join(TABLES[table])
-    is_there = database.execute(f"PRAGMA table_info({table})").fetchall()
-    if not is_there and table != "documents":
-        return  # of a version that did not write such entries
-    for number, *values, given in database.execute(
-        f"SELECT id, {columns}, checksum FROM {table} ORDER BY id"
-    ):
-        if not is_sound(number, values, given):
-            raise damaged(path, f"entry {number} of {table} is not as it was written")
-        yield number, values
-
-
-def is_sound(number: int, values: Sequence[object], given: object) -> bool:
-    """Return whether a row is as it was written."""
-    texts = [value for value in values if isinstance(value, str)]
-    return len(texts) == len(values) and checksum(number, texts) == given
-
-
-def _entry(row: Sequence[str]) -> Entry:
-    _, model, accepted, rejected, text = row
-    return Entry(intern(model), text, _names(accepted), _names(rejected))
-
-
-@lru_cache(4096)
-def _names(written: str) -> tuple[str, ...]:
-    """Return the labels of a cell; documents have the same few label sets again and again."""
-    return tuple(map(intern, json.loads(written)))
-
-
 def identity(database: sqlite3.Connection) -> str:
     """Return what sets this journal apart from all others."""
     (name,) = database.execute("SELECT value FROM about WHERE name = 'journal'").fetchone()
     return str(name)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _wal(path: Path) -> Path:

@@ -19,17 +19,13 @@ from uuid import uuid4
 
 from labelkin.files import replacing
 from labelkin.service.journal import (
-    TABLES,
     identity,
-    insert_row,
     is_being_written,
-    is_sound,
     make_empty,
     page_problems,
-    read_rows,
     reading,
-    replaced,
 )
+from labelkin.service.journal_rows import TABLES, insert_row, is_sound, read_rows, replaced
 
 
 class Found(NamedTuple):

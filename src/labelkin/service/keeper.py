@@ -11,7 +11,8 @@ from typing import Any, Protocol, TypeVar
 
 from labelkin.corpora.corrections import Decision
 from labelkin.service.health import Telemetry
-from labelkin.service.journal import Entry, Journal, Withdrawal, default_journal
+from labelkin.service.journal import Journal, default_journal
+from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.messages import (
     JournalState,
     LabelCount,

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from labelkin.label_matrix import best_labels, read_known
 from labelkin.service.answers import posterior_log_odds
-from labelkin.service.journal import Entry, Withdrawal
+from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.label_interface import (
     Control,
     chosen_labels,
@@ -71,7 +71,8 @@ class Versions(BaseModel):
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
-    The context in ``params``, or the draft of a task, holds what a person has chosen so far.
+    The result in the context in ``params``, or in the draft of a task, is what a person has chosen
+    so far.
     """
 
     tasks: list[dict[str, Any]]

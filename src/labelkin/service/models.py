@@ -26,7 +26,8 @@ from labelkin.explain.contributions import content_and_members
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
-from labelkin.service.journal import Entry, Mark
+from labelkin.service.journal import Mark
+from labelkin.service.journal_rows import Entry
 from labelkin.service.work import Cost
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from labelkin.service.app import app_of
 from labelkin.service.channel import Channel
-from labelkin.service.journal import Entry, Withdrawal
+from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.keeper import OwnKeeper
 from labelkin.service.messages import JournalState, ReviewedIssue, ReviewState
 from labelkin.service.models import ServedModel, Snapshot, read_models

@@ -9,7 +9,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from labelkin.label_matrix.record import some_of
-from labelkin.service.journal import Entry, Withdrawal
+from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.keeper import Keeper
 from labelkin.service.messages import JournalState, ProblemError, ReviewedIssue, ReviewState
 from labelkin.service.models import ServedModel
