@@ -191,7 +191,7 @@ def document_values(
     >>> from labelkin import NaiveBayes
     >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
     >>> document_values(model, np.array([[9, 0], [1, 1]]), "margin").round(2).tolist()
-    [0.15, 0.48]
+    [0.0, 0.27]
     """
     check_choice("value", value, _VALUES)
     fitted = model if isinstance(model, FittedModel) else fitted_model(model)
