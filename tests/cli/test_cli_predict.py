@@ -396,7 +396,7 @@ class TestWrongCalls:
         assert "encoding='latin-1'" in told
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
         assert "'text' must be the document's text" in refused("other.jsonl", b'{"head": "a"}\n')
-        assert "columns={'text': …" in refused("other.csv", b"id,head\n1,a\n")
+        assert "--columns text=NAME" in refused("other.csv", b"id,head\n1,a\n")
         assert "No such file" in call("predict", model, tmp_path / "nothing.txt").refused()
         (tmp_path / "folder").mkdir()
         assert ".json files, and has none" in call("predict", model, tmp_path / "folder").refused()
