@@ -48,7 +48,7 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
         How much work it may be.
     words : WordCounts, optional
         How words are counted; ``None``: ``WordCounts()``, English stems.
-    **options
+    **options : parameters
         Of :class:`~labelkin.LabelDependenceClassifier`, such as ``random_state`` and
         ``thresholds``.
 

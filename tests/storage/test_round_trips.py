@@ -58,6 +58,7 @@ from labelkin import (
     OtherLabels,
     PerLabel,
     PlattSVM,
+    RandomForest,
     RescoredClassifier,
     SVMLabels,
     rivals,
@@ -148,6 +149,8 @@ BINARY = [
 MULTILABEL = [
     AllLabels(MLPClassifier((4,), max_iter=3, random_state=0)),
     ContentEnsemble([NaiveBayes(), NearestNeighbours(3)], random_state=0),
+    RandomForest(5, random_state=0),
+    RescoredClassifier(NaiveBayes(), cv=2),
     MultiOutputClassifier(LogisticRegression()),
     NaiveBayes(alpha=0.5),
     NearestNeighbours(3),
