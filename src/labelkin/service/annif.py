@@ -310,8 +310,8 @@ async def _read_form(request: Request) -> SuggestForm:
             errors="strict",
             max_num_fields=100,
         )
-        form = dict(pairs)
-        if len(form) < len(pairs):
+        form = {name: value for name, value in pairs if name in SuggestForm.model_fields}
+        if len(form) < sum(name in form for name, _ in pairs):
             raise ValueError("a field must come once, and one comes again")
         return SuggestForm.model_validate(form)
     except ValidationError as error:

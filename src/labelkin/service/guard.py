@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+from collections import Counter
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -124,6 +125,8 @@ class Guard:
             _check_origin(origin, host)
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
             _check_token(headers.get("authorization", ""), self._token)
+        if b"&" in scope["query_string"]:
+            _check_query(scope["query_string"].decode("latin-1"))
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -237,6 +240,15 @@ def _check_origin(origin: str, host: str) -> None:
     if not same:
         rule = "Only the service's own page may ask from a browser"
         raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
+
+
+def _check_query(query: str) -> None:
+    """Keep out a parameter that comes twice: one of them would count, and nobody knows which."""
+    names = Counter(name for name, _ in parse_qsl(query, keep_blank_values=True))
+    name, times = names.most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        rule = "A parameter of the address must come once"
+        raise ProblemError(400, "does-not-fit", f"{rule}, got {name!r:.100} {times} times.")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
