@@ -44,8 +44,8 @@ RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "
 
 
 #: Those that have other systems: what known labels are worth is asked of the learned weight alone,
-#: strong content is one classifier, and rivals are in tests/experiment/test_experiment_rivals.py.
-OTHERS = ("reveal-", "rivals-", "strong-")
+#: strong content is one classifier, ensembles are of several, and rivals are in tests/experiment/test_experiment_rivals.py.
+OTHERS = ("ensemble-", "reveal-", "rivals-", "strong-")
 OF_THE_PAPER = [name for name in SHIPPED if not name.startswith(OTHERS)]
 
 
@@ -126,6 +126,7 @@ def test_the_experiments_are_shipped():
         "social", "text-classics", "beyond-reuters", "beyond-ohsumed", "beyond-rcv1-sample",
         "beyond-mulan", "beyond-delicious", "demo", "rivals-reuters", "rivals-ohsumed",
         "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
+        "ensemble-reuters", "ensemble-ohsumed", "ensemble-rcv1-sample", "ensemble-mulan",
         "reveal-reuters", "reveal-ohsumed",
         "reveal-rcv1-sample", "reveal-mulan", "strong-content",
         "strong-content-delicious",

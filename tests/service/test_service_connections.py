@@ -188,3 +188,22 @@ def test_what_is_no_number_is_none(service):
     )
     assert again.status_code == 400
     assert "comes again" in again.json()["detail"]
+
+
+def test_what_is_no_field_of_a_form_is_left_alone_however_often_it_comes(service):
+    other = service.post(
+        "/v1/projects/news/suggest",
+        content="text=a&other=1&other=2",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert other.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["attractions=1&attractions=2", "attraction%73=1&attractions=2", "attractions&attractions="],
+)
+def test_a_parameter_comes_once(service, query):
+    answer = service.get(f"/api/models/news/graph?{query}")
+    assert answer.status_code == 400
+    assert "'attractions' 2 times" in answer.json()["detail"]

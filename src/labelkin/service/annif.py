@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import Wanted, best_labels
+from labelkin.service.guard import SEVERAL
 from labelkin.service.journal_rows import Entry
 from labelkin.service.messages import (
     Concepts,
@@ -40,7 +41,6 @@ router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
 _FORM = "application/x-www-form-urlencoded"
 #: Fields of a form that may come again.
-_SEVERAL = ("include", "exclude")
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -341,8 +341,9 @@ async def _read_form(request: Request) -> SuggestForm:
             errors="strict",
             max_num_fields=100,
         )
+        pairs = [(name, value) for name, value in pairs if name in SuggestForm.model_fields]
         form = dict(pairs)
-        several = {field: [value for name, value in pairs if name == field] for field in _SEVERAL}
+        several = {field: [value for name, value in pairs if name == field] for field in SEVERAL}
         if len(pairs) > len(form) + sum(max(len(values) - 1, 0) for values in several.values()):
             raise ValueError("a field must come once, and one comes again")
         return SuggestForm.model_validate({**form, **several})

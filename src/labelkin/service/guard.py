@@ -7,9 +7,10 @@ import base64
 import binascii
 import hmac
 import logging
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +25,8 @@ _BEHIND_TOKEN = ("/api", "/v1", "/label-studio")
 #: Where it may also come as the password of ``Authorization: Basic …``: Label Studio has no other.
 _OR_BASIC = "/label-studio"
 
+#: Parameters of which there may be several.
+SEVERAL = ("include", "exclude")
 _SCHEMES = ("http", "https")
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -130,6 +133,8 @@ class Guard:
         if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
             or_basic = scope["path"].startswith(_OR_BASIC)
             _check_token(headers.get("authorization", ""), self._token, or_basic)
+        if b"&" in scope["query_string"]:
+            _check_query(scope["query_string"].decode("latin-1"))
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -247,6 +252,16 @@ def _check_origin(origin: str, host: str) -> None:
     if not same:
         rule = "Only the service's own page may ask from a browser"
         raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
+
+
+def _check_query(query: str) -> None:
+    """Keep out a parameter that comes twice: one of them would count, and nobody knows which."""
+    pairs = parse_qsl(query, keep_blank_values=True)
+    names = Counter(name for name, _ in pairs if name not in SEVERAL)
+    name, times = names.most_common(1)[0] if names else ("", 1)
+    if times > 1:
+        rule = "A parameter of the address must come once"
+        raise ProblemError(400, "does-not-fit", f"{rule}, got {name!r:.100} {times} times.")
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
