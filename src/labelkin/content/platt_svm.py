@@ -178,7 +178,8 @@ class PlattSVM(LogOddsClassifier):
         out_of_fold: Callable[[NDArray[np.float64], NDArray[Any]], None] | None = None,
     ) -> None:
         """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
-        is_dense, X = not sparse.issparse(X), sparse.csr_array(X)
+        X = sparse.csr_array(X)
+        is_dense = 2 * np.count_nonzero(X.data) > X.shape[0] * X.shape[1]
         length = float(X.data @ X.data) / max(X.shape[0], 1)
         sweeps = _SWEEPS_OF_LONG_ROWS if is_dense and length > _LONG else _SWEEPS
         positive, known = labels.counts(weight)

@@ -227,12 +227,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Any:
         """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
         X, labels = self._read(X, y)
-        parts = self._parts()
-        if self.content is None:
-            parts["content"] = default_content(X)
-            report(
-                f"content: {described(parts['content'])}, by a look at the features", self.verbose
-            )
+        parts = self._parts(X)
         to_content, to_labels = route_fit(self, fit_params, **parts).values()
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
@@ -470,8 +465,12 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _jobs(self) -> AbstractContextManager[Any]:
         return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self, X: Any = None) -> dict[str, Any]:
+        """Return the unfitted classifiers; where none is named, content is chosen for documents."""
         content = "svm" if self.content is None else self.content
+        if self.content is None and X is not None:
+            content = default_content(X)
+            report(f"content: {described(content)}, by a look at the features", self.verbose)
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
     def _decisions(self, log_odds: Any) -> Any:

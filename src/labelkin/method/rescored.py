@@ -113,7 +113,7 @@ class RescoredClassifier(LabelDependenceClassifier):
             return self.content_
         return getattr(self.content_, "estimator_", None) or self.content_.estimators_
 
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self, X: Any = None) -> dict[str, Any]:
         content = as_content(self.estimator)
         if "cv" in content.get_params(deep=False):
             content = clone(content).set_params(cv=self.cv)
