@@ -254,8 +254,8 @@ def main():
     assert whole["error"] is None, whole
     n_calls = whole["result"]
     scene.done = scene.done or child(lambda: scene.state(folder))["result"]
-    for error, number in ERRORS.items():
-        for call in range(0, n_calls, every):
+    for first, (error, number) in enumerate(ERRORS.items()):
+        for call in range(first % every, n_calls, every):
             folder = place / f"{error}-{call}"
             folder.mkdir()
             scene.prepare(folder)
