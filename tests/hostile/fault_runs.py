@@ -70,8 +70,8 @@ class Saving:
 
 class Training(Saving):
     def act(self, folder):
-        run("train", folder / "c.jsonl", "-o", folder / "m.labelkin", "--replace",
-            "--content", "naive_bayes", "--min-documents", "1", "--evidence-weight", "1")  # fmt: skip
+        run("train", folder / "c.jsonl", "-o", folder / "m.labelkin", "--replace", "--content",
+            "naive_bayes", "--min-documents", "1", "--evidence-weight", "1")  # fmt: skip
 
     def prepare(self, folder):
         (folder / "c.jsonl").write_text(CORPUS)
