@@ -70,8 +70,8 @@ class Saving:
 
 class Training(Saving):
     def act(self, folder):
-        run("train", folder / "c.jsonl", "-o", folder / "m.labelkin", "--content", "naive_bayes",
-            "--min-documents", "1", "--evidence-weight", "1", "--replace")  # fmt: skip
+        run("train", folder / "c.jsonl", "-o", folder / "m.labelkin", "--replace", "--content",
+            "naive_bayes", "--min-documents", "1", "--evidence-weight", "1")  # fmt: skip
 
     def prepare(self, folder):
         (folder / "c.jsonl").write_text(CORPUS)
@@ -254,8 +254,8 @@ def main():
     assert whole["error"] is None, whole
     n_calls = whole["result"]
     scene.done = scene.done or child(lambda: scene.state(folder))["result"]
-    for error, number in ERRORS.items():
-        for call in range(0, n_calls, every):
+    for first, (error, number) in enumerate(ERRORS.items()):
+        for call in range(first % every, n_calls, every):
             folder = place / f"{error}-{call}"
             folder.mkdir()
             scene.prepare(folder)

@@ -156,7 +156,7 @@ class Output:
 
 def cut_torn_line(path: Path) -> int:
     """Cut off what follows the last line end; return how many bytes that were."""
-    with path.open("r+b") as file:
+    with naming(path), path.open("r+b") as file:
         size = end = file.seek(0, os.SEEK_END)
         found = -1
         while end > 0 and found < 0:
