@@ -144,8 +144,10 @@ TEXT, KNOWN_LABELS = "The wheat harvest was good.", {"accepted": ["grain"], "rej
         lambda model: answers.explain(
             model, ExplainRequest(text=TEXT, label="wheat", **KNOWN_LABELS)
         ),
-        lambda model: answers.best_labels(model, [TEXT], 10, 0.0),
-        lambda model: answers.best_labels(model, [TEXT, "Rain."], 10, 0.0),
+        lambda model: answers.best_labels(model, [answers.Wanted(TEXT, 10, 0.0)]),
+        lambda model: answers.best_labels(
+            model, [answers.Wanted(text, 10, 0.0) for text in (TEXT, "Rain.")]
+        ),
     ],
     ids=["suggest", "suggest known", "explain", "explain known", "annif", "annif batch"],
 )
