@@ -52,8 +52,9 @@ def test_a_seed_reaches_the_content_classifier_that_is_given(content):
 
 
 def test_a_given_classifier_without_a_seed_is_the_default_one():
-    default = LabelDependenceClassifier(random_state=3).fit(X, Y).log_odds(X)
-    given = LabelDependenceClassifier(PlattSVM(), random_state=3).fit(X, Y).log_odds(X)
+    words = sparse.csr_array(X)
+    default = LabelDependenceClassifier(random_state=3).fit(words, Y).log_odds(words)
+    given = LabelDependenceClassifier(PlattSVM(), random_state=3).fit(words, Y).log_odds(words)
     np.testing.assert_array_equal(given, default)
 
 

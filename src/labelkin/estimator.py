@@ -148,7 +148,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the share of documents whose label set (class) is predicted exactly.
 
         ``y`` may be of any kind; unknown cells (NaN) count as right. In lists of labels may be some
-        that the model has not seen, as in cross-validation: such documents count as wrong.
+        that the model has not seen, as in cross-validation: such documents count as wrong. If it has
+        seen none of them, that is an error.
 
         Parameters
         ----------
@@ -167,6 +168,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         if self.target_kind_ == "multilabel" and is_label_sets(y):
             seen = set(self.classes_.tolist())
             known = [[label for label in labels if label in seen] for labels in y]
+            if not any(known):  # labels of another corpus: an error that lists them
+                known = y
             right = exact_label_sets(read_labels(known, names=self.classes_), decisions)
             right = right & [len(set(a)) == len(set(b)) for a, b in zip(known, y, strict=True)]
         elif self.target_kind_ == "multilabel":

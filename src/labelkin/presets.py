@@ -63,7 +63,7 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     >>> texts = ["Gold\nA mine opens.", "Corn\nHarvest begins.", "Gold\nThe mine closes."] * 4
     >>> topics = [["metal"], ["grain"], ["metal"]] * 4
     >>> model = preset("fast").fit(texts, topics)
-    >>> model.predict_labels(["The harvest of corn", "A gold mine"])
+    >>> model[-1].label_sets(model.predict(["The harvest of corn", "A gold mine"]))
     [('grain',), ('metal',)]
     >>> preset("strong", random_state=0).content.members[2][0]
     'title'
