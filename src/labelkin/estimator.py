@@ -148,8 +148,8 @@ class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the share of documents whose label set (class) is predicted exactly.
 
         ``y`` may be of any kind; unknown cells (NaN) count as right. In lists of labels may be some
-        that the model has not seen, as in cross-validation: such documents count as wrong. If it has
-        seen none of them, that is an error.
+        that the model has not seen, as in cross-validation: such documents count as wrong. That it
+        has seen none of them is an error.
 
         Parameters
         ----------

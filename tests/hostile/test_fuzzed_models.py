@@ -12,6 +12,7 @@ import sys
 import time
 import tracemalloc
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -184,6 +185,12 @@ def test_every_changed_file_is_an_error_or_a_model_in_linear_time(honest, tmp_pa
     assert min(outcomes.values()) > n_cases / 100, "both must occur"
 
 
+def cpu_seconds(work):
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
 def test_large_files_cost_in_proportion(honest, tmp_path):
     """Ten times as many parts, strings or keys are at most 25 times the work."""
     about = honest[0].about | {"classes": ["sklearn.preprocessing.Normalizer"], "labels": []}
@@ -201,7 +208,5 @@ def test_large_files_cost_in_proportion(honest, tmp_path):
             parts = make(n)
             written = {"model": {"part": len(parts) - 1}, "parts": parts, "arrays": []}
             path = put_together(tmp_path / "large", about, written)
-            start = time.process_time()
-            load(path)
-            seconds.append(time.process_time() - start)
+            seconds.append(min(cpu_seconds(partial(load, path)) for _ in range(3)))
         assert seconds[1] < 25 * seconds[0] + 0.2, (shape, seconds)

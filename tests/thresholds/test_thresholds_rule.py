@@ -266,7 +266,10 @@ def test_log_odds_are_not_taken_for_probabilities(rule):
         (SCutFBR(fbr=2), r"fbr must be a number in \[0, 1\], got 2"),
         (SCutFBR(variant=2), r"variant must be 0 \(never given\) or 1 .*, got 2"),
         (GlobalCut("accuracy"), "metric must be one of 'micro_f1', .*, got 'accuracy'"),
-        (LabelLimits(at_least=-1), "at_least must be a whole number of at least 0, got -1"),
+        (
+            LabelLimits(at_least=-1),
+            "at_least must be a whole number of at least 0 or 'auto', got -1",
+        ),
         (LabelLimits(at_least=True), "at_least must be a whole number .*, got True"),
         (LabelLimits(at_least=2, at_most=1), "at_most must be .* not below at_least=2, got 1"),
     ],

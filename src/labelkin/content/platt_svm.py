@@ -180,7 +180,8 @@ class PlattSVM(LogOddsClassifier):
         """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
         X = sparse.csr_array(X)
         is_dense = 2 * np.count_nonzero(X.data) > X.shape[0] * X.shape[1]
-        length = float(X.data @ X.data) / max(X.shape[0], 1)
+        with np.errstate(over="ignore"):  # of huge numbers it is infinite
+            length = float(np.sum(X.data * X.data)) / max(X.shape[0], 1)
         sweeps = _SWEEPS_OF_LONG_ROWS if is_dense and length > _LONG else _SWEEPS
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
