@@ -391,7 +391,7 @@ def write_array(
     """Write an ``.npy`` file some rows at a time: memory holds one block."""
     n_rows = 0
     header = {"descr": dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    with path.open("wb") as file:
+    with files.naming(path), path.open("wb") as file:
         write_array_header_1_0(file, header)
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype=dtype).data)
