@@ -129,7 +129,9 @@ class TestForgedFolders:
             save(forged(fitted, n_labels=4), tmp_path / "m.labelkin")
 
     @pytest.mark.parametrize(
-        "content", [b"", b"\x00", b"\xff" * 100, b"\x9b" + b"\xff" * 8, b"\x81" * 100_000]
+        "content",
+        [b"", b"\x00", b"\xff" * 100, b"\x9b" + b"\xff" * 8, b"\x81" * 100_000],
+        ids=["nothing", "a number", "ends", "a list without end", "lists in lists"],
     )
     def test_a_tree_that_is_none_is_an_error_and_not_the_end(self, fitted, tmp_path, content):
         model = forged(fitted, files={**fitted.forest_.files, "tree1.cbor": of(content)})
