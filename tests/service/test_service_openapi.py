@@ -14,6 +14,7 @@ from live_server import server_process
 pytestmark = pytest.mark.xdist_group("service")
 _LABELS = "a label that the model does not have, or one both accepted and rejected"
 _LANGUAGE = "a language that the labels of the model have no names in"
+_TASK = "an interface, a task or an annotation that has not what Label Studio gives it"
 _ISSUE = "a number beyond the last issue of the list"
 #: Requests that fit the description and are turned away for what they mean: by route and status.
 MEANT = {
@@ -24,6 +25,9 @@ MEANT = {
     ("/api/models/{model_id}/graph", "422"): _LABELS,
     ("/v1/projects/{project_id}/suggest", "422"): _LANGUAGE,
     ("/v1/projects/{project_id}/suggest-batch", "422"): _LANGUAGE,
+    **{
+        (f"/label-studio/{{model_id}}/{to}", "422"): _TASK for to in ("setup", "predict", "webhook")
+    },
     ("/api/review/answers", "404"): _ISSUE,
     ("/api/review/issues/{number}", "404"): _ISSUE,
 }
