@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = "python -m benchmarks.growth --write docs/scale.md"
+COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
 _COLOURS = ("#1a5fb4", "#26a269", "#9141ac", "#b5490f", "#e5a50a", "#5e5c64", "#a51d2d", "#2190a4")
 

@@ -1,4 +1,4 @@
-"""Result folders → docs/ensemble.md, the page on several content classifiers and views.
+"""Result folders → docs/findings/ensemble.md, the page on several content classifiers and views.
 
 ``python -m docs.make.ensemble RESULTS…`` in the root of the repository, where RESULTS are the
 folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample`` and
@@ -24,7 +24,7 @@ from labelkin.report.scores import LOSSES
 from labelkin.report.tables import Cell, Table, markdown_table, score_text
 from labelkin.significance import Bootstrap, paired_bootstrap
 
-PAGE = Path(__file__).parent.parent / "ensemble.md"
+PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
 MEASURES = {
     "micro_f1": "micro F1",
     "macro_f1": "macro F1",
@@ -46,7 +46,7 @@ _OPENING = """\
 
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
 ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample` and `ensemble-mulan`; no
-number is typed by hand. How to use them: [how_to.md](how_to.md#use-several-content-classifiers).
+number is typed by hand. How to use them: [how to](../how-to/several-classifiers.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
   each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).

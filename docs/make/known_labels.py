@@ -1,4 +1,4 @@
-"""Result folders → docs/known-labels.md, the page on what known labels are worth.
+"""Result folders → docs/findings/known-labels.md, the page on what known labels are worth.
 
 ``python -m docs.make.known_labels RESULTS…`` in the root of the repository, where RESULTS are the
 folders of finished runs of the experiments ``reveal-…``, or of others that have ``reveal = true``.
@@ -21,7 +21,7 @@ from labelkin.experiment.reveal import METRICS
 from labelkin.files import write_whole
 from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
-PAGE = Path(__file__).parent.parent / "known-labels.md"
+PAGE = Path(__file__).parent.parent / "findings" / "known-labels.md"
 #: Rows with fewer documents that have a label left are left out.
 _FEWEST = 20
 #: Standard errors beyond which a difference is clear.
@@ -41,7 +41,8 @@ number is typed by hand.
 A person accepts or rejects some labels of a document. Are the others better for it? Labels of test
 documents are revealed, and the cells that stay open are scored: with the content classifier alone,
 with the learned weight when nothing is known, and with it when some labels are known
-([how](beyond-method.md#known-labels)). All three are scored on the same open cells."""
+([how](../explanation/beyond-method.md#known-labels)). All three are scored on the same open
+cells."""
 _TOLD = """\
 - **true 1, 2, 3**: so many true labels, drawn at random, of documents that have as many; **true
   half**: half of them, rounded up.
@@ -306,7 +307,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.known_labels", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/known-labels.md")
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, help="default: docs/findings/known-labels.md"
+    )
     options = parser.parse_args(arguments)
     print(write_page(options.folders, options.out))
 

@@ -1,4 +1,4 @@
-"""Learning curves → docs/next-documents.md, the page on which documents to label next.
+"""Learning curves → docs/findings/next-documents.md, the page on which documents to label next.
 
 ``python -m docs.make.next_documents RESULTS`` in the root of the repository runs what is not in the
 folder RESULTS yet, a small file for each curve, and writes the page and its picture;
@@ -26,7 +26,7 @@ from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
 from labelkin.text import TermWeights, WordCounts
 
-PAGE = Path(__file__).parent.parent / "next-documents.md"
+PAGE = Path(__file__).parent.parent / "findings" / "next-documents.md"
 SEEDS = 5
 #: By corpus: documents that are labelled at the start, in a batch, and batches.
 PLANS = {"enron": (50, 50, 4), "bibtex": (100, 100, 4), "reuters21578": (100, 100, 4)}
@@ -389,7 +389,7 @@ the means over the curve, better is +, also for one-error; ± is 95 % of Student
 
 _DESIGN = """\
 How documents are chosen was designed on the training documents of *bibtex* alone, of which some
-stood for the test set ([what was tried](decisions/0013-next-documents.md)); nothing of it was
+stood for the test set ([what was tried](../decisions/0013-next-documents.md)); nothing of it was
 changed after the first test score was read."""
 
 _OPENING = _OPENING.replace("{design}", _DESIGN)
