@@ -209,12 +209,17 @@ def with_output(text: str, name: str) -> str:
     for block, printed in reversed(ran):
         if block.shown is not None:
             begin, end = block.place
-            text = text[:begin] + _tidy(printed) + text[end:]
+            text = text[:begin] + beginning(printed, block.shown) + text[end:]
     return text
 
 
-def _tidy(printed: str) -> str:
-    return "".join(line.rstrip() + "\n" for line in printed.strip("\n").splitlines())
+def beginning(printed: str, shown: str) -> str:
+    """Return what is printed, tidied; as many lines as are shown where those end in ``…``."""
+    lines = [line.rstrip() for line in printed.strip("\n").splitlines()]
+    n_shown = len(shown.splitlines()) - 1
+    if shown.endswith("…\n") and n_shown < len(lines):
+        lines = [*lines[:n_shown], "…"]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def main(arguments: list[str] | None = None) -> None:
