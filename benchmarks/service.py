@@ -132,7 +132,9 @@ def cpu_seconds(pid: int) -> float:
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task").glob("*/children")
     return own + sum(
-        cpu_seconds(int(child)) for one in children for child in one.read_text(encoding="utf-8").split()
+        cpu_seconds(int(child))
+        for one in children
+        for child in one.read_text(encoding="utf-8").split()
     )
 
 
