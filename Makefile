@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo docs test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom
+.PHONY: help demo docs test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom dist
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -31,6 +31,16 @@ test-lowest: .venv-minimum/use  ## all but the browser on the lowest version of 
 
 sbom: .venv/use  ## what is installed with labelkin, its versions and licences, as CycloneDX
 	$(BIN)/python -m docs.make.dependencies --sbom
+
+dist: .venv/dev  ## wheel and sdist, checked, and tried in empty environments; see RELEASING.md
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	.venv-wheel/bin/python -I tests/only_the_wheel.py
+	wheel=$$(echo dist/*.whl) && .venv-wheel/bin/python -m pip install --quiet "$$wheel[all]"
+	.venv-wheel/bin/labelkin demo --n-documents 300 --out .venv-wheel/demo
 
 check: lint types test  ## format, lint, types, layers, tests, examples
 
