@@ -227,6 +227,12 @@ def test_the_page_on_scale_says_what_doubling_costs_and_who_is_missing(module, t
     assert f"alone costs: labelkin, SVM 2.0 ×, {page.PEER} 3.0 ×." in text
     assert "Omikuji is not in the tables: it cannot be installed here" in text
     assert (tmp_path / "scale.svg").read_text(encoding="utf-8").startswith("<?xml")
+    page.write_bars(tmp_path / "scale.md", ["| a | 1 | ≤ 2 | yes |", "| b | 1 | ≤ 2 | yes |"])
+    page.write_bars(tmp_path / "scale.md", ["| a | 3 | ≤ 2 | **no** |"])
+    page.write(growth, tmp_path / "scale.md")  # keeps what another program has measured
+    again = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    rows = [*page.BARS_HEAD, "| a | 3 | ≤ 2 | **no** |", "| b | 1 | ≤ 2 | yes |", ""]
+    assert again.startswith(text) and again.endswith("\n".join(rows))
 
 
 def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_path):
