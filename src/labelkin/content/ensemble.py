@@ -164,7 +164,7 @@ class ContentEnsemble(LogOddsClassifier):
         -------
         self
         """
-        self.fit_out_of_fold(X, y, **metadata)
+        self._fit(X, y, metadata, out_of_fold=False)
         return self
 
     # As for PlattSVM: weights are not repetition, and metadata routing knows them all the same.
@@ -172,24 +172,7 @@ class ContentEnsemble(LogOddsClassifier):
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
         """Fit, and return the log-odds of the training documents as if unseen."""
-        unknown = sorted(metadata.keys() - {"sample_weight"})
-        if unknown:
-            raise TypeError(f"fit takes sample_weight beside X and y, got {unknown[0]!r}.")
-        X, labels = self._read(X, y)
-        weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
-        positive, known = labels.counts(weight)
-        self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
-        members, views, found = [], [], []
-        for name, features, classifier in read_members(self.members):
-            own = None if features is None else seeded(features, self.random_state)
-            member = Member(name, own, seeded(classifier, self.random_state))
-            view = X if features is None else member.features.fit_transform(X)
-            given = {} if weight is None or not takes_sample_weight(classifier) else metadata
-            found.append(fit_content(member.classifier, view, labels, given, out_of_fold=True))
-            members.append(member)
-            views.append(view)
-        evidence = MemberEvidence.of(members, views, found, self.prior_log_odds_)
-        return self._learn_weights(members, evidence, labels, weight)
+        return self._fit(X, y, metadata, out_of_fold=True)
 
     def log_odds(self, X: Any) -> Any:
         """Return the log-odds of every label, ``(n_documents, n_labels)``.
@@ -245,7 +228,27 @@ class ContentEnsemble(LogOddsClassifier):
         return rows
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self.fit_out_of_fold(X, labels)
+        self._fit(X, labels, {}, out_of_fold=False)
+
+    def _fit(self, X: Any, y: Any, metadata: dict[str, Any], out_of_fold: bool) -> Any:
+        unknown = sorted(metadata.keys() - {"sample_weight"})
+        if unknown:
+            raise TypeError(f"fit takes sample_weight beside X and y, got {unknown[0]!r}.")
+        X, labels = self._read(X, y)
+        weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
+        positive, known = labels.counts(weight)
+        self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
+        members, views, found = [], [], []
+        for name, features, classifier in read_members(self.members):
+            own = None if features is None else seeded(features, self.random_state)
+            member = Member(name, own, seeded(classifier, self.random_state))
+            view = X if features is None else member.features.fit_transform(X)
+            given = {} if weight is None or not takes_sample_weight(classifier) else metadata
+            found.append(fit_content(member.classifier, view, labels, given, out_of_fold=True))
+            members.append(member)
+            views.append(view)
+        evidence = MemberEvidence.of(members, views, found, self.prior_log_odds_)
+        return self._learn_weights(members, evidence, labels, weight, out_of_fold)
 
     def _learn_weights(
         self,
@@ -253,28 +256,32 @@ class ContentEnsemble(LogOddsClassifier):
         evidence: MemberEvidence,
         labels: LabelMatrix,
         weight: NDArray[np.float64] | None,
+        out_of_fold: bool,
     ) -> Any:
-        """Learn what members count, drop those that do not help; return out-of-fold log-odds."""
-        cells = TrainingEvidence(evidence, labels, weight, self.prior_log_odds_)
-        self.prior_once_, kept, shared = cells.choose()
-        self.dropped_ = [m.name for k, m in enumerate(members) if k not in kept]
-        self.members_ = [members[k] for k in kept]
-        cells = replace(cells, evidence=evidence.some(kept)) if self.dropped_ else cells
-        strength = self._strength()
-        # A handful of numbers per label, drawn to those of all: folds need not be stratified.
-        n_folds = min(_FOLDS, labels.shape[0])
-        order = check_random_state(self.random_state).permutation(labels.shape[0])
-        fold = np.empty(labels.shape[0], dtype=np.intp)
-        fold[order] = np.arange(labels.shape[0]) % n_folds
-        *parts, theta = cells.fit(shared, strength, self.prior_once_, fold)
+        """Learn what members count, drop those that do not help; return log-odds out of fold."""
+        training = TrainingEvidence(evidence, labels, weight, self.prior_log_odds_)
+        chosen = training.choose()
+        self.prior_once_ = chosen.once
+        self.dropped_ = [m.name for k, m in enumerate(members) if k not in chosen.kept]
+        self.members_ = [members[k] for k in chosen.kept]
+        training = training.members(chosen.kept) if self.dropped_ else training
+        n_documents = labels.shape[0]
+        fold = np.full(n_documents, -1)
+        if out_of_fold and n_documents > 1:
+            # A handful of numbers per label, drawn to those of all: they need not be stratified.
+            order = check_random_state(self.random_state).permutation(n_documents)
+            fold[order] = np.arange(n_documents) % _FOLDS
+        *parts, theta = training.fit(chosen, self._strength(), fold)
         self.weights_, self.bias_ = theta[:, :-1], theta[:, -1]
-        if n_folds < 2:
-            return cells.evidence.matrix(self._combined(cells.evidence))
-        result = np.empty(cells.evidence.values.shape[1:])
+        if not out_of_fold:
+            return None
+        if not parts:
+            return training.evidence.matrix(self._combined(training.evidence))
+        result = np.empty(training.evidence.values.shape[1:])
         for k, theta in enumerate(parts):
-            left, places = cells.evidence.documents(fold == k)
+            left, places = training.evidence.documents(fold == k)
             result[places] = self._combined(left, theta)
-        return cells.evidence.matrix(result)
+        return training.evidence.matrix(result)
 
     def _strength(self) -> float:
         if self.shrinkage is not None:
