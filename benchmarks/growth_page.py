@@ -121,8 +121,8 @@ _BARS = """\
 ## What must hold
 
 Measured by `python -m benchmarks.scale_bars --write docs/findings/scale.md`, CPU time, every
-generated measurement a process of its own. Where documents are compared one by one, the difference stands
-with its standard error.
+generated measurement a process of its own. Where documents are compared one by one, the
+difference stands with its standard error.
 
 Twice the documents cost more than twice, because more labels then deviate clearly from chance: a
 label has more neighbours, and each of their weights costs as many more documents. So time per
