@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo docs test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom
+.PHONY: help demo docs test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom dist
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
@@ -32,6 +32,16 @@ test-lowest: .venv-minimum/use  ## all but the browser on the lowest version of 
 sbom: .venv/use  ## what is installed with labelkin, its versions and licences, as CycloneDX
 	$(BIN)/python -m docs.make.dependencies --sbom
 
+dist: .venv/dev  ## wheel and sdist, checked, and tried in empty environments; see RELEASING.md
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	.venv-wheel/bin/python -I tests/only_the_wheel.py
+	wheel=$$(echo dist/*.whl) && .venv-wheel/bin/python -m pip install --quiet "$$wheel[all]"
+	.venv-wheel/bin/labelkin demo --n-documents 300 --out .venv-wheel/demo
+
 check: lint types test  ## format, lint, types, layers, tests, examples
 
 format: .venv/dev  ## lay the code out
@@ -50,7 +60,7 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 
 bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
 	$(BIN)/python -m benchmarks.growth --write docs/findings/scale.md
-	$(BIN)/python -m benchmarks.scale_bars
+	$(BIN)/python -m benchmarks.scale_bars --write docs/findings/scale.md
 
 bench-service: .venv/dev  ## suggestions over HTTP beside a route that does nothing, and documents of predict
 	$(BIN)/python -m benchmarks.service
