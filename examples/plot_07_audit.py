@@ -87,8 +87,8 @@ for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", 
     print(f"trained on {name:>7} labels: micro F1 {scores[0]:.3f}, macro F1 {scores[1]:.3f}")
 
 # %%
-# The list that looks at other labels, too, finds about twice as much for the same reading. It is not
-# a list of truths: up to its end a third of it is wrong, and every suspect is meant to be looked at
+# The list that looks at other labels, too, finds half as much again for the same reading. It is not
+# a list of truths: up to its end a third of it is no error, and every suspect is meant to be looked at
 # by a person, with the reasons that an issue carries. Even so, repairing the surest ones without
 # anybody looking wins back about half of what the errors cost. These errors are made at random;
 # real ones have habits, and are harder to find.
