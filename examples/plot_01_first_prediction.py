@@ -2,16 +2,17 @@
 A first prediction
 ==================
 
-**Who decides every label by the words alone leaves something on the table: the other labels.**
-A classifier of words is trained on a made corpus of news, the other labels are listened to, and both
-are compared on documents that neither has seen.
+**Who decides every label by the words alone leaves something on the table: the other labels.** A
+classifier of words is trained on a made corpus of news, the other labels are listened to, and
+both are compared on documents that neither has seen.
 """
 
 # %%
 # Texts and their labels
 # ----------------------
 # The newsroom is made: its texts are written from label sets whose probabilities are known. So it
-# shows how things work, and is no evidence for how well. A document has two or three of 38 labels.
+# shows how things work, and is no evidence for how well. A document has two or three of 38
+# labels.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -66,7 +67,8 @@ axes.set_title("What the other labels add, label by label")
 print(f"better {np.sum(gain > 0)}, equal {np.sum(gain == 0)}, worse {np.sum(gain < 0)}")
 
 # %%
-# More labels gain than lose, and those that gain, gain more. Among the largest gains is ``markets``:
-# it has hardly a word of its own in these texts, and follows from labels that have. The evidence
-# weight, how much labels count that are themselves only predicted, was learned from training
-# documents. It is well below the 1 of the paper: guesses repeat what the words have said already.
+# More labels gain than lose, and those that gain, gain more. Among the largest gains is
+# ``markets``: it has hardly a word of its own in these texts, and follows from labels that have.
+# The evidence weight, how much labels count that are themselves only predicted, was learned from
+# training documents. It is well below the 1 of the paper: guesses repeat what the words have said
+# already.

@@ -24,10 +24,10 @@ graph = label_graph(rescorer, n_attractions=6, n_repulsions=6)
 print(graph)
 
 # %%
-# An edge is the mean of two weights, both in log-odds: what the first label, once it is known, adds
-# to the second, and the other way round. Behind it stand the counts: how many documents have both,
-# how many have each, and how many would have both by chance. Edges are sorted by how much of the
-# weight the documents bear out at the least; a pair that was seen once bears out nothing.
+# An edge is the mean of two weights, both in log-odds: what the first label, once it is known,
+# adds to the second, and the other way round. Behind it stand the counts: how many documents have
+# both, how many have each, and how many would have both by chance. Edges are sorted by how much
+# of the weight the documents bear out at the least; a pair that was seen once bears out nothing.
 
 edge = graph.edges[0]
 print(f"{edge.first} adds {edge.to_second:+.2f} to {edge.second}")
@@ -37,7 +37,8 @@ print(f"documents bear out {edge.bound:+.2f} of {edge.strength:+.2f}")
 # %%
 # The picture
 # -----------
-# Solid blue lines are attractions, dashed orange ones repulsions, the thicker the better borne out.
+# Solid blue lines are attractions, dashed orange ones repulsions, the thicker the better borne
+# out.
 
 figure, axes = plt.subplots(figsize=(7, 7), layout="constrained")
 label_graph(rescorer, n_attractions=22, n_repulsions=8).plot(axes)
@@ -65,8 +66,8 @@ axes.set(xlabel="log-odds added to grain when the label is known")
 axes.set_title("Documents with the label that have grain, too, in brackets")
 
 # %%
-# *Corn* and *wheat* are what grain is made of, and speak loudly for it; *coffee* speaks against it.
-# *Shipping* hardly speaks at all, although more than a quarter of its documents have grain, too. A
-# weight is what a label adds *beside all other labels*: what shipping could say about grain has been
-# said by wheat and corn. So the graph is no table of pairs that occur together, and a weight is no
-# cause: it says what to expect, not why.
+# *Corn* and *wheat* are what grain is made of, and speak loudly for it; *coffee* speaks against
+# it. *Shipping* hardly speaks at all, although more than a quarter of its documents have grain,
+# too. A weight is what a label adds *beside all other labels*: what shipping could say about
+# grain has been said by wheat and corn. So the graph is no table of pairs that occur together,
+# and a weight is no cause: it says what to expect, not why.

@@ -2,9 +2,9 @@
 Suggestions that react
 ======================
 
-**When a person accepts or rejects a label, the rest of the list should move.** That is the paper's
-own use case: somebody assigns labels, with ranked suggestions before them. First one document, then
-all of them: how much sooner are the right labels found?
+**When a person accepts or rejects a label, the rest of the list should move.** That is the
+paper's own use case: somebody assigns labels, with ranked suggestions before them. First one
+document, then all of them: how much sooner are the right labels found?
 """
 
 # %%
@@ -27,8 +27,8 @@ model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y.rows(news.
 # One document, two answers
 # -------------------------
 # A document of which the words leave much open, chosen because answers move much there. The first
-# suggestion is accepted, and then the third rejected: both leave the list, and the others respond.
-# ``known`` takes names, or a matrix of 1 (accepted), 0 (rejected) and NaN (open).
+# suggestion is accepted, and then the third rejected: both leave the list, and the others
+# respond. ``known`` takes names, or a matrix of 1 (accepted), 0 (rejected) and NaN (open).
 
 document = X_test[[708]]
 print(news.documents[news.test[708]], news.Y.label_sets()[news.test[708]], sep="\n\n")
@@ -45,7 +45,9 @@ plt.rc("axes.spines", top=False, right=False)
 shown = np.argsort(-probability[0])[:8][::-1]
 figure, panels = plt.subplots(1, 3, figsize=(9, 3.6), sharey=True, layout="constrained")
 for axes, (state, known), height in zip(panels, states.items(), probability, strict=True):
-    settled = np.isin(model.classes_[shown], sum(known.values(), []))
+    settled = np.isin(
+        model.classes_[shown], [*known.get("accepted", []), *known.get("rejected", [])]
+    )
     axes.barh(model.classes_[shown], height[shown], color=np.where(settled, "0.8", "C0"))
     axes.set(title=state, xlim=(0, 1), xlabel="probability")
 
@@ -53,9 +55,9 @@ for axes, (state, known), height in zip(panels, states.items(), probability, str
 # All test documents
 # ------------------
 # A careful person answers the first suggestion of every document, right or wrong, then the next,
-# and so on. After each answer we ask how good the order of the labels still open is, once with a list
-# that reacts, once with the list as it was. A document is counted as long as it has right labels
-# among those that are open on both sides.
+# and so on. After each answer we ask how good the order of the labels still open is, once with a
+# list that reacts, once with the list as it was. A document is counted as long as it has right
+# labels among those that are still open.
 
 truth = news.Y.rows(news.test).dense()
 known = np.full(truth.shape, np.nan)
@@ -87,6 +89,6 @@ axes.legend(frameon=False)
 
 # %%
 # The list as it was gets worse with every answer, because the easy labels go first. The list that
-# reacts gets worse, too, but by less: an accepted label brings its kin forward, a rejected one takes
-# them back. How much an answer adds was learned from training documents: as the words have already
-# been counted, an answer counts only for what it says beyond its own prediction.
+# reacts gets worse, too, but by less: an accepted label brings its kin forward, a rejected one
+# takes them back. How much an answer adds was learned from training documents: as the words have
+# already been counted, an answer counts only for what it says beyond its own prediction.

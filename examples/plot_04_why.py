@@ -26,8 +26,8 @@ pipeline.fit(news.documents[news.train], news.Y.rows(news.train))
 # %%
 # A document that the words alone get wrong
 # -----------------------------------------
-# We look for a right label that the words alone would not give and that the other labels bring in,
-# the one they move most.
+# We look for a right label that the words alone would not give and that the other labels bring
+# in, the one they move most.
 
 X_test = words.transform(news.documents[news.test])
 content, posterior = model.content_.log_odds(X_test), model.log_odds(X_test)
@@ -74,8 +74,8 @@ for term in spoken.terms:
 print(f"{spoken.rest:+.2f}  other words\n{spoken.constant:+.2f}  without any word")
 
 # %%
-# The words come near the label without reaching it, and labels that the document most probably has
-# carry it over the line. That the parts add up is no approximation made for the explanation: the
-# method itself adds log-odds. It is true of a linear classifier of words and of linear label
-# evidence, the defaults; other classifiers are explained as far as they are additive. An explanation
-# says what the model has counted, and nothing about whether it is right.
+# The words come near the label without reaching it, and labels that the document most probably
+# has carry it over the line. That the parts add up is no approximation made for the explanation:
+# the method itself adds log-odds. It is true of a linear classifier of words and of linear label
+# evidence, the defaults; other classifiers are explained as far as they are additive. An
+# explanation says what the model has counted, and nothing about whether it is right.

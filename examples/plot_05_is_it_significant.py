@@ -3,16 +3,17 @@ Is it significant, and against what?
 ====================================
 
 **A gain is believed when chance is an unlikely explanation, and when no cheaper trick gains as
-much.** Label evidence is compared with the content alone, and with two baselines that know nothing
-of other labels: calibrated probabilities and a tuned cut.
+much.** Label evidence is compared with the content alone, and with two baselines that know
+nothing of other labels: calibrated probabilities and a tuned cut.
 """
 
 # %%
 # Six systems, one content classifier
 # -----------------------------------
 # Naive Bayes is a weak and overconfident classifier of words, so there is much to gain, by
-# whatever means. An evidence weight of 0 is the content alone, 1 the paper; ``"auto"``, the default,
-# learns it. Everything is learned from training documents, and the test documents are read once.
+# whatever means. An evidence weight of 0 is the content alone, 1 the paper; ``"auto"``, the
+# default, learns it. Everything is learned from training documents, and the test documents are
+# read once.
 
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer
@@ -44,8 +45,9 @@ for name, decided in decisions.items():
 # %%
 # The paper's tests
 # -----------------
-# The s-test counts single decisions, the S-test labels. ``≪`` and ``<`` say that the first system is
-# worse (P < 0.01 and P < 0.05), ``≫`` and ``>`` that it is better, ``~`` that nothing was shown.
+# The s-test counts single decisions, the S-test labels. ``≪`` and ``<`` say that the first system
+# is worse (P < 0.01 and P < 0.05), ``≫`` and ``>`` that it is better, ``~`` that nothing was
+# shown.
 
 
 def compare(baseline, proposal):
@@ -62,8 +64,8 @@ compare("content, tuned cut", "labels, learned, tuned cut")
 # %%
 # Intervals
 # ---------
-# A paired bootstrap draws test documents with replacement, the same ones for both systems, and says
-# how far the difference moves. It speaks of other documents, not of training again.
+# A paired bootstrap draws test documents with replacement, the same ones for both systems, and
+# says how far the difference moves. It speaks of other documents, not of training again.
 
 plt.rc("axes.spines", top=False, right=False)
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True, layout="constrained")
@@ -82,9 +84,9 @@ for axes, metric in zip(panels, ("micro_f1", "macro_f1"), strict=True):
 panels[0].invert_yaxis()
 
 # %%
-# Against the content alone label evidence is significantly better, and that is the trap: in micro F1
-# one tuned cut gains more than the paper's weight and nearly as much as the learned one, without any
-# other label. The honest question is what label evidence adds *to a tuned content classifier*. Here
-# the answer is modest: in micro F1 nothing is shown, and over labels, macro F1, the gain is just significant.
-# One made corpus with 500 test documents shows how to ask; what real ones answer stands in the
-# findings.
+# Against the content alone label evidence is significantly better, and that is the trap: in micro
+# F1 one tuned cut gains more than the paper's weight and nearly as much as the learned one,
+# without any other label. The honest question is what label evidence adds *to a tuned content
+# classifier*. Here the answer is modest: in micro F1 nothing is shown, and over labels, macro F1,
+# the gain is just significant. One made corpus with 500 test documents shows how to ask; what
+# real ones answer stands in the findings.

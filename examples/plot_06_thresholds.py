@@ -9,8 +9,8 @@ it.** Tuning looks at out-of-fold scores of training documents, never at test do
 # %%
 # One model, many ways to cut
 # ---------------------------
-# ``keep_out_of_fold`` keeps what the model thinks of every training document as if it had not seen
-# it. Threshold rules are fitted on that, and work on any matrix of scores.
+# ``keep_out_of_fold`` keeps what the model thinks of every training document as if it had not
+# seen it. Threshold rules are fitted on that, and work on any matrix of scores.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,7 +44,6 @@ curves = {
 }
 
 
-
 def shown(measure):
     return measure.replace("_", " ").replace("f1", "F1")
 
@@ -63,8 +62,8 @@ panels[1].legend(frameon=False)
 # %%
 # A rule for each measure
 # -----------------------
-# ``thresholds="micro_f1"`` in the model does the same as ``rule_for("micro_f1")`` here. Micro F1 gets
-# one cut for all labels, macro F1 a cut for each label, the share of exact label sets the
+# ``thresholds="micro_f1"`` in the model does the same as ``rule_for("micro_f1")`` here. Micro F1
+# gets one cut for all labels, macro F1 a cut for each label, the share of exact label sets the
 # largest gap in each document's scores. The last row is a limit, at least one label.
 
 measures = ("hamming_loss", "micro_f1", "macro_f1", "document_f1", "subset_loss")
@@ -96,8 +95,8 @@ axes.spines[:].set_visible(False)
 axes.set(xlabel="measured on test documents", ylabel="tuned for")
 
 # %%
-# Columns are measures, the best of each in bold. The cut at ½ suits Hamming loss, and costs a weak
-# classifier such as nearest neighbours a good deal of F1, because it rarely dares to be sure. The
-# diagonal is strong and need not be the best of its column: a rule is chosen for a measure before
-# test documents are read, and another may turn out as good. Whoever needs all measures at once has
-# to say what each is worth; there is no cut for that.
+# Columns are measures, the best of each in bold. The cut at ½ suits Hamming loss, and costs a
+# weak classifier such as nearest neighbours a good deal of F1, because it rarely dares to be
+# sure. The diagonal is strong and need not be the best of its column: a rule is chosen for a
+# measure before test documents are read, and another may turn out as good. Whoever needs all
+# measures at once has to say what each is worth; there is no cut for that.

@@ -2,8 +2,9 @@
 Auditing a labelled corpus
 ==========================
 
-**In a corpus that is labelled already the other labels are known, and they find errors that a look
-at one label at a time does not.** Errors are made on purpose, so that we know what there is to find.
+**In a corpus that is labelled already the other labels are known, and they find errors that a
+look at one label at a time does not.** Errors are made on purpose, so that we know what there is
+to find.
 """
 
 # %%
@@ -50,8 +51,8 @@ for issue in audit.issues(top=5):
 # %%
 # Against one label at a time
 # ---------------------------
-# What a tool sees that looks at each label by itself: how little the content, out of fold, believes
-# what the corpus says.
+# What a tool sees that looks at each label by itself: how little the content, out of fold,
+# believes what the corpus says.
 
 believed = 1 / (1 + np.exp(-audit.content_log_odds_))
 lists = {
@@ -77,8 +78,8 @@ for name, suspicion in lists.items():
 # %%
 # Is it worth repairing?
 # ----------------------
-# Models trained on the labels as they are given, on those the audit has cleaned by itself, and, for
-# comparison, on the right ones.
+# Models trained on the labels as they are given, on those the audit has cleaned by itself, and,
+# for comparison, on the right ones.
 
 for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", right)]:
     model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
@@ -87,8 +88,8 @@ for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", 
     print(f"trained on {name:>7} labels: micro F1 {scores[0]:.3f}, macro F1 {scores[1]:.3f}")
 
 # %%
-# The list that looks at other labels, too, finds half as much again for the same reading. It is not
-# a list of truths: up to its end a third of it is no error, and every suspect is meant to be looked at
-# by a person, with the reasons that an issue carries. Even so, repairing the surest ones without
-# anybody looking wins back about half of what the errors cost. These errors are made at random;
-# real ones have habits, and are harder to find.
+# The list that looks at other labels, too, finds half as much again for the same reading. It is
+# not a list of truths: up to its end a third of it is no error, and every suspect is meant to be
+# looked at by a person, with the reasons that an issue carries. Even so, repairing the surest
+# ones without anybody looking wins back about half of what the errors cost. These errors are made
+# at random; real ones have habits, and are harder to find.

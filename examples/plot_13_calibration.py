@@ -2,9 +2,9 @@
 Are the probabilities honest?
 =============================
 
-**Of the labels that are given a probability of 0.8, eight in ten should be right.** Label evidence
-of full weight counts the words twice and makes honest probabilities too extreme; the learned weight
-does not. What was not honest to begin with can be calibrated.
+**Of the labels that are given a probability of 0.8, eight in ten should be right.** Label
+evidence of full weight counts the words twice and makes honest probabilities too extreme; the
+learned weight does not. What was not honest to begin with can be calibrated.
 """
 
 # %%
@@ -41,8 +41,8 @@ for content_name, (content, X) in features.items():
 # %%
 # Reliability
 # -----------
-# For every bin of probability: what is promised, and what happens. Points below the diagonal promise
-# too much.
+# For every bin of probability: what is promised, and what happens. Points below the diagonal
+# promise too much.
 
 styles = dict(zip(ways, ("o-", "s-", "^-", "D:"), strict=True))
 colours = dict(zip(ways, ("0.5", "C1", "C0", "C2"), strict=True))
@@ -62,8 +62,8 @@ panels[0].legend(frameon=False, loc="upper left")
 # %%
 # In numbers
 # ----------
-# The calibration error is the mean distance from the diagonal; log loss and Brier score also reward
-# those who tell documents apart.
+# The calibration error is the mean distance from the diagonal; log loss and Brier score also
+# reward those who tell documents apart.
 
 names = ("expected_calibration_error", "log_loss", "brier_score", "micro_f1", "macro_f1")
 print(f"{'':40}", *(f"{name.removeprefix('expected_')[:11]:>12}" for name in names))
@@ -71,9 +71,9 @@ for (content_name, way), found in judged.items():
     print(f"{content_name + ', ' + way:40}", *(f"{found[name]:12.4f}" for name in names))
 
 # %%
-# The SVM's probabilities are nearly honest already; weight 1 bends them, the learned weight does not.
-# Naive Bayes takes every word for a new piece of evidence and is nearly always sure: no weight can
-# make that good, calibration can. Calibration is no gain in decisions by itself: cut at ½, as in the
-# last two columns, it makes naive Bayes more careful, which micro F1 rewards and macro F1 does not.
-# The model leaves that choice to ``thresholds``: ``predict`` decides the same with ``calibrate=True``
-# as without.
+# The SVM's probabilities are nearly honest already; weight 1 bends them, the learned weight does
+# not. Naive Bayes takes every word for a new piece of evidence and is nearly always sure: no
+# weight can make that good, calibration can. Calibration is no gain in decisions by itself: cut
+# at ½, as in the last two columns, it makes naive Bayes more careful, which micro F1 rewards and
+# macro F1 does not. The model leaves that choice to ``thresholds``: ``predict`` decides the same
+# with ``calibrate=True`` as without.

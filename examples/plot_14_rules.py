@@ -2,16 +2,16 @@
 Rules between labels
 ====================
 
-**What is certain need not be learned: what happens at home does not happen abroad, and who has won
-has not lost.** Rules are proposed by the data, judged by a person, and kept by every posterior and
-every decision.
+**What is certain need not be learned: what happens at home does not happen abroad, and who has
+won has not lost.** Rules are proposed by the data, judged by a person, and kept by every
+posterior and every decision.
 """
 
 # %%
 # What the data never breaks
 # --------------------------
-# A rule without exceptions so far may have one in the next document, so these are proposals, sorted by
-# how surprising they would be if labels were independent.
+# A rule without exceptions so far may have one in the next document, so these are proposals,
+# sorted by how surprising they would be if labels were independent.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,9 +34,9 @@ for rule in proposed[:12]:
 # %%
 # A person judges
 # ---------------
-# Domestic and foreign, victory and defeat exclude each other by what they mean. That no document has
-# football *and* inflation only says that nobody has written it yet. For comparison we also believe
-# every proposal.
+# Domestic and foreign, victory and defeat exclude each other by what they mean. That no document
+# has football *and* inflation only says that nobody has written it yet. For comparison we also
+# believe every proposal.
 
 judged = Rules(exclusive=[("domestic", "foreign"), ("victory", "defeat"), ("football", "tennis")])
 everything = Rules.from_proposed(proposed)
@@ -88,15 +88,15 @@ for axes, name in zip(panels, ("no rules", "judged rules"), strict=True):
 panels[0].set_ylabel("foreign")
 
 # %%
-# Above the line both together have a probability of more than 1, which cannot be; with the rule no
-# document is left there. An answer settles the rest of its group as well:
+# Above the line both together have a probability of more than 1, which cannot be; with the rule
+# no document is left there. An answer settles the rest of its group as well:
 
 strict = LabelDependenceClassifier(rules=judged, random_state=0).fit(X_train, Y_train)
 known = {"accepted": ["domestic"]}
 print(f"domestic accepted: foreign has {strict.predict_proba(X_test[:1], known=known)[0, other]}")
 
 # %%
-# The judged rules make no better scores here: micro F1 and log loss are a little worse than without.
-# What they give is that nobody sees a document at home and abroad. Believing every proposal is worse
-# in principle: the test documents themselves break them, because most of the proposals were only
-# label sets that nobody had written yet. Rules are for what a person knows.
+# The judged rules make no better scores here: micro F1 and log loss are a little worse than
+# without. What they give is that nobody sees a document at home and abroad. Believing every
+# proposal is worse in principle: the test documents themselves break them, because most of the
+# proposals were only label sets that nobody had written yet. Rules are for what a person knows.

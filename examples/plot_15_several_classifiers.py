@@ -46,9 +46,9 @@ log_odds = {name: model.log_odds(X_test) for name, model in models.items()}
 # %%
 # Views of a text
 # ---------------
-# The same classifier can look at different things: the whole text, its title (here the first line),
-# its beginning, its characters. Such a member is a name, a transformer and a classifier, and the
-# model takes texts.
+# The same classifier can look at different things: the whole text, its title (here the first
+# line), its beginning, its characters. Such a member is a name, a transformer and a classifier,
+# and the model takes texts.
 
 views = [(view, TextView(view), svm) for view in ("text", "title", "lead", "characters")]
 several = LabelDependenceClassifier(views, random_state=0).fit(texts_train, Y_train)
@@ -72,7 +72,7 @@ for axes, name in zip(panels, ("all three", "SVMs of four views"), strict=True):
         axes.plot(weights, np.full(len(weights), place), "|", color="C0", ms=16)
         axes.plot(weights.mean(), place, "o", color="C1")
     axes.set_yticks(range(len(ensemble.members_)), [member.name for member in ensemble.members_])
-    axes.set(title=name, xlabel="weight: a line for each label, a dot for their mean")
+    axes.set(title=name, xlabel="weight (lines: labels, dot: mean)")
     axes.set_xlim(0, None)
     axes.margins(y=0.25)
     axes.invert_yaxis()
@@ -85,8 +85,9 @@ print(why)
 print(np.round(sum(why.members.values()) - why.parts["content"], 6), "is left unexplained")
 
 # %%
-# Naive Bayes and nearest neighbours are much weaker than the SVM, and yet say something that it does
-# not: the three together have the lowest log loss of all. Decisions gain less: the step from the SVM
-# is small in every measure and goes backwards in one. Of the views, the whole text was dropped,
-# because these texts are so short that their beginning is nearly all of them. Members cost their own
-# time; the weights cost little, as the members are asked about unseen documents anyway.
+# Naive Bayes and nearest neighbours are much weaker than the SVM, and yet say something that it
+# does not: the three together have the lowest log loss of all. Decisions gain less: the step from
+# the SVM is small in every measure and goes backwards in one. Of the views, the whole text was
+# dropped, because these texts are so short that their beginning is nearly all of them. Members
+# cost their own time; the weights cost little, as the members are asked about unseen documents
+# anyway.

@@ -1,13 +1,10 @@
-"""Every example of the README, the docs, the examples folder and the docstrings runs."""
+"""Every example of the README, the docs and the docstrings runs."""
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,6 @@ import labelkin
 
 TOP = Path(__file__).parent.parent
 PAGES = sorted([TOP / "README.md", *(TOP / "docs").rglob("*.md")])
-EXAMPLES = sorted((TOP / "examples").glob("*.py"))
 MODULES = sorted(m.name for m in pkgutil.walk_packages(labelkin.__path__, "labelkin."))
 
 
@@ -68,19 +64,3 @@ def test_the_examples_in_docstrings_are_true(name):
     module = importlib.import_module(name)
     found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_an_example_script_runs(path, tmp_path):
-    environment = {**os.environ, "MPLBACKEND": "agg"}
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
