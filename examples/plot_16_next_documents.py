@@ -80,7 +80,7 @@ panels[0].legend(frameon=False)
 
 # %%
 # Bands show how far the seeds are apart: often as far as the ways to choose. The documents that
-# tell most are odd ones, from which little is learned at first; in the end they are ahead, most of all
-# for rare labels. A representative batch is ahead of chance in macro F1 from the start, and behind
-# it in micro F1 at the end. So choosing is no sure gain, least of all in a made corpus whose
-# documents are all written in the same way; the findings have the curves of real ones.
+# tell most are odd ones, from which little is learned at first; in the end they are ahead, most
+# of all for rare labels. A representative batch is ahead of chance in macro F1 from the start,
+# and behind it in micro F1 at the end. So choosing is no sure gain, least of all in a made corpus
+# whose documents are all written in the same way; the findings have the curves of real ones.
