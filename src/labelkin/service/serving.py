@@ -54,6 +54,12 @@ def create_app(
     Returns
     -------
     fastapi.FastAPI
+
+    Examples
+    --------
+    >>> from labelkin.service import create_app
+    >>> app = create_app(["news.labelkin"], token="…")  # doctest: +SKIP
+    >>> # uvicorn, hypercorn or another server runs it
     """
     _check_token(token)
     with _extra_installed():
@@ -98,6 +104,12 @@ def serve(
     workers : int, default 1
         Processes that answer. All of them have the models, and the bounds each for itself; one more
         writes the journals and learns, so that all give the same answers.
+
+    Examples
+    --------
+    >>> from labelkin.service import serve
+    >>> serve(["news.labelkin"], announce=print)  # doctest: +SKIP
+    http://127.0.0.1:8000/
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers!r}.")
