@@ -41,7 +41,7 @@ pipeline = Pipeline(
         ("model", LabelDependenceClassifier(PlattSVM(), random_state=0)),
     ]
 )
-print(sorted(name for name in pipeline.get_params() if name.startswith("model__"))[:8], "…")
+print(*[name for name in pipeline.get_params() if "model__" in name][:8], "…", sep="\n")
 
 # %%
 # Search
