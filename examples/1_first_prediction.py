@@ -1,4 +1,6 @@
-"""The other labels help where words are scarce.
+"""
+The other labels help where words are scarce
+============================================
 
 We train on a made corpus of news, on the words alone and listening to the other labels, and
 compare.

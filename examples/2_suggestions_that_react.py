@@ -1,4 +1,6 @@
-"""An indexer accepts a label, refuses another, and the rest of the list moves.
+"""
+An indexer accepts a label, refuses another, and the rest of the list moves
+===========================================================================
 
 The paper's own use case: a person assigns labels with a ranked list of suggestions before them.
 """

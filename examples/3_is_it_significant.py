@@ -1,4 +1,6 @@
-"""A gain is believed when chance is an unlikely explanation.
+"""
+A gain is believed when chance is an unlikely explanation
+=========================================================
 
 Hard and soft labels (the paper's M1 and M2) against the content alone, with the paper's tests and a
 bootstrap interval.

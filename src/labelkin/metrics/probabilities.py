@@ -129,8 +129,8 @@ def expected_calibration_error(
     """Return how far probabilities lie from what happens; lower is better.
 
     All known cells are pooled and put into ``n_bins`` equally wide bins of probability (lower edge
-    included, 1 in the last); the distance of a bin is |mean probability − share positive|, and the
-    mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
+    included, 1 in the last); the distance of a bin is ``|mean probability − share positive|``, and
+    the mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
 
     Parameters
     ----------

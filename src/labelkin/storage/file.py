@@ -124,7 +124,7 @@ def save(
     path : str or path-like
         Where to; ``.labelkin`` is the usual ending.
     summary : dict, default=None
-        About the training, for :func:`read_header`: anything JSON can hold.
+        About the training, for :func:`labelkin.storage.read_header`: anything JSON can hold.
 
     Returns
     -------
