@@ -239,8 +239,7 @@ def reproduction(tables: Tables) -> Lead:
         f"Whether an addition raises or lowers micro and macro F1 is found again in **{agree} of "
         f"{len(every)}** changes that the paper reports: {'; '.join(said)}.",
         f"The paper's changes are {_signed(median(p for p, _ in every))} % in the median, ours "
-        f"{_signed(median(o for _, o in every))} %: stronger content classifiers leave less to "
-        "gain.",
+        f"{_signed(median(o for _, o in every))} %.",
         f"{rows - len(points)} sets that the paper does not have follow after its {len(points)} "
         "corpora.",
     ]
@@ -369,64 +368,78 @@ def next_documents(tables: Tables) -> Lead:
 
 
 def scale(tables: Tables) -> Lead:
-    """Say what growth costs."""
+    """Say what growth costs, and whether what must hold does."""
     sentences: list[str] = []
     picture = described = ""
-    for heading, column in (
-        ("More labels", "labels"),
-        ("More documents", "documents"),
-        ("More features", "features"),
-    ):
-        table = tables.find(heading, has=[column])
+    for column in ("labels", "documents", "features"):
+        table = tables.find(f"More {column}", has=_SIZES)
         if table is None:
             continue
-        systems = [name for name in table.columns if name not in _SIZES]
-        series = {
-            name: [
-                (_first(row[table.columns.index(column)]), _first(row[table.columns.index(name)]))
-                for row in table.rows
-                if numbers(row[table.columns.index(name)])
-            ]
-            for name in systems
+        series = _growth(table, column)
+        title = f"CPU seconds of a fit, by the number of {column}"
+        sentences.append(f"**More {column}**: {_largest_fits(table)}.")
+        grown = {
+            name: p for name, p in series.items() if name.startswith("labelkin") and len(p) > 1
         }
-        series = {name: points for name, points in series.items() if points}
-        size = dict(zip(table.columns, table.rows[-1], strict=True))
-        ours = {n: p[-1][1] for n, p in series.items() if n.startswith("labelkin") and len(p)}
-        said = ", ".join(f"{name.removeprefix('labelkin, ')} {s:.3g} s" for name, s in ours.items())
-        peer = series.get("scikit-learn one-vs-rest")
-        beside = "" if not peer else f"; scikit-learn's one-vs-rest takes {peer[-1][1]:.3g} s"
-        sentences.append(
-            f"**{heading}**: at the largest size measured for each system (here up to "
-            f"{size['documents']} "
-            f"documents, {size['labels']} labels, {size['features']} features) a fit of labelkin, "
-            "with "
-            f"out-of-fold evidence, probabilities and the label layer, takes {said} of CPU{beside}."
-        )
-        if len(table.rows) > 1:
-            growth = {
-                name: (points[-1][1] / points[0][1], points[-1][0] / points[0][0])
-                for name, points in series.items()
-                if name.startswith("labelkin") and len(points) > 1
-            }
-            told = ", ".join(
-                f"{name.removeprefix('labelkin, ')} {cost:.1f} × the time for {size_:.0f} × the "
-                f"{column}"
-                for name, (cost, size_) in growth.items()
+        if grown:
+            told = (
+                f"{name.removeprefix('labelkin, ')} {p[-1][1] / p[0][1]:.1f} × the time for "
+                f"{p[-1][0] / p[0][0]:.0f} × the {column}"
+                for name, p in grown.items()
             )
-            if told:
-                sentences.append(f"Growth: {told}.")
+            sentences.append(f"{', '.join(told)}.")
         if not picture:
-            title = f"CPU seconds of a fit, by the number of {column}"
-            described = _told(title, {n: [y for _, y in p] for n, p in series.items()})
-            if len(table.rows) > 1:
+            described = _told(title, {name: [y for _, y in p] for name, p in series.items()})
+            if max(map(len, series.values())) > 1:
                 picture = lines(title, series, (column, "CPU seconds"))
             else:
-                title = (
-                    f"CPU seconds of a fit: {size['documents']} documents, {size['labels']} labels"
-                )
-                one = {name: [points[0][1]] for name, points in series.items()}
-                picture = dots(title, one, ("one fit",), "CPU seconds")
+                size = dict(zip(table.columns, table.rows[0], strict=True))
+                title = f"CPU seconds of a fit: {', '.join(f'{size[n]} {n}' for n in _SIZES)}"
+                picture = dots(title, {n: [p[0][1]] for n, p in series.items()}, ("",), "seconds")
+    bars = tables.find("What must hold", has=["bar", "measured", "must be", "holds"])
+    if bars is not None:
+        held = [row[-1].startswith("yes") for row in bars.rows]
+        broken = [row[0] for row, holds in zip(bars.rows, held, strict=True) if not holds]
+        but = f"; not: {'; '.join(broken)}" if broken else ""
+        sentences.append(f"Of what must hold at scale, {_of(sum(held), len(held))} bars hold{but}.")
     return Lead(sentences, picture, described)
+
+
+def _growth(table: Table, column: str) -> dict[str, list[tuple[float, float]]]:
+    """Return sizes and seconds of each system that ended, where nothing else grows."""
+    sizes = [table.columns.index(name) for name in _SIZES if name != column]
+    alike = [row for row in table.rows if all(row[i] == table.rows[0][i] for i in sizes)]
+    found = {
+        name: [
+            (_first(row[table.columns.index(column)]), _first(row[at]))
+            for row in alike
+            if row[at][:1].isdigit()  # else it says why there is none
+        ]
+        for at, name in enumerate(table.columns)
+        if name not in _SIZES
+    }
+    return {name: points for name, points in found.items() if points}
+
+
+def _largest_fits(table: Table) -> str:
+    """Say what a fit took at the largest size that labelkin ended with, and the peer there."""
+    ours = [name for name in table.columns if name.startswith("labelkin")]
+    for row in reversed(table.rows):
+        cells = dict(zip(table.columns, row, strict=True))
+        ended = [name for name in ours if cells[name][:1].isdigit()]
+        if ended:
+            took = ", ".join(
+                f"{name.removeprefix('labelkin, ')} {_first(cells[name]):.3g} s" for name in ended
+            )
+            peer = cells["scikit-learn one-vs-rest"]
+            beside = f"{_first(peer):.3g} s" if peer[:1].isdigit() else peer
+            size = ", ".join(f"{cells[name]} {name}" for name in _SIZES)
+            return (
+                f"at {size} a fit of labelkin, with out-of-fold evidence, probabilities and the "
+                "label "
+                f"layer, takes {took} of CPU; scikit-learn's one-vs-rest, without them: {beside}"
+            )
+    return "no fit of labelkin ended"
 
 
 def benchmarks(tables: Tables) -> Lead:
@@ -438,9 +451,10 @@ def benchmarks(tables: Tables) -> Lead:
         found = numbers(row[2].replace("–", " "))
         if "×" in row[2] and len(found) == 3:
             target = numbers(row[3])
-            subject, peer = re.sub(r" \([^)]*\)", "", row[0]), row[1].partition("(")[0].strip()
-            name = f"{subject} ÷ {peer.removeprefix('scikit-learn ')}"
-            name = name if name not in rows else f"{name} again"
+            subject, *size = re.split(r", (?=[\d,]+ documents)", re.sub(r" \([^)]*\)", "", row[0]))
+            name = "; ".join([f"{subject}\n÷ {row[1].partition('(')[0].strip()}", *size])
+            if name in rows:  # the same alternative, as exact as ours
+                name += f", {', '.join(re.findall(r'tol=[0-9.]+', row[1]))}"
             rows[name] = Point(*found, target[0] if target else None)
     verdicts = table.column("verdict")
     missed = [row for row in table.rows if row[4] == "missed"]

@@ -174,7 +174,7 @@ class _Picture:
     def svg(self, legend: Sequence[tuple[str, str]]) -> str:
         x, y = 16.0, 50.0
         for name, colour in legend:
-            width = 28 + _LETTER * len(name)
+            width = 32 + 1.1 * _LETTER * len(name)
             if x + width > _WIDTH - 10:
                 x, y = 16.0, y + 20
             self.dot(x + 5, y - 4, colour)
@@ -193,7 +193,7 @@ class _Picture:
 
 
 class _Card(_Picture):
-    """Names from top to bottom, numbers from left to right."""
+    """Names from top to bottom, some in two lines; numbers from left to right."""
 
     def __init__(
         self,
@@ -206,20 +206,24 @@ class _Card(_Picture):
         has_legend: bool = True,
     ) -> None:
         super().__init__(title)
-        left = min(30 + _LETTER * max(map(len, names)), 0.6 * _WIDTH)
+        row = _ROW + 14 * max(name.count("\n") for name in names)
+        widest = max(len(line) for name in names for line in name.split("\n"))
+        left = min(30 + _LETTER * widest, 0.6 * _WIDTH)
         longest = int((left - 30) / _LETTER)
         self.top = 66.0 if has_legend else 40.0
         self.x = _Scale(values, left, _WIDTH - _RIGHT, log)
-        self.bottom = self.top + _ROW * len(names)
+        self.bottom = self.top + row * len(names)
         self.height = self.bottom + 48
-        self.places = [self.top + _ROW * (i + 0.5) for i in range(len(names))]
+        self.places = [self.top + row * (i + 0.5) for i in range(len(names))]
         for mark in self.x.marks():
             self.line(self.x(mark), self.top, self.x(mark), self.bottom, _LINE, 1, 1)
             self.text(self.x(mark), self.bottom + 17, _digits(mark), "middle")
         self.text((left + _WIDTH - _RIGHT) / 2, self.bottom + 37, axis, "middle")
         for y, name in zip(self.places, names, strict=True):
-            short = name if len(name) <= longest else f"{name[: longest - 1]}…"
-            self.text(left - 12, y + 4.5, short, "end")
+            above = y + 4.5 - 7.5 * name.count("\n")
+            for n, line in enumerate(name.split("\n")):
+                short = line if len(line) <= longest else f"{line[: longest - 1]}…"
+                self.text(left - 12, above + 15 * n, short, "end", f' fill="{_GREY}"' * (n > 0))
 
 
 _PLANE_LEFT, _PLANE_HEIGHT = 74, 300
