@@ -55,7 +55,8 @@ def beyond(tables: Tables) -> Lead:
         sentences.append(
             f"**{group}**: label evidence with a learned weight is better than its content "
             "classifier "
-            f"alone in **{better} of {better + equal + worse}** pairs of cell and measure, worse "
+            f"alone in **{better} of {better + equal + worse}** comparisons (content classifier × "
+            "corpus × measure), worse "
             "in "
             f"{worse}; beyond chance (95 % intervals) better in {surely[0]:.0f} and worse in "
             f"{surely[1]:.0f}. Mean micro F1 {content[0]} → {learned[0]}, macro F1 {content[1]} → "
@@ -96,8 +97,9 @@ def known_labels(tables: Tables) -> Lead:
         better, equal, worse, gain = numbers(against[f"against {name}"][-1])
         sentences.append(
             f"Against {words}, known labels make the labels that stay open better in "
-            f"**{better:.0f} of {better + equal + worse:.0f}** pairs of cell, way of telling and "
-            f"measure, worse in {worse:.0f}; the mean gain is {_signed(gain)} % of the remaining "
+            f"**{better:.0f} of {better + equal + worse:.0f}** comparisons (classifier × corpus × "
+            "way of telling × "
+            f"measure), worse in {worse:.0f}; the mean gain is {_signed(gain)} % of the remaining "
             "loss."
         )
     gains = {told: numbers(cells[-1])[-1] for told, cells in nothing.items()}
