@@ -57,6 +57,7 @@ numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 numpydoc_class_members_toctree = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -88,6 +89,7 @@ html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
+html_show_search_summary = False  # it is fetched page by page, which a folder does not allow
 html_theme_options = {
     "logo": {"text": "labelkin"},
     "navbar_align": "left",

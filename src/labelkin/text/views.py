@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix.record import check_choice
+from labelkin.scikit_learn import LinkedEstimator
 from labelkin.text.terms import Scheme, TermWeights
 from labelkin.text.words import TermOutput, WordCounts, check_whole_number
 
@@ -83,7 +84,7 @@ def titled_texts(documents: Documents) -> Iterator[TitledText]:
         yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
 
 
-class TextView(TermOutput, BaseEstimator):
+class TextView(TermOutput, LinkedEstimator):
     r"""Vectors of one view of documents, texts or records, for a member of an ensemble.
 
     Terms are counted and weighed, rows have length 1. A document that lacks what is looked at, such

@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+
+from labelkin.scikit_learn import LinkedEstimator
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
 # vowel points, Devanagari and Tamil vowel signs; and the joiners inside Persian and Hindi words.
@@ -120,7 +122,7 @@ class TermOutput(TransformerMixin):
         return make(found, index=index, columns=terms)
 
 
-class WordCounts(TermOutput, BaseEstimator):
+class WordCounts(TermOutput, LinkedEstimator):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: marks are removed, the text is
