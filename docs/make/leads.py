@@ -384,12 +384,13 @@ def scale(tables: Tables) -> Lead:
             name: p for name, p in series.items() if name.startswith("labelkin") and len(p) > 1
         }
         if grown:
-            told = (
-                f"{name.removeprefix('labelkin, ')} {p[-1][1] / p[0][1]:.1f} × the time for "
-                f"{p[-1][0] / p[0][0]:.0f} × the {column}"
-                for name, p in grown.items()
-            )
-            sentences.append(f"{', '.join(told)}.")
+            by_factor: dict[str, list[str]] = {}
+            for name, p in grown.items():
+                short = name.removeprefix("labelkin, ")
+                factor = f"{p[-1][0] / p[0][0]:.0f}"
+                by_factor.setdefault(factor, []).append(f"{short} {p[-1][1] / p[0][1]:.1f} ×")
+            told = (f"{f} × the {column} cost {', '.join(names)}" for f, names in by_factor.items())
+            sentences.append(f"{'; '.join(told)} the time.")
         if not picture:
             described = _told(title, {name: [y for _, y in p] for name, p in series.items()})
             if max(map(len, series.values())) > 1:

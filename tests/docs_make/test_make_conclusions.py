@@ -100,7 +100,7 @@ def test_growth_counts_fits_that_ended_and_sizes_that_grow_alone():
     first = lead.sentences[0]
     assert "at 9,000 documents, 800 labels, 5,000 features" in first
     assert "SVM 50 s of CPU; scikit-learn's one-vs-rest, without them: after 40 s." in first
-    assert lead.sentences[1] == "SVM 4.5 × the time for 4 × the labels."
+    assert lead.sentences[1] == "4 × the labels cost SVM 4.5 × the time."
     assert lead.sentences[2] == "Of what must hold at scale, 1 of 2 bars hold; not: b."
     assert lead.picture.count("<circle") == 2 + 2 + 2  # two sizes of two systems, and the legend
 
