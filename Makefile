@@ -63,7 +63,7 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 
 bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
 	$(BIN)/python -m benchmarks.growth --write docs/findings/scale.md
-	$(BIN)/python -m benchmarks.scale_bars
+	$(BIN)/python -m benchmarks.scale_bars --write docs/findings/scale.md
 
 bench-service: .venv/dev  ## suggestions over HTTP beside a route that does nothing, and documents of predict
 	$(BIN)/python -m benchmarks.service

@@ -1,4 +1,4 @@
-"""scikit-learn's diagrams of estimators link to their pages, if the package says where these are."""
+"""Diagrams of estimators link to their pages, if the package says where these are."""
 
 import inspect
 

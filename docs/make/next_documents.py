@@ -339,7 +339,7 @@ for one in next_documents(model, pool, 3):
     print(one.document, round(one.value, 2), [label.label for label in one.labels])
 ```
 
-```
+```sh
 labelkin next news.labelkin unlabelled.jsonl -n 20
 labelkin next news.labelkin texts/ -n 100 --out next.csv
 ```

@@ -380,6 +380,20 @@ def _class_names(labels: LabelMatrix) -> NDArray[Any]:
     return labels.classes[labels.positive.indices]
 
 
+def names_candidates(content: Any) -> bool:
+    """Return whether a content classifier, or a member of it, gives the ``top`` best labels alone.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes, PlattSVM
+    >>> names_candidates(NaiveBayes(top=100)), names_candidates(PlattSVM())
+    (True, False)
+    """
+    given = content.get_params() if hasattr(content, "get_params") else {}
+    tops = [value for key, value in given.items() if key.rpartition("__")[2] == "top"]
+    return any(top is not None for top in tops)
+
+
 def fit_content(
     content: Any, X: Any, labels: LabelMatrix, fit_params: dict[str, Any], *, out_of_fold: bool
 ) -> Any:

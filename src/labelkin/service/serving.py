@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -267,13 +268,19 @@ def run_server(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
-        http=bounded_protocol(limits),
+        http=bounded_protocol(limits, listening),
         ws="none",
     )
+    # Models and modules stay. To look through them for garbage would take a tenth of a second, and
+    # under load twice a second, in which nobody is answered.
+    gc.collect()
+    gc.freeze()
     try:
         Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # raised again after all has ended in order
         return
+    finally:
+        gc.unfreeze()
 
 
 def _check_token(token: str | None) -> None:
