@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from docs.make.conclusions import conclude
 
 from labelkin.experiment import read_results
 from labelkin.experiment.run_folder import CorpusResults, Run
@@ -236,6 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
     write_whole(given.out, page(given.results))
+    conclude(Path(given.out))
 
 
 if __name__ == "__main__":
