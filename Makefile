@@ -11,6 +11,7 @@ demo: .venv/use  ## train and compare on the built-in corpus; ends with a report
 	$(BIN)/labelkin demo
 
 docs: .venv/docs ## the site, with every example run: docs/_build/html/index.html
+	rm -rf docs/_build docs/gallery docs/reference/api
 	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going docs docs/_build/html
 
 docs-pages: .venv/dev  ## conclusions and plots of the findings, computed from the tables below them
