@@ -239,7 +239,8 @@ class TestExplanations:
     def test_there_are_none_where_a_member_has_none(self):
         X, Y = world()
         forest = RandomForestClassifier(10, random_state=0)
-        model = ContentEnsemble([forest, PlattSVM(random_state=0)]).fit(X, Y)
+        model = ContentEnsemble([forest, PlattSVM()], random_state=0).fit(X, Y)
+        assert not model.dropped_
         assert model.term_contributions(X[:1], [0]) is None
 
 
