@@ -1,10 +1,10 @@
 """Result folders → docs/ensemble.md, the page on several content classifiers and views.
 
 ``python -m docs.make.ensemble RESULTS…`` in the root of the repository, where RESULTS are the
-folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample`` and
-``ensemble-mulan`` (and ``ensemble-delicious``); ``--embeddings`` adds what ``examples/recipes/views_and_embeddings.py`` has
-measured. Scores are means over the seeds; intervals are those of a paired bootstrap over documents,
-of the first seed that both systems have.
+folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample``,
+``ensemble-mulan`` and ``ensemble-delicious``; ``--embeddings`` adds what the recipe
+``examples/recipes/views_and_embeddings.py`` has measured. Scores are means over the seeds;
+intervals are those of a paired bootstrap over documents, of the first seed that both systems have.
 """
 
 from __future__ import annotations
