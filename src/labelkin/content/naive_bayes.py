@@ -426,7 +426,7 @@ def _left_out_of_rest(
 ) -> NDArray[np.float64]:
     """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
-    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
+    by_value = (own == 1).all() and _has_few_values(X.data)
     if many_labels and by_value and counts.unknown is None:
         result = np.zeros((X.shape[0], len(counts.positive)))
         for value in np.unique(X.data):
@@ -443,6 +443,11 @@ def _left_out_of_rest(
             left_words = _words_by_entry(X, outside, alpha, own)
         result[:, labels] = X @ np.log(inside + alpha) - left_words
     return _with_lengths(result, counts, X, smoothing, own)
+
+
+def _has_few_values(values: NDArray[np.float64]) -> bool:
+    """Return whether values are like counts; a look at some says that most others are not."""
+    return all(len(np.unique(some)) <= _FEW_VALUES for some in (values[: 4 * _FEW_VALUES], values))
 
 
 def _with_lengths(
