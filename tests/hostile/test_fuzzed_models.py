@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
 from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
-from labelkin.storage.codec import _FORMS
+from labelkin.storage.forms import FORMS
 from labelkin.storage.trusted import PLACES, TYPES
 from labelkin.text import TermWeights, WordCounts
 
@@ -84,9 +84,9 @@ def changed(honest, draw):
                 lambda: json.loads(json.dumps(other_container[other_key])),
                 lambda: {"part": draw.randrange(n_parts + 1)},
                 lambda: {"array": draw.randrange(40)},
-                lambda: {draw.choice([*_FORMS]): old},
-                lambda: {draw.choice([*_FORMS]): {"part": draw.randrange(n_parts)}},
-                lambda: {draw.choice([*_FORMS]): [old] * draw.choice((0, 1, 2, 3, 5))},
+                lambda: {draw.choice([*FORMS]): old},
+                lambda: {draw.choice([*FORMS]): {"part": draw.randrange(n_parts)}},
+                lambda: {draw.choice([*FORMS]): [old] * draw.choice((0, 1, 2, 3, 5))},
                 lambda: {"dict": [[old], [{"part": draw.randrange(n_parts)}]]},
                 lambda: {"dict": [[{"part": draw.randrange(n_parts)}], [old]]},
                 lambda: [old] * draw.randrange(50),

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from labelkin.files import replacing
-from labelkin.service.journal import (
+from labelkin.service.journal_file import (
     identity,
     is_being_written,
     make_empty,
