@@ -268,7 +268,10 @@ def run_server(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
-        http=bounded_protocol(limits, listening),
+        http=bounded_protocol(limits),
+        # Not uvloop where it is installed: it takes up one connection a round, in which all others
+        # are answered, so that the hundredth client waits for a hundred rounds.
+        loop="asyncio",
         ws="none",
     )
     # Models and modules stay. To look through them for garbage would take a tenth of a second, and
