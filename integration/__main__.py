@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from integration import annif_story, corpora, label_studio_story
+from integration import annif_story, corpora, doccano_story, label_studio_story
 from integration.environments import TOP, SkippedError
 
 #: Documents of the corpus of places: for the sources, for ensembles, and to be judged by.
@@ -20,7 +20,7 @@ _SIZES = (2500, 2000, 1000)
 def main() -> int:
     """Tell the stories; return 1 where one has not gone as it must."""
     parser = argparse.ArgumentParser(prog="python -m integration", description=__doc__)
-    parser.add_argument("stories", nargs="*", help="package, annif, annif-places, label-studio")
+    parser.add_argument("stories", nargs="*", help="package, annif, annif-places, label-studio, doccano")
     parser.add_argument(
         "--folder", type=Path, default=TOP / ".integration", help="of environments and models"
     )
@@ -32,6 +32,7 @@ def main() -> int:
         "annif": _newsroom,
         "annif-places": _places,
         "label-studio": _label_studio,
+        "doccano": _doccano,
     }
     wanted = given.stories or list(stories)
     if unknown := [name for name in wanted if name not in stories]:
@@ -94,6 +95,11 @@ def _shown(told: annif_story.Told, name: str) -> list[str]:
     for row in told.rows:
         scores = "".join(f"{row.scores[metric]:13.4f}" for metric in annif_story.METRICS)
         print(f"{names.get(row.project, row.project):34}{scores}{row.seconds:9.0f}")
+    for one in told.differences:
+        print(
+            f"labelkin's ensemble over {names.get(one.baseline, one.baseline)}, {one.metric}: "
+            f"{one.better:+.4f} ({one.low:+.4f} … {one.high:+.4f})"
+        )
     print(f"known subjects: {told.known}")
     return told.notes
 
@@ -101,10 +107,19 @@ def _shown(told: annif_story.Told, name: str) -> list[str]:
 def _label_studio(folder: Path) -> list[str]:
     studio = label_studio_story.environment(folder)
     told = label_studio_story.tell(studio, folder / "studio")
-    print(f"Label Studio {told.version}")
-    for step in told.steps:
-        print(f"  {step}")
-    return told.notes
+    return _listed(f"Label Studio {told.version}", told.steps, told.notes)
+
+
+def _doccano(folder: Path) -> list[str]:
+    doccano = doccano_story.environment(folder)
+    told = doccano_story.tell(doccano, folder / "labels")
+    return _listed(f"doccano {told.version}", told.steps, told.notes)
+
+
+def _listed(name: str, steps: list[str], notes: list[str]) -> list[str]:
+    """Print what was done, and return what was not as it must be."""
+    print(name, *(f"  {step}" for step in steps), sep="\n")
+    return notes
 
 
 if __name__ == "__main__":
