@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from integration import annif_story, corpora, doccano_story, label_studio_story
+from integration import annif_story, argilla_story, corpora, doccano_story, label_studio_story
 from integration.environments import TOP, SkippedError
 
 #: Documents of the corpus of places: for the sources, for ensembles, and to be judged by.
@@ -20,19 +21,23 @@ _SIZES = (2500, 2000, 1000)
 def main() -> int:
     """Tell the stories; return 1 where one has not gone as it must."""
     parser = argparse.ArgumentParser(prog="python -m integration", description=__doc__)
-    parser.add_argument("stories", nargs="*", help="package, annif, annif-places, label-studio, doccano")
+    parser.add_argument(
+        "stories", nargs="*", help="package, annif, annif-places, label-studio, doccano, argilla"
+    )
     parser.add_argument(
         "--folder", type=Path, default=TOP / ".integration", help="of environments and models"
     )
     given = parser.parse_args()
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers are ended on the way out
     stories: dict[str, Callable[[Path], list[str]]] = {
         "package": _package,
         "annif": _newsroom,
         "annif-places": _places,
         "label-studio": _label_studio,
         "doccano": _doccano,
+        "argilla": _argilla,
     }
     wanted = given.stories or list(stories)
     if unknown := [name for name in wanted if name not in stories]:
@@ -114,6 +119,12 @@ def _doccano(folder: Path) -> list[str]:
     doccano = doccano_story.environment(folder)
     told = doccano_story.tell(doccano, folder / "labels")
     return _listed(f"doccano {told.version}", told.steps, told.notes)
+
+
+def _argilla(folder: Path) -> list[str]:
+    argilla = argilla_story.environment(folder)
+    told = argilla_story.tell(argilla, folder / "records")
+    return _listed(f"Argilla's client {told.version}", told.steps, told.notes)
 
 
 def _listed(name: str, steps: list[str], notes: list[str]) -> list[str]:

@@ -229,17 +229,13 @@ def per_document(
     return dict(zip(COMPARED, np.array(rows).T, strict=True))
 
 
-def difference(
-    baseline: np.ndarray, proposal: np.ndarray, name: str, metric: str
-) -> Difference:
+def difference(baseline: np.ndarray, proposal: np.ndarray, name: str, metric: str) -> Difference:
     """Return the mean difference of two columns of documents, and where 95 % of draws lie."""
 
     def mean(_, values, sample_weight):  # type: ignore[no-untyped-def]
         return float(np.average(values, weights=sample_weight))
 
-    found = paired_bootstrap(
-        baseline, baseline, proposal, mean, n_draws=_DRAWS, random_state=0
-    )
+    found = paired_bootstrap(baseline, baseline, proposal, mean, n_draws=_DRAWS, random_state=0)
     return Difference(name, metric, found.difference, found.low, found.high)
 
 

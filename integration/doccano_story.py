@@ -74,12 +74,12 @@ def tell(doccano: Environment, folder: Path) -> Told:
     web = ("--chdir", where.strip(), "--bind", f"127.0.0.1:{site_port}", "config.wsgi")
     steps: list[str] = []
     notes: list[str] = []
+    journal = folder / "news.journal.sqlite"
+    serve = ("serve", model, "--port", port, "--journal", journal)
+    up, site_up = answers(f"http://127.0.0.1:{port}/health"), answers(f"{site}/")
     with (
-        own.server("labelkin", "serve", model, "--port", port, "--journal", folder / "news.journal.sqlite",
-                   cwd=folder,
-                   is_up=answers(f"http://127.0.0.1:{port}/health"), log=folder / "labelkin.log"),
-        doccano.server("gunicorn", *web, cwd=folder, is_up=answers(f"{site}/v1/health/?format=json"),
-                       log=folder / "web.log"),
+        own.server("labelkin", *serve, cwd=folder, is_up=up, log=folder / "labelkin.log"),
+        doccano.server("gunicorn", *web, cwd=folder, is_up=site_up, log=folder / "web.log"),
         doccano.server("doccano", "task", "--concurrency", "1", cwd=folder, is_up=lambda: True,
                        log=folder / "task.log"),
     ):  # fmt: skip
@@ -177,7 +177,9 @@ def _work(
         read = Documents(path, needed=("text", "labels"), separator="#" if kind == "CSV" else None)
         if {one.text: set(one.labels or ()) for one in read} != expected:
             notes.append(f"what doccano exports as {kind} is not read as it was labelled")
-    steps.append("one label taken out; what is exported, as JSONL, JSON and CSV, is read as it stands")
+    steps.append(
+        "one label taken out; what is exported, as JSONL, JSON and CSV, is read as it stands"
+    )
     own.run("labelkin", "train", "news.from-doccano.jsonl", "-o", "news.again.labelkin", "--quiet",
             "--content", "naive_bayes", cwd=folder)  # fmt: skip
     steps.append("a model is trained on the export")
