@@ -238,7 +238,9 @@ def read_chosen(result: Any, controls: Sequence[Control]) -> Chosen:
     places: dict[tuple[str, str], tuple[str, ...]] = {}
     for region in as_list(result):
         control = by_name.get(str(region.get("from_name"))) if isinstance(region, dict) else None
-        for place, label in control.chosen(region) if control is not None else ():
+        if control is None:
+            continue
+        for place, label in control.chosen(region):
             labels[whole(label)] = None
             if place in control.labels:
                 places.setdefault((control.name, label), place)
