@@ -171,7 +171,8 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
         timed("both", corpus.ensemble)
         rows.append(_evaluated(run, folder, "both", corpus.test, seconds["both"]))
         known, more = _known(run, corpus)
-    return Told(annif.version("annif"), rows, differences, known, notes + more)
+        notes += more + _learned(run, corpus)
+    return Told(annif.version("annif"), rows, differences, known, notes)
 
 
 def _evaluated(
@@ -261,6 +262,15 @@ def _known(run: Callable[..., str], corpus: AnnifCorpus) -> tuple[str, list[str]
             notes.append(f"{project}: no other subject has responded")
         shown.append(f"{project}: {len(moved)} of {len(after)} subjects moved")
     return "; ".join(shown), notes
+
+
+def _learned(run: Callable[..., str], corpus: AnnifCorpus) -> list[str]:
+    """Have labelkin's ensemble learn more, now that it is judged; what it suggests must move."""
+    text = corpus.test.read_text(encoding="utf-8").partition("\t")[0]
+    before = _suggested(run("suggest", "labelkin", text=text))
+    run("learn", "--docs-limit", 300, "labelkin", corpus.test)
+    after = _suggested(run("suggest", "labelkin", text=text))
+    return [] if after != before else ["labelkin: annif learn has changed nothing"]
 
 
 def _suggested(printed: str) -> dict[str, float]:
