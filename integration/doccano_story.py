@@ -184,7 +184,7 @@ def _work(
             "--content", "naive_bayes", cwd=folder)  # fmt: skip
     steps.append("a model is trained on the export")
 
-    body, template = _on_the_page()
+    body, template = on_the_page()
     config = {
         "model_name": "Custom REST Request",
         "model_attrs": {
@@ -230,7 +230,7 @@ def _exported(site: _Site, project: str, kind: str) -> bytes:
         return packed.read(packed.namelist()[0])
 
 
-def _on_the_page() -> tuple[dict[str, Any], str]:
+def on_the_page() -> tuple[dict[str, Any], str]:
     """Return what docs/programs.md says of auto labelling: the body, and the mapping template."""
     page = next((TOP / "docs").rglob("programs.md")).read_text(encoding="utf-8")
     about = page.partition("## doccano")[2].partition("\n## ")[0]

@@ -66,7 +66,7 @@ class Environment:
     def run(self, name: str, *args: object, cwd: Path, text: str | None = None) -> str:
         """Run a command and return what it prints."""
         if name != "python":
-            progress(" ".join([name, *map(str, args[:2])]))
+            progress(" ".join([name, *map(str, args)])[:100])
         return _run(self.command(name, *args), COMMAND, self.variables, cwd, text)
 
     def version(self, package: str) -> str:

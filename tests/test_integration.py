@@ -4,8 +4,9 @@ import json
 import re
 import subprocess
 
+import numpy as np
 import pytest
-from integration import corpora, environments
+from integration import annif_story, argilla_story, corpora, doccano_story, environments
 from integration.environments import Environment, SkippedError
 
 
@@ -63,3 +64,33 @@ def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypat
     monkeypatch.setattr(environments, "_run", run)
     with pytest.raises(SkippedError, match=r"annif cannot be installed: ERROR: No matching"):
         Environment(tmp_path / "none", ["annif", "pytest"])
+
+
+def test_documents_are_judged_as_annif_judges_them():
+    suggested = [["a", "b", "x", "y", "z", "c"], ["x"], []]
+    found = annif_story.per_document(suggested, [["a", "c"], ["a", "b"], []])
+    assert found["F1@5"] == pytest.approx([2 / 7, 0, 0])
+    ideal = 1 + 1 / np.log2(3)
+    assert found["NDCG"] == pytest.approx([(1 + 1 / np.log2(7)) / ideal, 0, 1])
+
+
+def test_differences_are_of_the_same_documents():
+    rng = np.random.RandomState(0)
+    baseline = rng.rand(500)
+    one = annif_story.difference(baseline, baseline + 0.1, "omikuji", "NDCG")
+    assert (one.baseline, one.metric) == ("omikuji", "NDCG")
+    assert (one.better, one.low, one.high) == pytest.approx((0.1, 0.1, 0.1))
+    other = annif_story.difference(baseline, rng.rand(500), "omikuji", "NDCG")
+    assert other.low < 0 < other.high
+
+
+def test_the_page_says_what_the_stories_do():
+    body, template = doccano_story.on_the_page()
+    assert body == {"text": "{{ text }}"}  # the only place where doccano puts its text
+    from jinja2 import Template
+
+    suggestions = [{"label": 'a "b"', "probability": 0.9}, {"label": "c", "probability": 0.6}]
+    answer = {"suggestions": [*suggestions, {"label": "d", "probability": 0.2}]}
+    rendered = Template(template).render(input=answer)
+    assert json.loads(rendered) == [{"label": 'a "b"'}, {"label": "c"}]
+    compile(argilla_story.on_the_page(), "programs.md", "exec")
