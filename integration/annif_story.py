@@ -27,8 +27,14 @@ from integration.environments import (
 )
 from labelkin.significance import paired_bootstrap
 
-#: Names in the table → projects; the sources first.
-SOURCES = {"tfidf": "tfidf", "mllm": "mllm", "omikuji": "omikuji"}
+SOURCES = ("tfidf", "mllm", "omikuji")
+#: What projects are called in tables; all but the sources are ensembles of all of them.
+NAMES = {
+    "tfidf": "tfidf", "mllm": "mllm", "omikuji": "omikuji",
+    "ensemble": "Annif's simple ensemble", "pav": "Annif's PAV ensemble",
+    "labelkin": "labelkin's ensemble", "http": "labelkin serve, by http",
+    "both": "labelkin's ensemble of the four",
+}  # fmt: skip
 METRICS = ("F1@5", "NDCG", "NDCG@5", "Precision@5")
 #: Documents that MLLM learns its decision tree from: more would take long, and change little.
 _MLLM_DOCUMENTS = 400
@@ -172,7 +178,21 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
         rows.append(_evaluated(run, folder, "both", corpus.test, seconds["both"]))
         known, more = _known(run, corpus)
         notes += more + _learned(run, corpus)
-    return Told(annif.version("annif"), rows, differences, known, notes)
+    told = Told(annif.version("annif"), rows, differences, known, notes)
+    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+    return told
+
+
+def read_told(path: Path) -> Told:
+    """Return what a story has left in its folder."""
+    version, rows, differences, known, notes = json.loads(path.read_text(encoding="utf-8"))
+    return Told(
+        version,
+        [Row(*row) for row in rows],
+        [Difference(*one) for one in differences],
+        known,
+        notes,
+    )
 
 
 def _evaluated(
