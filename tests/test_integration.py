@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from integration import annif_story, argilla_story, corpora, doccano_story, environments
+from integration import annif_story, argilla_story, corpora, doccano_story, environments, page
 from integration.environments import Environment, SkippedError
 
 
@@ -94,3 +94,32 @@ def test_the_page_says_what_the_stories_do():
     rendered = Template(template).render(input=answer)
     assert json.loads(rendered) == [{"label": 'a "b"'}, {"label": "c"}]
     compile(argilla_story.on_the_page(), "programs.md", "exec")
+
+
+def test_the_tables_of_the_page_are_written_by_the_stories(tmp_path):
+    rows = [
+        annif_story.Row(project, dict.fromkeys(annif_story.METRICS, 0.5 + i / 100), 1.0)
+        for i, project in enumerate(annif_story.NAMES)
+    ]
+    differences = [
+        annif_story.Difference(name, metric, 0.01, -0.02, 0.03)
+        for name in ("omikuji", "ensemble")
+        for metric in annif_story.COMPARED
+    ]
+    told = annif_story.Told("1.4.3", rows, differences, "", [])
+    folder = tmp_path / "places/annif"
+    folder.mkdir(parents=True)
+    (folder / "told.json").write_text(json.dumps(told))
+    assert annif_story.read_told(folder / "told.json") == told
+    written = tmp_path / "page.md"
+    written.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
+    page.write_tables(written, tmp_path)
+    text = written.read_text()
+    assert text.startswith(f"before\n{page.BEGIN}|  | places: F1@5 |")
+    assert text.endswith(f"{page.END}after\n")
+    assert "| labelkin's ensemble of the four | **0.570** | **0.570** | **0.570** |" in text
+    assert "| the best source | +0.0100 (-0.0200 … +0.0300) |" in text
+    assert "old" not in text
+    written.write_text("no marks")
+    with pytest.raises(ValueError, match="must have"):
+        page.write_tables(written, tmp_path)
