@@ -110,14 +110,17 @@ class SuggestForm(BaseModel):
     language: str = ""
     include: Concepts = []
     exclude: Concepts = []
-    metadata_accepted: list[Text] = []
-    metadata_rejected: list[Text] = []
+    metadata_accepted: Text | list[Text] = []
+    metadata_rejected: Text | list[Text] = []
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What is known of the labels."""
         given = {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
-        return {state: some[0] if len(some) == 1 else some for state, some in given.items()}
+        return {
+            state: some[0] if isinstance(some, list) and len(some) == 1 else some
+            for state, some in given.items()
+        }
 
 
 class Subject(BaseModel):
