@@ -52,7 +52,10 @@ def main() -> None:
 
     print("\n".join([*lines, "", text_table(rows)]))
     if chosen.write:
+        from docs.make.conclusions import conclude
+
         chosen.write.write_text(markdown_page(rows, lines), encoding="utf-8")
+        conclude(chosen.write)
 
 
 def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:

@@ -3,7 +3,8 @@
 Every measurement is a process of its own with one thread, which reports its CPU time and its peak
 of memory. At each size all systems take their turns one after the other. Documents are made:
 nothing is downloaded but the peers that need an environment of their own, ``benchmarks/.peer`` and
-``benchmarks/.peer-omikuji``, which git ignores; they are made the first time.
+``benchmarks/.peer-omikuji``, which git ignores; they are made the first time. It can be stopped
+between two sizes, and goes on there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from math import prod
 from pathlib import Path
@@ -37,7 +38,7 @@ from benchmarks.setting import say
 HERE = Path(__file__).parent
 OMIKUJI = HERE / ".peer-omikuji" / ("Scripts" if os.name == "nt" else "bin") / "python"
 #: CPU seconds after which a process is ended.
-_MOST_SECONDS = 40
+_MOST_SECONDS = 90
 _TEST = 500
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 #: Words of a label, words of it in a document that has it, and words of no label.
@@ -206,20 +207,22 @@ def _prepare_omikuji() -> str:
     return found
 
 
-def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_page.Growth:
-    """Measure every size once, whichever way it grows; what there is by then is kept in a file.
+def measure_growth(
+    rounds: int, most: int, keep: Path, write: Path | None = None
+) -> growth_page.Growth:
+    """Measure every size once, whichever way it grows; the page is written after each of them.
 
-    A system that took too long is not asked about sizes that are larger in every respect.
+    What an earlier call has measured in the same setting, and left in ``keep``, is not measured
+    again. A system that took too long is not asked about sizes that are larger in every respect.
     """
     systems, versions, missing = peers()
     names = ("labelkin", "scikit-learn", "numpy", "scipy", "numba")
     versions = {name: version(name) for name in names} | versions
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}"
     machine += f", Python {platform.python_version()}"
-    measured: dict[Size, dict[str, Measured]] = {}
     sizes = {size for sizes in GROWTH.values() for size in sizes}
 
-    def page(measured: dict[Size, dict[str, Measured]]) -> growth_page.Growth:
+    def growth(measured: dict[Size, dict[str, Measured]]) -> growth_page.Growth:
         tables = {
             what: [(vars(size), measured[size]) for size in sizes if size in measured]
             for what, sizes in GROWTH.items()
@@ -229,16 +232,33 @@ def measure_growth(rounds: int, most: int, keep: Path | None = None) -> growth_p
         left_out = len(sizes) - len(measured)
         return growth_page.Growth(tables, order, machine, versions, missing, rounds, most, left_out)
 
-    for size in sorted(sizes, key=lambda size: prod(astuple(size))):
+    measured = _kept(keep, growth({}))
+    for size in sorted(sizes - set(measured), key=lambda size: prod(astuple(size))):
         start = time.perf_counter()
         able = {name: python for name, python in systems.items() if _may(name, size, measured)}
         found = measure_size(size, able, rounds, most)
         late = {name: Measured(trouble=f"> {most} s") for name in systems if name not in able}
         measured[size] = {**found, **late}
-        if keep is not None:
-            keep.write_text(page(measured).to_json(), encoding="utf-8")
+        keep.write_text(growth(measured).to_json(), encoding="utf-8")
+        if write is not None:
+            growth_page.write(growth(measured), write)
         say(f"{size}: {time.perf_counter() - start:.0f} s")
-    return page(measured)
+    return growth(measured)
+
+
+def _kept(keep: Path, now: growth_page.Growth) -> dict[Size, dict[str, Measured]]:
+    """Return what is kept of an earlier call; nothing, if that was in another setting."""
+    if not keep.exists():
+        return {}
+    before = growth_page.Growth.from_json(keep.read_text(encoding="utf-8"))
+    if replace(before, tables={}, left_out=0) != replace(now, tables={}, left_out=0):
+        say(f"  {keep.name} was measured in another setting: all is measured again")
+        return {}
+    return {
+        Size(**size): {name: Measured(**one) for name, one in found.items()}
+        for rows in before.tables.values()
+        for size, found in rows
+    }
 
 
 def _may(name: str, size: Size, measured: dict[Size, dict[str, Measured]]) -> bool:
@@ -253,15 +273,17 @@ def _may(name: str, size: Size, measured: dict[Size, dict[str, Measured]]) -> bo
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("--rounds", type=int, default=1, help="turns of each (1)")
-    parser.add_argument("--seconds", type=int, default=_MOST_SECONDS, help="CPU time of each (40)")
+    parser.add_argument("--seconds", type=int, default=_MOST_SECONDS, help="CPU time of each (90)")
     parser.add_argument("--write", type=Path, metavar="FILE", help="the page, Markdown")
-    parser.add_argument("--keep", type=Path, metavar="FILE", help="what was measured, JSON")
-    parser.add_argument("--kept", type=Path, metavar="FILE", help="write the page of what was kept")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        default=HERE / ".growth.json",
+        metavar="FILE",
+        help="what was measured, JSON: the next call goes on from there (benchmarks/.growth.json)",
+    )
     chosen = parser.parse_args(arguments)
-    if chosen.kept:
-        growth = growth_page.Growth.from_json(chosen.kept.read_text(encoding="utf-8"))
-    else:
-        growth = measure_growth(chosen.rounds, chosen.seconds, chosen.keep)
+    growth = measure_growth(chosen.rounds, chosen.seconds, chosen.keep, chosen.write)
     if chosen.write:
         growth_page.write(growth, chosen.write)
     else:

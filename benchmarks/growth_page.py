@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = "python -m benchmarks.growth --write docs/scale.md"
+from docs.make.conclusions import conclude
+
+COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
 _COLOURS = ("#1a5fb4", "#26a269", "#9141ac", "#b5490f", "#e5a50a", "#5e5c64", "#a51d2d", "#2190a4")
 
@@ -111,8 +113,45 @@ def write(growth: Growth, path: Path) -> None:
     ]
     alt = "CPU seconds of a fit as documents, labels and features grow"
     head = [INTRODUCTION, "## How it was measured", "", *setting, "", _REMARKS]
-    text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth)])
+    bars = _bars_of(path)  # measured by another program
+    text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth), *_bars(bars)])
     path.write_text(text, encoding="utf-8")
+    conclude(path)
+
+
+BARS_HEAD = ("| bar | measured | must be | holds |", "| --- | ---: | ---: | --- |")
+_BARS = """\
+## What must hold
+
+Measured by `python -m benchmarks.scale_bars --write docs/findings/scale.md`, CPU time, every
+generated measurement a process of its own. Where documents are compared one by one, the
+difference stands with its standard error.
+
+Twice the documents cost more than twice, because more labels then deviate clearly from chance: a
+label has more neighbours, and each of their weights costs as many more documents. So time per
+stored weight is what grows with the documents. Twice the labels on the same label sets share the
+same counts: there are more labels, each in fewer documents and with fewer neighbours, and time
+hardly grows.
+"""
+
+
+def write_bars(path: Path, lines: Sequence[str]) -> None:
+    """Put bars into the page, in the place of those of the same name."""
+    text = path.read_text(encoding="utf-8")
+    before = text.partition(_BARS.splitlines()[0])[0].rstrip("\n")
+    rows = {line.split(" | ")[0]: line for line in (*_bars_of(path), *lines)}
+    path.write_text("\n".join([before, "", *_bars(list(rows.values()))]), encoding="utf-8")
+
+
+def _bars_of(path: Path) -> list[str]:
+    """Return the bars that the page has by now."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = text.partition(BARS_HEAD[1])[2]
+    return [line for line in found.splitlines() if line.startswith("|")]
+
+
+def _bars(lines: Sequence[str]) -> list[str]:
+    return [_BARS, *BARS_HEAD, *lines, ""] if lines else []
 
 
 _REMARKS = """\

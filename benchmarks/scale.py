@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from itertools import islice, pairwise, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -70,6 +71,19 @@ def made_candidates(Y: sparse.csr_array, k: int = 100, seed: int = 1) -> sparse.
     truth = pattern.at(Y)
     scores = rng.normal(-4.5, 1.5, pattern.n) + truth * rng.normal(4.5, 1.5, pattern.n)
     return pattern.matrix(scores)
+
+
+def made_texts(Y: sparse.csr_array, n_words: int = 20_000, seed: int = 1) -> list[str]:
+    """Return a text for each label set: five of twenty words of each label, and forty of any."""
+    words = np.random.default_rng(0).integers(0, n_words, (Y.shape[1], 20))
+    letters = "bcdfghjklmnpqrtvwxz"  # nothing that a stemmer would cut off
+    names = ["".join(four) for four in islice(product(letters, repeat=4), n_words)]
+    rng = np.random.default_rng(seed)
+    texts = []
+    for start, stop in pairwise(Y.indptr.tolist()):
+        own = words[np.repeat(Y.indices[start:stop], 5), rng.integers(0, 20, 5 * (stop - start))]
+        texts.append(" ".join(names[k] for k in [*own, *_zipf(rng, n_words, 40)]))
+    return texts
 
 
 def _zipf(rng: np.random.Generator, n: int, size: int) -> NDArray[np.int64]:

@@ -2,7 +2,8 @@
 
 Each bar prints what was measured, what may be measured at most or at least, and whether that holds.
 Time is CPU time, memory the peak of a process of its own. All is generated, but for the corpus
-delicious (:mod:`labelkin.corpora` says where corpora are).
+delicious (:mod:`labelkin.corpora` says where corpora are). ``--write docs/findings/scale.md`` puts
+the table into the page; bars that are not asked for stay as they are there.
 """
 
 from __future__ import annotations
@@ -13,23 +14,35 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+
+from benchmarks import growth_page
+from benchmarks.scale import made_labels, made_texts
 
 
 class Bar(NamedTuple):
-    """One number that must hold: at most, or at least, ``bound``."""
+    """One number that must hold: at most, or at least, ``bound``.
+
+    ``error``: the standard error of the difference between the two, where documents are paired.
+    """
 
     what: str
     measured: float
     sign: str
     bound: float
+    error: float | None = None
 
     def line(self) -> str:
         """Return it as a row of a table."""
         holds = self.measured <= self.bound if self.sign == "≤" else self.measured >= self.bound
         answer = "yes" if holds else "**no**"
+        if self.error is not None:
+            answer += f" ({self.measured - self.bound:+.4f} ± {self.error:.4f})"
         return f"| {self.what} | {self.measured:.4g} | {self.sign} {self.bound:.4g} | {answer} |"
 
 
@@ -64,10 +77,75 @@ def growth() -> Iterator[Bar]:
         times = two["cpu_seconds"] / one["cpu_seconds"]
         weights = two["weights_per_label"] / one["weights_per_label"]
         yield Bar(f"twice 50,000 documents, {p:,} labels: × CPU", times, "≤", 4)
-        yield Bar(f"… × CPU per stored weight ({weights:.2f} × weights)", times / weights, "≤", 2.2)
+        yield Bar(
+            f"twice 50,000 documents, {p:,} labels: × CPU per stored weight",
+            times / weights,
+            "≤",
+            2.2,
+        )
     for n in (50_000, 100_000):
         times = found[n, 10_000]["cpu_seconds"] / found[n, 5_000]["cpu_seconds"]
         yield Bar(f"twice 5,000 labels, {n:,} documents: × CPU", times, "≤", 1.5)
+
+
+def delicious_layer(every: int = 20) -> Iterator[Bar]:
+    """Fit label evidence of delicious, against scikit-learn, which is asked about some labels."""
+    from sklearn.linear_model import LogisticRegression
+
+    from labelkin import LogisticLabels, corpora
+    from labelkin.method.label_evidence import prior_scale
+    from labelkin.method.label_sets import count_label_sets
+
+    corpus = corpora.load("delicious")
+    labels = corpus.Y.rows(corpus.train)
+    LogisticLabels(neighbours=8).fit(labels.rows(range(100)))  # compile, or load what is compiled
+    start = time.process_time()
+    layer = LogisticLabels().fit(labels)
+    ours = (time.process_time() - start) / labels.shape[1]
+    Y, tau = labels.dense(), prior_scale(count_label_sets(labels))
+    some = range(0, labels.shape[1], every)
+    problems = [(sparse.csr_matrix(np.delete(Y, j, axis=1)), Y[:, j], tau[j] / 2) for j in some]
+    start = time.process_time()
+    for X, y, C in problems:
+        LogisticRegression(C=C, solver="liblinear").fit(X, y)
+    theirs = (time.process_time() - start) / len(problems)
+    truth = corpus.Y.rows(corpus.test).dense()
+    margins = layer.log_odds(truth)
+    likelihood = (truth * margins - np.logaddexp(0, margins)).sum(axis=1).mean()
+    yield Bar("delicious, layer: CPU × scikit-learn per label", ours / theirs, "≤", 0.05)
+    yield Bar("delicious, layer: held-out log-likelihood per document", likelihood, "≥", -36)
+
+
+def model(n_documents: int = 20_000, n_labels: int = 10_000) -> Iterator[Bar]:
+    """Train a model of many labels on generated texts, write it, and ask the service for labels."""
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, save
+    from labelkin.service.answers import suggest
+    from labelkin.service.messages import SuggestRequest
+    from labelkin.service.models import ServedModel
+    from labelkin.text import TermWeights, WordCounts
+
+    Y = made_labels(n_documents, n_labels)
+    texts = made_texts(Y)
+    for content in (NearestNeighbours(top=100), NaiveBayes(top=100)):
+        name = type(content).__name__
+        classifier = LabelDependenceClassifier(content, random_state=0)
+        steps = [TermWeights()] if name == "NearestNeighbours" else []
+        fitted = make_pipeline(WordCounts(), *steps, classifier).fit(texts, Y)
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "model.labelkin")
+            save(fitted, path)
+            size, served = path.stat().st_size / 1e6, ServedModel("model", path)
+        seconds = []
+        for text in made_texts(made_labels(200, n_labels, 3), seed=4):
+            start = time.perf_counter(), time.process_time()
+            suggest(served, SuggestRequest(text=text))
+            seconds.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+        wall, cpu = 1e3 * np.median(seconds, axis=0)
+        yield Bar(f"{n_labels:,} labels, {name}: MB of the file", size, "≤", 100)
+        yield Bar(f"{n_labels:,} labels, {name}: ms of a suggestion, CPU", cpu, "≤", 20)
+        yield Bar(f"{n_labels:,} labels, {name}: ms that pass, median of 200", wall, "≤", 20)
 
 
 #: Measures of documents that a candidate must not lose, and measures of which 90 % of the gain
@@ -80,6 +158,8 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
     from labelkin.label_matrix import Cells, best_cells
     from labelkin.metrics import evaluate
+    from labelkin.metrics.judged import Truth
+    from labelkin.metrics.rankings import first_label_scores
 
     def best(log_odds: Any) -> Any:
         return best_cells(lambda rows: log_odds[rows], *log_odds.shape, top)
@@ -91,13 +171,13 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     train, test = np.asarray(corpus.train)[:n_documents], np.asarray(corpus.test)
     X, Y, truth = corpus.documents, corpus.Y.rows(train).dense(), corpus.Y.rows(test).dense()
     svm = PlattSVM(random_state=0)
-    start = time.process_time()
     out_of_fold = svm.fit_out_of_fold(X[train], corpus.Y.rows(train))
-    content_seconds, content = time.process_time() - start, svm.log_odds(X[test])
+    content = svm.log_odds(X[test])
     # Compile, or load what is compiled, before time is taken.
     some = Cells.full((4000, 9)).matrix(np.resize(out_of_fold[:, :9], (4000, 9)).ravel())
     auto(LogisticLabels(neighbours=8)).fit(np.resize(Y[:, :9], (4000, 9)), scores=some)
     scores, seconds = {"content": evaluate(truth, content).scores()}, {}
+    first: dict[str, Any] = {}
     for name, learn, judge in (
         ("all labels", out_of_fold, content),
         ("candidates", best(out_of_fold), best(content)),
@@ -106,18 +186,17 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
         found = auto().fit(Y, scores=learn).rescore(judge)
         seconds[name] = time.process_time() - start
         scores[name] = evaluate(truth, found).scores()
+        first[name] = first_label_scores(Truth.of(corpus.Y.rows(test)), found, (5,))
     alone, dense, few = scores["content"], scores["all labels"], scores["candidates"]
     for name in _KEPT:
-        yield Bar(f"delicious, top={top}: {name}", few[name], "≥", dense[name])
+        differences = first["candidates"][name] - first["all labels"][name]
+        error = differences.std(ddof=1) / len(differences) ** 0.5
+        yield Bar(f"delicious, top={top}: {name}", few[name], "≥", dense[name], error)
     for name in _GAINED:
         share = (few[name] - alone[name]) / (dense[name] - alone[name])
         yield Bar(f"delicious, top={top}: share of the gain in {name}", share, "≥", 0.9)
     share = seconds["candidates"] / seconds["all labels"]
-    what = f"delicious, top={top}: share of {seconds['all labels']:.1f} s CPU to learn and rescore"
-    yield Bar(what, share, "≤", 0.2)
-    whole = [content_seconds + seconds[name] for name in ("candidates", "all labels")]
-    what = f"… with the SVM, which both have ({content_seconds:.1f} s CPU); no bar"
-    yield Bar(what, whole[0] / whole[1], "≤", 1.0)
+    yield Bar(f"delicious, top={top}: share of the CPU to learn and rescore", share, "≤", 0.2)
 
 
 def _made(task: str, *numbers: int) -> dict[str, Any]:
@@ -133,6 +212,8 @@ SUBJECTS: dict[str, Callable[..., Iterator[Bar]]] = {
     "rescore": rescore,
     "auto": auto,
     "growth": growth,
+    "delicious-layer": delicious_layer,
+    "model": model,
     "delicious": delicious,
 }
 
@@ -141,12 +222,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale_bars", description=__doc__)
     parser.add_argument("--only", action="append", choices=SUBJECTS, help="may be repeated")
     parser.add_argument("--documents", type=int, help="of delicious, to train on (all)")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="the page, Markdown")
     chosen = parser.parse_args()
-    print("| bar | measured | must be | holds |", "|---|---|---|---|", sep="\n")
+    print(*growth_page.BARS_HEAD, sep="\n")
     for name in chosen.only or SUBJECTS:
         given = {"n_documents": chosen.documents} if name == "delicious" else {}
+        lines = []
         for bar in SUBJECTS[name](**given):
-            print(bar.line(), flush=True)
+            lines.append(bar.line())
+            print(lines[-1], flush=True)
+        if chosen.write:
+            growth_page.write_bars(chosen.write, lines)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The example of docs/programs.md for Argilla, with Argilla's own client.
+"""The example of docs/how-to/annotation-tools.md for Argilla, with Argilla's own client.
 
 Its server, which needs a search engine, is not there: what the client would send to it is looked at
 (:mod:`integration.argilla_listener`).
@@ -61,7 +61,7 @@ def tell(argilla: Environment, folder: Path) -> Told:
 
 
 def on_the_page() -> str:
-    """Return the code that docs/programs.md has for Argilla."""
-    page = next((TOP / "docs").rglob("programs.md")).read_text(encoding="utf-8")
+    """Return the code that docs/how-to/annotation-tools.md has for Argilla."""
+    page = (TOP / "docs/how-to/annotation-tools.md").read_text(encoding="utf-8")
     [code] = re.findall(r"```py\n(import argilla.*?)```", page, re.DOTALL)
     return str(code)

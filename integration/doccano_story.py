@@ -231,8 +231,8 @@ def _exported(site: _Site, project: str, kind: str) -> bytes:
 
 
 def on_the_page() -> tuple[dict[str, Any], str]:
-    """Return what docs/programs.md says of auto labelling: the body, and the mapping template."""
-    page = next((TOP / "docs").rglob("programs.md")).read_text(encoding="utf-8")
+    """Return the body and the mapping template that the page has for auto labelling."""
+    page = (TOP / "docs/how-to/annotation-tools.md").read_text(encoding="utf-8")
     about = page.partition("## doccano")[2].partition("\n## ")[0]
     body, template = re.findall(r"```(?:json|jinja)\n(.*?)\n```", about, re.DOTALL)
     return json.loads(body), template

@@ -1,7 +1,7 @@
-"""What Annif's projects are worth, as tables of docs/programs.md.
+"""What Annif's projects are worth, as tables of docs/how-to/annif.md.
 
-``python -m integration annif annif-places --write docs/programs.md`` tells both stories and writes
-the part of the page that stands between its marks.
+``python -m integration annif annif-places --write docs/how-to/annif.md`` tells both stories and
+writes the part of the page that stands between its marks.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def test_the_text_table_has_its_columns_one_under_another(module, rows):
 
 def test_the_page_names_its_command_and_says_how_it_was_measured(module, rows):
     page = module("table").markdown_page(rows, ["corpus: made up", "machine: 2 cores"])
-    assert "python -m benchmarks --write docs/benchmarks.md" in page
+    assert "python -m benchmarks --write docs/findings/benchmarks.md" in page
     assert "Ratios of CPU time, alternating in one run" in page
     assert "- corpus: made up\n- machine: 2 cores\n" in page
     lines = [line for line in page.splitlines() if line.startswith("|")]
@@ -227,6 +227,12 @@ def test_the_page_on_scale_says_what_doubling_costs_and_who_is_missing(module, t
     assert f"alone costs: labelkin, SVM 2.0 ×, {page.PEER} 3.0 ×." in text
     assert "Omikuji is not in the tables: it cannot be installed here" in text
     assert (tmp_path / "scale.svg").read_text(encoding="utf-8").startswith("<?xml")
+    page.write_bars(tmp_path / "scale.md", ["| a | 1 | ≤ 2 | yes |", "| b | 1 | ≤ 2 | yes |"])
+    page.write_bars(tmp_path / "scale.md", ["| a | 3 | ≤ 2 | **no** |"])
+    page.write(growth, tmp_path / "scale.md")  # keeps what another program has measured
+    again = (tmp_path / "scale.md").read_text(encoding="utf-8")
+    rows = [*page.BARS_HEAD, "| a | 3 | ≤ 2 | **no** |", "| b | 1 | ≤ 2 | yes |", ""]
+    assert again.startswith(text) and again.endswith("\n".join(rows))
 
 
 def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_path):
@@ -237,3 +243,17 @@ def test_made_documents_show_every_label_and_are_alike_for_a_seed(module, tmp_pa
     assert (Y.sum(axis=0) > 0).all() and set(Y.data.tolist()) == {1}
     again = growth.make_documents(growth.Size(60, 50, 100), tmp_path)
     assert (again != truth).nnz == 0
+
+
+def test_growth_goes_on_where_it_was_stopped_unless_the_setting_is_another(module, tmp_path):
+    growth, page = module("growth"), module("growth_page")
+    size, took = growth.Size(60, 50, 100), growth.Measured(1.0, 0.5, 100.0, 0.5)
+    late = growth.Measured(trouble="> 40 s")
+    tables = {"documents": [(vars(size), {"labelkin, SVM": took, page.PEER: late})]}
+    setting = (["labelkin, SVM", page.PEER], "2 cores", {"numpy": "2"}, {}, 1)
+    keep = tmp_path / "growth.json"
+    assert growth._kept(keep, page.Growth({}, *setting, 40)) == {}
+    keep.write_text(page.Growth(tables, *setting, 40, left_out=11).to_json(), encoding="utf-8")
+    kept = growth._kept(keep, page.Growth({}, *setting, 40, left_out=12))
+    assert kept == {size: {"labelkin, SVM": took, page.PEER: late}}
+    assert growth._kept(keep, page.Growth({}, *setting, 80)) == {}

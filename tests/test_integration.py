@@ -93,7 +93,7 @@ def test_the_page_says_what_the_stories_do():
     answer = {"suggestions": [*suggestions, {"label": "d", "probability": 0.2}]}
     rendered = Template(template).render(input=answer)
     assert json.loads(rendered) == [{"label": 'a "b"'}, {"label": "c"}]
-    compile(argilla_story.on_the_page(), "programs.md", "exec")
+    compile(argilla_story.on_the_page(), "annotation-tools.md", "exec")
 
 
 def test_the_tables_of_the_page_are_written_by_the_stories(tmp_path):

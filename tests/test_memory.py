@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import labelkin.memory
-from labelkin import LabelRescorer, LogisticLabels
+from labelkin import (
+    LabelDependenceClassifier,
+    LabelRescorer,
+    LogisticLabels,
+    NaiveBayes,
+    PlattSVM,
+)
 from labelkin.memory import check_memory, memory_of_machine
 
 
@@ -35,3 +41,20 @@ def test_a_learned_weight_is_forecast(small):
     Y = np.tile(np.eye(10), (9, 1))
     with pytest.raises(MemoryError, match=r"90 documents × 10 labels .*sparse matrix"):
         LabelRescorer(evidence_weight="auto").fit(Y, scores=Y * 0.8 + 0.1)
+
+
+def test_a_classifier_learns_from_scores_of_all_labels_or_does_not_begin(small):
+    X = np.tile(np.eye(10), (9, 1))
+    model = LabelDependenceClassifier([NaiveBayes(), NaiveBayes(alpha=2)])
+    with pytest.raises(MemoryError, match=r"90 documents × 10 labels .*top=100"):
+        model.fit(X, X)
+    assert not hasattr(model, "content_")
+    LabelDependenceClassifier([NaiveBayes(), NaiveBayes(top=3)]).fit(X, X)
+    LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, X)  # learns from no scores
+
+
+def test_all_weights_of_svms_are_forecast(small):
+    X, Y = np.tile(np.eye(3, 900), (9, 1)), np.tile(np.eye(3), (9, 1))
+    with pytest.raises(MemoryError, match=r"3 labels × 900 features .*prune=0\.1"):
+        PlattSVM().fit(X, Y)
+    PlattSVM(prune=0.1, random_state=0).fit(X, Y)

@@ -1,4 +1,4 @@
-"""Result folders → docs/ensemble.md, the page on several content classifiers and views.
+"""Result folders → docs/findings/ensemble.md, the page on several content classifiers and views.
 
 ``python -m docs.make.ensemble RESULTS…`` in the root of the repository, where RESULTS are the
 folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample`` and
@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from docs.make.conclusions import conclude
 
 from labelkin.experiment import read_results
 from labelkin.experiment.run_folder import CorpusResults, Run
@@ -24,7 +25,7 @@ from labelkin.report.scores import LOSSES
 from labelkin.report.tables import Cell, Table, markdown_table, score_text
 from labelkin.significance import Bootstrap, paired_bootstrap
 
-PAGE = Path(__file__).parent.parent / "ensemble.md"
+PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
 MEASURES = {
     "micro_f1": "micro F1",
     "macro_f1": "macro F1",
@@ -46,7 +47,7 @@ _OPENING = """\
 
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
 ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample` and `ensemble-mulan`; no
-number is typed by hand. How to use them: [how_to.md](how_to.md#use-several-content-classifiers).
+number is typed by hand. How to use them: [how to](../how-to/several-classifiers.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
   each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).
@@ -236,6 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
     write_whole(given.out, page(given.results))
+    conclude(Path(given.out))
 
 
 if __name__ == "__main__":

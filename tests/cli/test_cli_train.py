@@ -6,16 +6,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from in_process import call
+from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
 from labelkin import (
     LabelDependenceClassifier,
     LogisticLabels,
+    NaiveBayes,
     PlattSVM,
     corpora,
     load,
     metrics,
 )
+from labelkin.cli import training
+from labelkin.label_matrix import read_labels
 from labelkin.presets import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
@@ -483,3 +487,25 @@ class TestEnsembles:
         done = call("train", tmp_path / "n.arff", "-o", tmp_path / "m")
         assert "ContentEnsemble of forest and logistic" in done.err
         assert [m.name for m in load(tmp_path / "m").content_.members_] == ["forest", "logistic"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (PlattSVM(), ["about 1 s"]),
+        (None, ["about 1 s"]),  # by a look at the features
+        ([PlattSVM(), PlattSVM(free_bias=True)], ["about 2 s"]),
+        (NaiveBayes(), []),
+    ],
+)
+def test_the_time_of_svms_is_forecast_with_the_way_out(content, told, monkeypatch, capsys):
+    monkeypatch.setattr(training, "_LONG", 0.5)
+    monkeypatch.setattr(training, "_SVM_SECONDS", 1 / 200)
+    X, labels = sparse.csr_array(np.eye(20, 5)), read_labels(np.eye(20, 40))
+    training._forecast(LabelDependenceClassifier(content), X, labels, quiet=False)
+    printed = capsys.readouterr().err.splitlines()
+    assert [line.count("--content nearest_neighbours --top 100") for line in printed] == [1] * len(
+        told
+    )
+    for line, part in zip(printed, told, strict=True):
+        assert part in line and "40 labels on 20 documents" in line

@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.members import read_members
 from labelkin.estimator import fit_content
 from labelkin.label_matrix import read_labels
 
@@ -114,14 +115,14 @@ class TestWeights:
         Y[:, 0] = 0
         Y[:3, 0] = 1
         counted = three().fit(X, Y).log_odds(X)
-        monkeypatch.setattr("labelkin.content.ensemble._FAR", -np.inf)
+        monkeypatch.setattr("labelkin.content.member_weights._FAR", -np.inf)
         visited = three().fit(X, Y).log_odds(X)
         assert expit(counted) == pytest.approx(expit(visited), abs=5e-3)
 
     def test_labels_in_blocks_learn_what_all_together_learn(self, monkeypatch):
         X, Y = world()
         whole = three().fit_out_of_fold(X, Y)
-        monkeypatch.setattr("labelkin.content.ensemble._BLOCK_CELLS", 1)
+        monkeypatch.setattr("labelkin.content.member_weights._BLOCK_CELLS", 1)
         assert three().fit_out_of_fold(X, Y) == pytest.approx(whole, abs=1e-9)
 
 
@@ -304,7 +305,7 @@ class TestParameters:
         assert clone(model).get_params()["svm__C"] == 3.0
 
     def test_two_of_a_kind_have_different_names(self):
-        names = [m.name for m in ContentEnsemble([PlattSVM(), PlattSVM(C=2)])._named()]
+        names = [m.name for m in read_members([PlattSVM(), PlattSVM(C=2)])]
         assert names == ["svm", "svm_2"]
 
     def test_a_wrong_name_is_an_error(self):

@@ -1,13 +1,20 @@
 """Slow headers, many connections, large bodies and odd requests keep nobody else out."""
 
+import asyncio
+import gc
+import signal
 import socket
 import time
 
 import httpx
 import pytest
+import uvicorn
 from live_server import serving, wait_until
+from uvicorn.server import ServerState
 
-from labelkin.service import Limits
+from labelkin.service import Limits, serve
+from labelkin.service.connections import bounded_protocol
+from labelkin.service.serving import listen
 
 pytestmark = pytest.mark.xdist_group("service")
 LIMITS = Limits(
@@ -80,6 +87,47 @@ def test_many_slow_connections_keep_nobody_out(service):
     wait_until(lambda: all(map(is_closed, slow)))
     for connection in slow:
         connection.close()
+
+
+async def _rounds_until_taken(n):
+    """Return how many connections that wait at its start a loop has taken up, round by round."""
+    rounds = []
+    with listen("127.0.0.1", 0) as listening:
+        protocol = bounded_protocol(Limits(), listening)
+        config = uvicorn.Config(lambda *_: None, http=protocol)
+        waiting = [socket.create_connection(listening.getsockname()) for _ in range(n)]
+        server = await asyncio.get_running_loop().create_server(
+            lambda: protocol(config, ServerState(), {}), sock=listening
+        )
+        while protocol.n_open < n and len(rounds) < 2 * n:
+            await asyncio.sleep(0)
+            rounds.append(protocol.n_open)
+        server.close()
+        for one in waiting:
+            one.close()
+    return rounds
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
+def test_who_comes_later_does_not_wait_for_as_many_rounds(loop):
+    """In each round all who are there are answered."""
+    with asyncio.Runner(loop_factory=pytest.importorskip(loop).new_event_loop) as runner:
+        rounds = runner.run(_rounds_until_taken(100))
+    assert rounds[-1] == 100
+    assert len(rounds) < 30, rounds
+
+
+def test_what_stays_is_not_looked_through_for_garbage(news_file, tmp_path):
+    """It takes a tenth of a second where a model is large, in which nobody is answered."""
+    kept = []
+
+    def stop(_):
+        kept.append(gc.get_freeze_count())
+        signal.raise_signal(signal.SIGINT)
+
+    serve([news_file], port=0, journal=tmp_path / "journal.sqlite", announce=stop)
+    assert kept[0] > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_bodies_are_bounded_together(service):

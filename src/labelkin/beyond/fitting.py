@@ -118,13 +118,7 @@ def _fit(
     chosen = read_weight(usable_weight(evidence_weight, labels))
     learns = isinstance(chosen, LearnedWeight)
     if content is not None and not sparse.issparse(content) and (learns or out_of_fold):
-        n_documents, n_labels = labels.shape
-        check_memory(
-            _COPIES * 8.0 * n_documents * n_labels,
-            f"Learning from scores of {n_documents:,} documents × {n_labels:,} labels",
-            "Give a sparse matrix with the best labels of each document: a content classifier with "
-            "top=100, or scores of candidates.",
-        )
+        check_learning(*labels.shape)
     content = None if content is None else finite_content(content)
     fill_in = _fit_fill_in(variant, learns, content, labels, weight)
     number = 1.0 if isinstance(chosen, LearnedWeight) else chosen
@@ -141,6 +135,16 @@ def _fit(
     if isinstance(chosen, LearnedWeight):
         return Fitted(*chosen.learn(paper, evidence))
     return Fitted(paper, evidence.content + chosen * evidence.paper)
+
+
+def check_learning(n_documents: int, n_labels: int) -> None:
+    """Raise before scores of all labels are learned from that take more memory than there is."""
+    check_memory(
+        _COPIES * 8.0 * n_documents * n_labels,
+        f"Learning from scores of {n_documents:,} documents × {n_labels:,} labels",
+        "Give a sparse matrix with the best labels of each document: a content classifier with "
+        "top=100, or scores of candidates.",
+    )
 
 
 def counted_combination(

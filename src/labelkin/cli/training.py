@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 
 from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import duration_text, print_message, stage, watching
+from labelkin.content.any_classifier import as_content
+from labelkin.content.default_content import default_content
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
@@ -277,10 +279,13 @@ def _forecast(
     classifier: LabelDependenceClassifier, vectors: Any, labels: LabelMatrix, quiet: bool
 ) -> None:
     """Report before the work what will take long, and what would not."""
-    if not isinstance(classifier.content, PlattSVM):
+    if not hasattr(vectors, "shape"):  # texts, of which each view makes vectors of its own
         return
+    named = default_content(vectors) if classifier.content is None else classifier.content
+    content = as_content(named)
+    n_svms = sum(isinstance(part, PlattSVM) for part in [content, *content.get_params().values()])
     n_entries = vectors.nnz if sparse.issparse(vectors) else np.size(vectors)
-    seconds = _SVM_SECONDS * n_entries * labels.shape[1]
+    seconds = n_svms * _SVM_SECONDS * n_entries * labels.shape[1]
     if seconds > _LONG:
         print_message(
             f"An SVM for each of {labels.shape[1]:,} labels on {labels.shape[0]:,} documents will "

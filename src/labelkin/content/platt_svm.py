@@ -24,6 +24,7 @@ from labelkin.distributed import engine_in_use
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
+from labelkin.memory import check_memory
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.progress import track
 from labelkin.scikit_learn import read_sample_weight
@@ -183,6 +184,13 @@ class PlattSVM(LogOddsClassifier):
         with np.errstate(over="ignore"):  # of huge numbers it is infinite
             length = float(np.sum(X.data * X.data)) / max(X.shape[0], 1)
         sweeps = _SWEEPS_OF_LONG_ROWS if is_dense and length > _LONG else _SWEEPS
+        if not self.prune:
+            check_memory(
+                8.0 * labels.shape[1] * X.shape[1],
+                f"Weights of {labels.shape[1]:,} labels × {X.shape[1]:,} features",
+                "Use PlattSVM(prune=0.1), which keeps the large ones, NearestNeighbours(top=100), "
+                "or OmikujiContent(top=100).",
+            )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
         kept = _Weights(labels.shape[1], X.shape[1], float(self.prune))

@@ -101,7 +101,23 @@ def parse_experiment(
     top.finish()
     if not experiment.seeds:
         raise top.error("seeds must name at least one seed, got [].")
+    _check_candidates(top, experiment)
     return experiment
+
+
+def _check_candidates(top: Table, experiment: Experiment) -> None:
+    """Raise where what looks at all labels is asked about a document's candidates."""
+    for corpus in experiment.corpora:
+        chosen = [name for name, one in corpus.content.items() if _has_top(one)]
+        asked = [f"rivals.{name}" for name, one in corpus.rivals.items() if _has_top(one.estimator)]
+        if chosen:
+            asked += ["controls"] * bool(experiment.controls) + ["reveal"] * experiment.reveal
+        if asked:
+            raise top.error(
+                f"{_listed(asked)} must have the scores of all labels, and top makes "
+                f"{_listed(chosen)} name candidates. Leave top out, or give candidates an "
+                "experiment of their own."
+            )
 
 
 def _read_systems(top: Table) -> dict[str, Any]:
@@ -176,7 +192,16 @@ def _read_corpus(
 
 def _read_content(name: str, table: Table) -> Content:
     features = _read_features(table)
-    return Content(name, *_read_part(table, "content"), **features)
+    content = Content(name, *_read_part(table, "content"), **features)
+    if content.parameters.get("top") == 0:
+        raise table.error(
+            "top must be a whole number of at least 1 (candidates per document), got 0."
+        )
+    return content
+
+
+def _has_top(content: Content | None) -> bool:
+    return content is not None and "top" in content.parameters
 
 
 def _read_rivals(table: Table, content: Mapping[str, Content]) -> dict[str, Rival]:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from joblib import parallel_config
-from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
@@ -28,7 +27,6 @@ from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features, pr
 from labelkin.experiment.reveal import reveal
 from labelkin.experiment.run_folder import Results, Run
 from labelkin.experiment.train import (
-    Matrix,
     Stopwatch,
     Trained,
     make_rival,
@@ -79,6 +77,13 @@ def run_experiment(
     Returns
     -------
     Results
+
+    Examples
+    --------
+    >>> from labelkin.experiment import find_experiment, run_experiment
+    >>> results = run_experiment(find_experiment("demo"), "results")  # doctest: +SKIP
+    >>> [run.system for run in results.runs][:2]  # doctest: +SKIP
+    ['NB', 'NB+BLR+M1']
     """
     work = _Work(
         experiment, Path(folder), paths or {}, progress or _silent, run_progress or _silent
@@ -281,14 +286,14 @@ class _CorpusWork:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
         watch = Stopwatch()
         scores = start.log_odds()
-        self.progress(0, len(scores), f"{run.name}: learning")
+        self.progress(0, scores.shape[0], f"{run.name}: learning")
         unseen = self._out_of_fold(scored)
         learning = Stopwatch()
         rule.fit(unseen if rule.needs_scores else None, self._labels)
         learned = learning.seconds("learning_")
         # A rule that looks at all documents together gets them all.
-        whole = [np.array(scores)] if rule.needs_batch else store.blocks_of(scores)
-        blocks = self._counted(map(rule.decide, whole), run, len(scores))
+        whole = [store.in_memory(scores)] if rule.needs_batch else store.blocks_of(scores)
+        blocks = self._counted(map(rule.decide, whole), run, scores.shape[0])
         record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
@@ -329,7 +334,7 @@ class _CorpusWork:
         if isinstance(addition, Control):
             return train_control(addition, self._labels, np.array(self._out_of_fold(run.start)))
         if out_of_fold or addition.learns_from_content:
-            unseen = np.array(self._out_of_fold(run.start))
+            unseen = store.in_memory(self._out_of_fold(run.start))
             return train_addition(addition, self._labels, unseen, out_of_fold=out_of_fold)
         if addition.name not in self.fixed:
             self.fixed[addition.name] = train_addition(addition, self._labels, None)
@@ -339,7 +344,7 @@ class _CorpusWork:
     def _labels(self) -> Any:
         return store.read_truth(self.folder)[0]
 
-    def _out_of_fold(self, run: PlannedRun) -> Matrix:
+    def _out_of_fold(self, run: PlannedRun) -> Any:
         """Return a run's log-odds of the training documents as if unseen, ``(n_train, n_labels)``.
 
         They are made when the run itself is, if others will need them, and kept in a folder of
@@ -367,14 +372,12 @@ class _CorpusWork:
             with store.new_run(place, record) as part:
                 store.write_array(part / store.OUT_OF_FOLD, [unseen], np.float64, unseen.shape)
 
-    def _counted(
-        self, blocks: Iterable[NDArray[Any]], run: PlannedRun, n_documents: int
-    ) -> Iterator[NDArray[Any]]:
+    def _counted(self, blocks: Iterable[Any], run: PlannedRun, n_documents: int) -> Iterator[Any]:
         """Hand blocks on, and report how many documents they have been."""
         n_done = 0
         for block in blocks:
             yield block
-            n_done += len(block)
+            n_done += block.shape[0]
             self.progress(n_done, n_documents, f"{run.name}: documents")
 
 

@@ -10,7 +10,9 @@
     DIR/<corpus>/out_of_fold/<system>@seed<k>/   out_of_fold.npy, run.json
 
 A run with a threshold rule decides on the log-odds of the run without it. What is out of fold are
-log-odds of the training documents, from which weights and cuts were learned; reports need none.
+log-odds of the training documents, from which weights and cuts were learned; reports need none. Of
+a content classifier that names candidates (``top``), every ``.npy`` is an ``.npz`` that holds the
+candidates alone, as SciPy saves a sparse matrix.
 
 A run is written under another name, ``NB@seed0.part``, and renamed when it is complete, so that
 whatever bears its name is whole, even after a kill. ``run.json`` holds the checksums of the files.
@@ -31,6 +33,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -44,6 +47,8 @@ from labelkin import files
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.scikit_learn import sound_sparse
+from labelkin.thresholds.rule import given_cells
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
@@ -116,12 +121,18 @@ class Run:
     out_of_time: float | None = None
     warnings: Sequence[str] = ()
 
-    def log_odds(self) -> NDArray[np.float64]:
-        """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
+    def log_odds(self) -> Any:
+        """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only.
+
+        Of candidates a CSR array.
+        """
         return read_array(self.log_odds_folder / LOG_ODDS)
 
-    def decisions(self) -> NDArray[np.bool_]:
-        """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only."""
+    def decisions(self) -> Any:
+        """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only.
+
+        Of candidates a CSR array.
+        """
         return read_array(self.folder / DECISIONS)
 
 
@@ -200,6 +211,12 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
     Returns
     -------
     Results
+
+    Examples
+    --------
+    >>> from labelkin.experiment import read_results
+    >>> read_results("results").runs[0].learned  # doctest: +SKIP
+    {}
     """
     folder = Path(folder)
     if not (folder / EXPERIMENT).is_file():
@@ -252,7 +269,7 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
     place = folder_of(folder, planned)
     decides = planned.system.thresholds is not None
     arrays = {DECISIONS: np.bool_} if decides else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
-    if planned.rival is not None and not (place / LOG_ODDS).exists():
+    if planned.rival is not None and not _stored(place / LOG_ODDS).exists():
         arrays = {}  # it was given up, or the record names what is missing
     record = read_record(place, planned, arrays)
     return Run(
@@ -289,7 +306,8 @@ def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) ->
         raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
     if missing:
         raise _damaged(folder, f"{RECORD} does not say {', '.join(sorted(missing))}")
-    for name in dict.fromkeys([*arrays, *checksums]):
+    files_of = [_stored(folder / name).name for name in arrays]
+    for name in dict.fromkeys([*files_of, *checksums]):
         if not (folder / name).is_file():
             raise _damaged(folder, f"{name} is missing")
         found, said = _sha256(folder / name), checksums.get(name)
@@ -308,17 +326,33 @@ def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) ->
     return dict(record)
 
 
-def read_array(path: Path) -> NDArray[Any]:
-    """Return an array that stays on disk, read only."""
-    array: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array
+def read_array(path: Path) -> Any:
+    """Return an array that stays on disk, read only; of candidates, a CSR array in memory."""
+    path = _stored(path)
+    if path.suffix == ".npz":
+        return sound_sparse(sparse.csr_array(sparse.load_npz(path)), path.name)
+    return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
-def blocks_of(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield the rows of an array on disk, some at a time, in memory."""
-    size = max(1, _BLOCK_CELLS // array.shape[1])
-    for start in range(0, len(array), size):
-        yield np.array(array[start : start + size])
+def in_memory(array: Any) -> Any:
+    """Return an array that may stay on disk as one in memory."""
+    return array if sparse.issparse(array) else np.array(array)
+
+
+def blocks_of(array: Any) -> Iterator[Any]:
+    """Yield the rows of an array on disk, or of candidates, some at a time, in memory."""
+    n_documents, width = array.shape
+    if sparse.issparse(array):
+        width = -(-array.nnz // max(n_documents, 1))
+    size = max(1, _BLOCK_CELLS // max(width, 1))
+    for start in range(0, n_documents, size):
+        yield in_memory(array[start : start + size])
+
+
+def _stored(path: Path) -> Path:
+    """Return the file that holds an array: that of candidates where there is one."""
+    candidates = path.with_suffix(".npz")
+    return candidates if candidates.exists() else path
 
 
 def first_difference(old: Any, new: Any, place: str = "") -> str:
@@ -376,19 +410,28 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_log_odds(
-    part: Path, blocks: Iterable[NDArray[np.float64]], shape: tuple[int, int], cut: float
-) -> None:
+def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int], cut: float) -> None:
     """Write log-odds that come some documents at a time, and the decisions where they exceed it."""
     write_array(part / LOG_ODDS, _checked(blocks, part), np.float64, shape)
-    decided = (block > cut for block in blocks_of(read_array(part / LOG_ODDS)))
+    decided = (_above(block, cut) for block in blocks_of(read_array(part / LOG_ODDS)))
     write_array(part / DECISIONS, decided, np.bool_, shape)
 
 
-def write_array(
-    path: Path, blocks: Iterable[NDArray[Any]], dtype: Any, shape: tuple[int, int]
-) -> None:
-    """Write an ``.npy`` file some rows at a time: memory holds one block."""
+def _above(block: Any, cut: float) -> Any:
+    return given_cells(block, block.data > cut) if sparse.issparse(block) else block > cut
+
+
+def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int, int]) -> None:
+    """Write an ``.npy`` file some rows at a time: memory holds one block.
+
+    Candidates, a small part of all cells, are gathered and written at once, as an ``.npz`` file.
+    """
+    coming = iter(blocks)
+    first = next(coming, np.empty((0, shape[1])))
+    if sparse.issparse(first):
+        _write_candidates(path.with_suffix(".npz"), [first, *coming], dtype, shape)
+        return
+    blocks = chain([first], coming)
     n_rows = 0
     header = {"descr": dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
     with files.naming(path), path.open("wb") as file:
@@ -399,6 +442,17 @@ def write_array(
         files.to_disk(file)
     if n_rows != shape[0]:
         raise ValueError(f"{path}: got {n_rows} of {shape[0]} documents.")
+
+
+def _write_candidates(
+    path: Path, blocks: Sequence[Any], dtype: Any, shape: tuple[int, int]
+) -> None:
+    whole = sparse.csr_array(sparse.vstack(blocks, format="csr"), dtype=dtype)
+    if whole.shape != shape:
+        raise ValueError(f"{path}: got {whole.shape[0]} of {shape[0]} documents.")
+    file = io.BytesIO()
+    sparse.save_npz(file, whole, compressed=False)
+    files.write_whole(path, file.getvalue())
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -471,19 +525,20 @@ def _damaged(place: Path, why: str, kind: type[ValueError] = DamagedRun) -> Valu
     )
 
 
-def _checked(blocks: Iterable[NDArray[np.float64]], part: Path) -> Iterator[NDArray[np.float64]]:
+def _checked(blocks: Iterable[Any], part: Path) -> Iterator[Any]:
     """Hand blocks of log-odds on, and raise for what is no number."""
     n_before = 0
     for block in blocks:
-        if np.isnan(block).any():
-            i, j = np.argwhere(np.isnan(block))[0]
+        if np.isnan(block.data if sparse.issparse(block) else block).any():
+            cells = sparse.coo_array(block)
+            wrong = np.isnan(cells.data)
+            i, j = cells.row[wrong][0], cells.col[wrong][0]
             raise ValueError(
                 f"{part.name.removesuffix('.part')}: log-odds must be numbers, got NaN at test "
-                f"document {n_before + i}, label {j} ({int(np.isnan(block).sum())} such cells "
-                "here)."
+                f"document {n_before + i}, label {j} ({int(wrong.sum())} such cells here)."
             )
         yield block
-        n_before += len(block)
+        n_before += block.shape[0]
 
 
 def _sha256(path: Path) -> str:

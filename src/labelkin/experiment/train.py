@@ -92,7 +92,7 @@ BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", 
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
 #: scores are always log-odds, and what decides before limits is the rule's own affair. What a
 #: classifier prints or keeps beside its answers changes none of them.
-_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "top", "words"}
+_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
 #: The variants as :class:`labelkin.LabelRescorer` takes them.
 _VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
 #: To learn from, log-odds beyond this are this, as for the learned weight.
@@ -110,14 +110,15 @@ class Trained(NamedTuple):
     seconds
         How long learning took, ``"learning_wall"`` and ``"learning_cpu"``.
     out_of_fold
-        Log-odds of the training documents as if unseen, ``(n_train, n_labels)``, if asked for.
+        Log-odds of the training documents as if unseen, ``(n_train, n_labels)``, if asked for; a
+        CSR array of candidates where the content classifier names them.
     learned
         Numbers to be shown: a learned weight.
     """
 
-    log_odds: Callable[..., Matrix]
+    log_odds: Callable[..., Any]
     seconds: Mapping[str, float]
-    out_of_fold: Matrix | None = None
+    out_of_fold: Any = None
     learned: Mapping[str, float] = {}
 
 
@@ -154,7 +155,7 @@ def train_content(
 
 
 def train_addition(
-    addition: Addition, labels: LabelMatrix, content: Matrix | None, *, out_of_fold: bool = False
+    addition: Addition, labels: LabelMatrix, content: Any, *, out_of_fold: bool = False
 ) -> Trained:
     """Train what the other labels add to content evidence.
 
@@ -165,8 +166,8 @@ def train_addition(
     labels
         The labels of the training documents.
     content
-        Their out-of-fold content log-odds, ``(n_train, n_labels)``; only additions that learn
-        nothing from them can do without.
+        Their out-of-fold content log-odds, ``(n_train, n_labels)``, or a CSR array of candidates;
+        only additions that learn nothing from them can do without.
     out_of_fold
         Whether the out-of-fold posterior of the training documents is wanted.
     """
@@ -229,7 +230,7 @@ def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") ->
     Examples
     --------
     >>> parameter_types("content", "nearest_neighbours")
-    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>}
+    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
     """
     make = kind if callable(kind) else _part(kind, name)
     hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}

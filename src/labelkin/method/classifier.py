@@ -22,12 +22,22 @@ from labelkin.beyond.calibration import (
 from labelkin.beyond.fitting import (
     EvidenceWeight,
     Variant,
+    check_learning,
     learns_from_predictions,
+    read_weight,
     usable_weight,
 )
+from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
-from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents, report, stage
+from labelkin.estimator import (
+    LogOddsClassifier,
+    fit_content,
+    names_candidates,
+    read_any_documents,
+    report,
+    stage,
+)
 from labelkin.explain.contributions import (
     Explanation,
     Posterior,
@@ -238,6 +248,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         self.rescorer_ = LabelRescorer(
             parts["labels"], self.variant, evidence_weight, scale="log_odds", rules=self.rules
         )
+        learns = isinstance(read_weight(evidence_weight), LearnedWeight)
+        if (wanted or learns) and not names_candidates(parts["content"]):
+            check_learning(*labels.shape)  # before the content, which takes longest
         posterior = None
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):

@@ -32,6 +32,8 @@ from labelkin.report.scores import (
 from labelkin.report.tables import p_value_text
 
 _OF_WHOLE_SETS = {"subset_loss", "one_error"}
+#: The share of true labels that are candidates: nobody judges more of them right.
+_CEILING = "candidate_recall"
 _FACTS = {
     "source": "Source",
     "licence": "Licence",
@@ -309,12 +311,15 @@ def read_outcomes(
         there = begun.get(corpus)
         planned = [plan for plan in experiment.runs() if plan.corpus == corpus]
         several = len(experiment.corpora) > 1
+        systems = list(_judge_runs(there, drawn, rules)) if there else []
+        # What candidates can reach at most stands beside whatever they are judged by.
+        ceiling = [_CEILING] if any(_CEILING in system.scores for system in systems) else []
         outcome = Outcome(
             corpus,
             title=f"{experiment.title}: {corpus}" if several else experiment.title,
-            systems=list(_judge_runs(there, drawn, rules)) if there else [],
+            systems=systems,
             planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
-            metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics])),
+            metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics, *ceiling])),
             labels=there.Y_train if there else None,
             truth=there.Y if there else None,
             classifiers=_describe_classifiers(planned),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +54,12 @@ def create_app(
     Returns
     -------
     fastapi.FastAPI
+
+    Examples
+    --------
+    >>> from labelkin.service import create_app
+    >>> app = create_app(["news.labelkin"], token="…")  # doctest: +SKIP
+    >>> # uvicorn, hypercorn or another server runs it
     """
     _check_token(token)
     with _extra_installed():
@@ -97,6 +104,12 @@ def serve(
     workers : int, default 1
         Processes that answer. All of them have the models, and the bounds each for itself; one more
         writes the journals and learns, so that all give the same answers.
+
+    Examples
+    --------
+    >>> from labelkin.service import serve
+    >>> serve(["news.labelkin"], announce=print)  # doctest: +SKIP
+    http://127.0.0.1:8000/
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers!r}.")
@@ -267,13 +280,19 @@ def run_server(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
-        http=bounded_protocol(limits),
+        http=bounded_protocol(limits, listening),
         ws="none",
     )
+    # Models and modules stay. To look through them for garbage would take a tenth of a second, and
+    # under load twice a second, in which nobody is answered.
+    gc.collect()
+    gc.freeze()
     try:
         Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # raised again after all has ended in order
         return
+    finally:
+        gc.unfreeze()
 
 
 def _check_token(token: str | None) -> None:
