@@ -201,7 +201,7 @@ def _evaluated(
     out = folder / f"{project}-metrics.json"
     out.unlink(missing_ok=True)
     names = [option for metric in METRICS for option in ("--metric", metric)]
-    run("eval", "--jobs", 1, *names, "--metrics-file", out, project, test)
+    run("eval", project, test, "--jobs", 1, *names, "--metrics-file", out)
     found = json.loads(out.read_text(encoding="utf-8"))
     scores = {metric: found[metric.replace(" ", "_")] for metric in METRICS}
     return Row(project, scores, seconds)
@@ -216,7 +216,7 @@ def _compared(
     values, notes = {}, []
     for project in (best, "ensemble", "labelkin"):
         out = folder / f"{project}-suggested.jsonl"
-        run("index", "--force", "--no-include-doc", "--output", out, project, test)
+        run("index", project, test, "--force", "--no-include-doc", "--output", out)
         suggested = [json.loads(line)["results"] for line in out.open(encoding="utf-8")]
         values[project] = per_document([[one["uri"] for one in row] for row in suggested], truth)
         for metric, found in values[project].items():

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import tomllib
 
 import numpy as np
 import pytest
@@ -54,6 +55,15 @@ def test_places_are_topics_and_countries(tmp_path):
     assert subjects(found.test)[0] == expected
     assert found.n_concepts == 5
     assert "<http://example.org/place/PE-CUS> a skos:Concept" in found.vocabulary.read_text()
+
+
+def test_the_package_for_annif_has_the_licence():
+    package = environments.TOP / "packages/labelkin-annif"
+    licence = (environments.TOP / "LICENSE").read_bytes()
+    assert (package / "LICENSE").read_bytes() == licence
+    about = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    assert about["license-files"] == ["LICENSE"]
+    assert "annif>=1.4,<1.5" in about["dependencies"]
 
 
 def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypatch):
