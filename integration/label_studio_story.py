@@ -20,7 +20,7 @@ from labelkin.service import read_journal
 
 _TOKEN = "0123456789abcdef0123456789abcdef01234567"
 #: What labelkin asks for, of whoever asks it.
-_SECRET = "known to both programs"
+_SECRET = "known-to-both-programs"
 #: Annotations that are made, and tasks that are suggested for.
 _N_ANNOTATIONS, _N_TASKS = 12, 30
 _PATIENCE = 60.0
