@@ -25,6 +25,7 @@ MEANT = {
     ("/api/models/{model_id}/graph", "422"): _LABELS,
     ("/v1/projects/{project_id}/suggest", "422"): _LANGUAGE,
     ("/v1/projects/{project_id}/suggest-batch", "422"): _LANGUAGE,
+    ("/v1/projects/{project_id}/learn", "422"): "a subject without a name",
     **{
         (f"/label-studio/{{model_id}}/{to}", "422"): _TASK for to in ("setup", "predict", "webhook")
     },

@@ -274,9 +274,9 @@ class Journal:
             return [insert(self._database, batch.entries) for batch in batches]
 
     def _replaced_by(self, batches: Sequence[_Batch]) -> set[int]:
-        """Return what :func:`replaced` does, where any of what is written has an origin."""
-        has_origin = any(getattr(e, "origin", "") for batch in batches for e in batch.entries)
-        return replaced(self._database) if has_origin else set()
+        """Return what :func:`replaced` does, of the origins of what is written."""
+        named = {getattr(one, "origin", "") for batch in batches for one in batch.entries}
+        return replaced(self._database, named - {""})
 
     def _models_of(self, numbers: Iterable[int]) -> list[str]:
         """Return the models of documents."""
