@@ -404,8 +404,9 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         checksums = {path.name: _sha256(path) for path in part.iterdir()}
         made = {"versions": versions(), **record, "sha256": checksums}
         write_json(part / RECORD, made)
-        part.rename(folder)
-        files.names_to_disk(folder.parent)
+        with files.naming(folder, part):
+            part.rename(folder)
+            files.names_to_disk(folder.parent)
     finally:
         shutil.rmtree(part, ignore_errors=True)
 
