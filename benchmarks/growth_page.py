@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from docs.make.conclusions import conclude
+
 COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
 _COLOURS = ("#1a5fb4", "#26a269", "#9141ac", "#b5490f", "#e5a50a", "#5e5c64", "#a51d2d", "#2190a4")
@@ -114,6 +116,7 @@ def write(growth: Growth, path: Path) -> None:
     bars = _bars_of(path)  # measured by another program
     text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth), *_bars(bars)])
     path.write_text(text, encoding="utf-8")
+    conclude(path)
 
 
 BARS_HEAD = ("| bar | measured | must be | holds |", "| --- | ---: | ---: | --- |")

@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as name:
 """
 
 
-@pytest.mark.parametrize("program", [EVERY_MODULE, CORE, COMMANDS])
+@pytest.mark.parametrize("program", [EVERY_MODULE + CORE, COMMANDS], ids=["library", "commands"])
 def test_without_what_only_unix_has(program):
     """Text is written as UTF-8 because it is said so, and printed in the encoding of a console."""
     done = subprocess.run(

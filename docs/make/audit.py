@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
 
@@ -263,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
     write_whole(options.out, audit_page(read_runs(options.folders)))
+    conclude(Path(options.out))
     print(options.out)
 
 

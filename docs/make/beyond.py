@@ -28,6 +28,7 @@ from docs.make.beyond_tables import (
     threshold_table,
 )
 from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
+from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
 from labelkin.report.scores import METRICS, WORDS
@@ -124,6 +125,7 @@ def write_beyond(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, beyond_page(cells))
+    conclude(path)
     return path
 
 

@@ -45,7 +45,8 @@ def main() -> None:
     }
     write_whole(PAGE, script(data))
     said = [answer for at, i in enumerate(chosen) for answer in answers(model, X[[i]], at)]
-    write_whole(ANSWERS, json.dumps(said, indent=0) + "\n")
+    lines = ",\n".join(json.dumps(one) for one in said)  # a line each, for whoever compares files
+    write_whole(ANSWERS, f"[\n{lines}\n]\n")
     print(f"{PAGE}: {len(data['labels'])} labels, {len(chosen)} documents")
 
 

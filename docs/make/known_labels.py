@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from docs.make.cells import Verdict, count_gains
+from docs.make.conclusions import conclude
 
 from labelkin.experiment import read_results
 from labelkin.experiment.reveal import METRICS
@@ -143,6 +144,7 @@ def write_page(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page(rows))
+    conclude(path)
     return path
 
 

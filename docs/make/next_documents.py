@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
@@ -233,6 +234,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
     parts.append(_in_words(found))
     parts.append(_CLOSING)
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
     draw(found, page.with_suffix(".svg"))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from docs.make.conclusions import conclude
 from examples.recipes import (
     after_any_model,
     fasttext_softmax,
@@ -178,6 +179,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
             parts.append(_table(json.loads(result.read_text())))
     parts += ["## After any of them", _AFTER, _code("after_any_model.py")]
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
 
 
 def _code(file: str) -> str:

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from docs.make.conclusions import conclude
+
 from labelkin.experiment.configuration import parse_toml
 from labelkin.files import write_whole
 from labelkin.report.documents import markdown_facts, markdown_sections
@@ -98,6 +100,7 @@ def write_reproduction(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, reproduction_page(outcomes, given))
+    conclude(path)
     return path
 
 

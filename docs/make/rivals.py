@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from docs.make.conclusions import conclude
+
 from labelkin.files import write_whole
 from labelkin.report.plots import rank_picture
 from labelkin.report.ranks import CONTROL, Comparison, compare, ranks_sections
@@ -46,6 +48,7 @@ def write_page(
     sections = ranks_sections(comparison, links)
     parts = ["# How the rivals fare", _OPENING, count_wins(comparison), *sections]
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
     return files
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 
 from labelkin.experiment import read_results
@@ -267,6 +268,7 @@ def write_page(
 ) -> Path:
     """Write the page on finished experiments."""
     write_whole(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
+    conclude(Path(out))
     return out
 
 

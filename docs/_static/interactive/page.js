@@ -35,7 +35,7 @@
       .map((j) => ({ j, from: sigmoid(before[j].logOdds), to: sigmoid(now[j].logOdds) }))
       .filter((move) => Math.abs(move.to - move.from) > 0.005)
       .sort((one, other) => Math.abs(other.to - other.from) - Math.abs(one.to - one.from));
-    if (state.asked === null && moved.length) state.asked = moved[0].j;
+    if (moved.length && (state.asked === null || state.known[state.asked] !== null)) state.asked = moved[0].j;
     const did = taken ? "Open again" : what ? "Accepted" : "Rejected";
     const told = moved.slice(0, 3).map((m) => `${layer.labels[m.j]} ${percent(m.from)} → ${percent(m.to)}`);
     state.said = `${did}: ${layer.labels[k]}. ${told.length ? told.join(", ") + "." : "No other label moves by half a per cent: this was expected, or it has no kin here."}`;
@@ -51,7 +51,7 @@
     const bar = element("div", { className: "kin-bar", ariaHidden: "true" }, element("i"), element("b"));
     bar.firstChild.style.width = `${100 * p}%`;
     bar.lastChild.style.left = `calc(${100 * before}% - 1px)`;
-    const number = element("span", { className: "kin-number" }, percent(p));
+    const number = element("span", { className: "kin-number" }, known === null ? percent(p) : known ? "accepted" : "rejected");
     if (Math.abs(moved) >= 0.005) number.append(" ", element("span", { className: direction(moved) }, `(${withSign(moved)})`));
     const button = (what, word, sign) =>
       element(
