@@ -27,6 +27,8 @@ SUBJECTS = {
     "naive-bayes": "naive_bayes.measure_naive_bayes",
     "prediction": "prediction.measure_prediction",
     "default": "default_fit.measure_default",
+    "ensemble": "presets.measure_ensemble",
+    "presets": "presets.measure_presets",
     "splits": "splits.measure_splits",
     "chains": "rivals.measure_chains",
     "mlknn": "rivals.measure_mlknn",

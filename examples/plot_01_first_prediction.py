@@ -14,6 +14,8 @@ both are compared on documents that neither has seen.
 # shows how things work, and is no evidence for how well. A document has two or three of 38
 # labels.
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -21,7 +23,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from labelkin import LabelDependenceClassifier, corpora, metrics
 
 news = corpora.newsroom()
-print(news.documents[news.test[1]], news.Y.label_sets()[news.test[1]], sep="\n\n")
+document = news.test[1]
+print(*(fill(line, 75) for line in news.documents[document].splitlines()), sep="\n")
+print("labels:", *news.Y.label_sets()[document])
 
 # %%
 # Fit

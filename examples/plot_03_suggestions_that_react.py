@@ -11,6 +11,8 @@ document, then all of them: how much sooner are the right labels found?
 # A model
 # -------
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -30,8 +32,10 @@ model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y.rows(news.
 # suggestion is accepted, and then the third rejected: both leave the list, and the others
 # respond. ``known`` takes names, or a matrix of 1 (accepted), 0 (rejected) and NaN (open).
 
-document = X_test[[708]]
-print(news.documents[news.test[708]], news.Y.label_sets()[news.test[708]], sep="\n\n")
+row = 708
+document = X_test[[row]]
+print(*(fill(line, 75) for line in news.documents[news.test[row]].splitlines()), sep="\n")
+print("labels:", *news.Y.label_sets()[news.test[row]])
 
 first, _, third = (suggested.label for suggested in model.suggest(document, top=3)[0])
 states = {
@@ -43,7 +47,7 @@ probability = [model.predict_proba(document, known=known)[0] for known in states
 
 plt.rc("axes.spines", top=False, right=False)
 shown = np.argsort(-probability[0])[:8][::-1]
-figure, panels = plt.subplots(1, 3, figsize=(9, 3.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(8, 3.6), sharey=True, layout="constrained")
 for axes, (state, known), height in zip(panels, states.items(), probability, strict=True):
     settled = np.isin(
         model.classes_[shown], [*known.get("accepted", []), *known.get("rejected", [])]

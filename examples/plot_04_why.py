@@ -10,6 +10,8 @@ Then the content itself is taken apart, word by word.
 # Fit a pipeline
 # --------------
 
+from textwrap import fill
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -34,13 +36,14 @@ content, posterior = model.content_.log_odds(X_test), model.log_odds(X_test)
 rescued = (news.Y.dense()[news.test] == 1) & (content < 0) & (posterior > 0)
 row, column = np.unravel_index(np.argmax(np.where(rescued, posterior - content, 0)), rescued.shape)
 text, label = news.documents[news.test[row]], model.classes_[column]
-print(text, "\n\nlabels:", *news.Y.label_sets()[news.test[row]])
+print(*(fill(line, 75) for line in text.splitlines()), sep="\n")
+print("labels:", *news.Y.label_sets()[news.test[row]])
 
 # %%
 # Parts that add up
 # -----------------
 
-[why] = [one for one in model.explain(X_test[[row]], top=10)[0] if one.label == label]
+[[why]] = model.explain(X_test[[row]], labels=[label])
 print(why)
 
 # %%

@@ -49,7 +49,7 @@ def shown(measure):
 
 
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 for axes, metric, best in zip(panels, ("micro_f1", "hamming_loss"), (max, min), strict=True):
     train, test = curves[metric, "train"], curves[metric, "test"]
     axes.plot(cuts, train, "--", color="0.5", label="training, out of fold")

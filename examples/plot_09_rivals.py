@@ -67,7 +67,7 @@ for name, found in results.items():
 
 # %%
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 4, figsize=(10, 3.6), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 4, figsize=(8.5, 3.6), sharey=True, layout="constrained")
 for axes, measure in zip(panels, measures, strict=True):
     values = [found[measure] for found in results.values()]
     axes.hlines(range(len(values)), min(values), values, color="0.85")

@@ -70,7 +70,7 @@ for share in shares:
 # --------------------------------------------------------------
 
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for (way, values), style in zip(scores.items(), ("o-", "s--", "^:"), strict=True):
     panels[0].plot(shares[: len(values)], values, style, label=way)
     panels[1].plot(shares[: len(values)], priors[way], style)

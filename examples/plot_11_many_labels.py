@@ -66,7 +66,7 @@ for n_labels in sizes:
     weights["all pairs"].append(n_labels * (n_labels - 1))
 
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for axes, curves in zip(panels, (seconds, weights), strict=True):
     for (name, values), style in zip(curves.items(), ("o-", "s--"), strict=True):
         axes.plot(sizes, values, style, label=name)
@@ -83,7 +83,8 @@ panels[1].set_ylabel("weights between labels")
 
 X, Y = made(2000, 600)
 train, test = slice(0, 1500), slice(1500, 2000)
-tops = (5, 10, 20, 40)
+tops, measures = (5, 10, 20, 40), ("candidate_recall", "micro_f1", "macro_f1")
+print(f"{'':>23}", *(f"{measure:>16}" for measure in measures))
 recall, macro = [], {"content alone": [], "with label evidence": []}
 for top in tops:
     for (name, values), weight in zip(macro.items(), (0, "auto"), strict=True):
@@ -93,11 +94,7 @@ for top in tops:
         model.fit(X[train], Y[train])
         judged = metrics.evaluate(Y[test], model.log_odds(X[test]), model.predict(X[test]))
         values.append(judged["macro_f1"])
-        print(
-            f"{top:>2} candidates, {name:>19}: recall {judged['candidate_recall']:.3f}, "
-            f"micro F1 {judged['micro_f1']:.3f}, macro F1 {values[-1]:.3f}, "
-            f"nDCG@5 {judged['ndcg@5']:.3f}"
-        )
+        print(f"{top:>2} {name:>20}", *(f"{judged[measure]:16.3f}" for measure in measures))
     recall.append(judged["candidate_recall"])
 
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")

@@ -47,7 +47,7 @@ for content_name, (content, X) in features.items():
 styles = dict(zip(ways, ("o-", "s-", "^-", "D:"), strict=True))
 colours = dict(zip(ways, ("0.5", "C1", "C0", "C2"), strict=True))
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 5), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 4.5), sharey=True, layout="constrained")
 for axes, content_name in zip(panels, features, strict=True):
     axes.plot([0, 1], [0, 1], color="0.8", lw=1)
     for way, style in styles.items():
@@ -65,10 +65,16 @@ panels[0].legend(frameon=False, loc="upper left")
 # The calibration error is the mean distance from the diagonal; log loss and Brier score also
 # reward those who tell documents apart.
 
-names = ("expected_calibration_error", "log_loss", "brier_score", "micro_f1", "macro_f1")
-print(f"{'':40}", *(f"{name.removeprefix('expected_')[:11]:>12}" for name in names))
+names = {
+    "error": "expected_calibration_error",
+    "log loss": "log_loss",
+    "Brier": "brier_score",
+    "micro F1": "micro_f1",
+    "macro F1": "macro_f1",
+}
+print(f"{'':39}", *(f"{name:>8}" for name in names))
 for (content_name, way), found in judged.items():
-    print(f"{content_name + ', ' + way:40}", *(f"{found[name]:12.4f}" for name in names))
+    print(f"{content_name + ', ' + way:39}", *(f"{found[name]:8.4f}" for name in names.values()))
 
 # %%
 # The SVM's probabilities are nearly honest already; weight 1 bends them, the learned weight does

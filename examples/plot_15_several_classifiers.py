@@ -56,8 +56,11 @@ models["SVMs of four views"] = several
 log_odds["SVMs of four views"] = several.log_odds(texts_test)
 
 print("dropped:", several.content_.dropped_ or "nobody")
+measures = ("micro_f1", "macro_f1", "subset_loss", "one_error", "log_loss")
+print(f"{'':>18}", *(f"{measure:>11}" for measure in measures))
 for name, found in log_odds.items():
-    print(f"{name:>18}  {metrics.evaluate(Y_test, found)!r}")
+    scores = metrics.evaluate(Y_test, found).scores()
+    print(f"{name:>18}", *(f"{scores[measure]:11.3f}" for measure in measures))
 
 # %%
 # Who says what
@@ -65,7 +68,7 @@ for name, found in log_odds.items():
 # Weights differ from label to label, but are held near those of all labels.
 
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3), layout="constrained", sharex=True)
+figure, panels = plt.subplots(1, 2, figsize=(8, 3), layout="constrained", sharex=True)
 for axes, name in zip(panels, ("all three", "SVMs of four views"), strict=True):
     ensemble = models[name].content_
     for place, weights in enumerate(ensemble.weights_.T):

@@ -67,7 +67,7 @@ for way, how in ways.items():
 
 n_labelled = 60 + n_batch * np.arange(n_rounds + 1)
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 for column, (axes, measure) in enumerate(zip(panels, measures, strict=True)):
     for (way, values), style in zip(curves.items(), ("s--", "^:", "o-"), strict=True):
         means = values[:, :, column].mean(axis=0)

@@ -53,7 +53,7 @@ for row, dependence in enumerate(dependences):
             found[row, column] = metrics.micro_f1(Y[new], decided) - alone[row, column]
 
 # %%
-figure, panels = plt.subplots(1, 3, figsize=(11, 3.8), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 3, figsize=(9, 3.6), sharey=True, layout="constrained")
 tables = {"content alone": alone, **gain}
 for axes, (title, table) in zip(panels, tables.items(), strict=True):
     if table is alone:

@@ -52,8 +52,8 @@ class ContentEnsemble(LogOddsClassifier):
     ----------
     members : sequence, default ("naive_bayes", "nearest_neighbours", "svm")
         Each a content classifier (anything ``content=`` takes), a pair (name, classifier), or a
-        triple (name, transformer, classifier): the transformer makes the member's view of the
-        documents. It is fitted once, on all of them, without their labels.
+        triple (name, transformer, classifier): the transformer, or a function, makes the member's
+        view of the documents. It is fitted once, on all of them, without their labels.
     shrinkage : float, optional
         How strongly the weights of a label are drawn to those of all. ``None``: 30 for classifiers
         of different kinds, 100 where two are of one kind.
@@ -198,6 +198,14 @@ class ContentEnsemble(LogOddsClassifier):
         for k, member in enumerate(self.members_):
             parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
         return evidence.matrix(self._combined(evidence)), parts
+
+    def summary(self) -> str:
+        """Say what the members count, on average over the labels, and which did not help."""
+        check_is_fitted(self)
+        means = zip(self.members_, self.weights_.mean(axis=0), strict=True)
+        counted = ", ".join(f"{member.name} {mean:.2f}" for member, mean in means)
+        dropped = f"; did not help: {', '.join(self.dropped_)}" if self.dropped_ else ""
+        return f"{counted}{dropped}"
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.

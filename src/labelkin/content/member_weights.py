@@ -31,9 +31,9 @@ _LOW, _EVERY = -5.0, 8
 #: Documents × labels that learn their weights together.
 _BLOCK_CELLS = 2**22
 #: Cells from which the shared weights are learned, at most: they are a handful of numbers.
-_POOLED_CELLS = 2**23
+_POOLED_CELLS = 2**18
 #: Of weights without a fold, which are near those of all documents.
-_COARSE = 1e-2
+_COARSE = 0.03
 
 
 class MemberWeights(NamedTuple):

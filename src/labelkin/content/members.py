@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sklearn.preprocessing import FunctionTransformer
+
 from labelkin.content.any_classifier import as_content
 from labelkin.registry import PARTS
 
@@ -90,4 +92,12 @@ def _read_member(given: Any) -> Member:
         raise ValueError(
             f"The name of a member must be a word of its own, without '__', got {name!r}."
         )
-    return Member(name, features[0] if features else None, as_content(classifier))
+    view = features[0] if features else None
+    if view is not None and not hasattr(view, "transform"):
+        if not callable(view):
+            raise TypeError(
+                f"What member {name!r} sees must be made by a transformer or a function of the "
+                f"documents, got {view!r:.80}."
+            )
+        view = FunctionTransformer(view)
+    return Member(name, view, as_content(classifier))

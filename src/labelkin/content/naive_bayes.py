@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -74,6 +74,10 @@ class TermCounts:
             self.positive + other.positive,
             self.known + other.known,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the counts: by terms, they would be sent a second time."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def terms(self, index: NDArray[np.int64]) -> TermCounts:
         """Return the counts of some terms only; the documents stay the same."""
@@ -426,7 +430,7 @@ def _left_out_of_rest(
 ) -> NDArray[np.float64]:
     """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
-    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
+    by_value = (own == 1).all() and _has_few_values(X.data)
     if many_labels and by_value and counts.unknown is None:
         result = np.zeros((X.shape[0], len(counts.positive)))
         for value in np.unique(X.data):
@@ -443,6 +447,11 @@ def _left_out_of_rest(
             left_words = _words_by_entry(X, outside, alpha, own)
         result[:, labels] = X @ np.log(inside + alpha) - left_words
     return _with_lengths(result, counts, X, smoothing, own)
+
+
+def _has_few_values(values: NDArray[np.float64]) -> bool:
+    """Return whether values are like counts; a look at some says that most others are not."""
+    return all(len(np.unique(some)) <= _FEW_VALUES for some in (values[: 4 * _FEW_VALUES], values))
 
 
 def _with_lengths(

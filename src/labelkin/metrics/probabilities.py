@@ -74,6 +74,11 @@ def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = 
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> log_loss_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).round(3).tolist()
+    [0.0, 0.347]
     """
     return _sums(Y, log_odds, sample_weight).per_label()["log_loss"]
 
@@ -119,6 +124,11 @@ def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> brier_score_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).tolist()
+    [0.0, 0.125]
     """
     return _sums(Y, log_odds, sample_weight).per_label()["brier_score"]
 
@@ -176,6 +186,12 @@ def reliability(
     Returns
     -------
     Reliability
+
+    Examples
+    --------
+    >>> table = reliability([[1, 0], [1, 1]], [[2.0, 2.0], [2.0, -2.0]], n_bins=2)
+    >>> table.share_positive.round(2).tolist()
+    [1.0, 0.67]
     """
     return _sums(Y, log_odds, sample_weight, n_bins).reliability
 

@@ -102,7 +102,8 @@ def fit_logistic(
     """
     result = np.tile(prior.centre, (len(cells.start) - 1, 1)) if begin is None else begin.copy()
     running = np.flatnonzero(cells.sizes)
-    cells, theta = cells.labels(cells.sizes > 0), result[running]
+    cells = cells if len(running) == len(result) else cells.labels(cells.sizes > 0)
+    theta = result[running]
     loss, probability = _evaluate(cells, prior, theta)
     for _ in range(_MOST_STEPS):
         if not len(running):

@@ -29,7 +29,15 @@ _PIECES = (3, 5)
 
 
 class TitledText(NamedTuple):
-    """A document: its title, which may be empty, and the rest of it."""
+    """A document: its title, which may be empty, and the rest of it.
+
+    Attributes
+    ----------
+    title
+        May be empty.
+    body
+        The rest.
+    """
 
     title: str
     body: str
@@ -49,6 +57,10 @@ def titled_texts(documents: Documents) -> Iterator[TitledText]:
         The title of a text is its first line, where others follow: ``"Tea\nHot, with sugar."``; a
         text of one line has none, and one that begins with a line break has none, either. A record
         is a mapping of texts, in which ``"title"`` is the title and all others are the body.
+
+    Yields
+    ------
+    TitledText
 
     Examples
     --------

@@ -411,7 +411,15 @@ def check_whole_number(name: str, value: Any) -> None:
 
 
 class SurfaceForm(NamedTuple):
-    """A word as it is written: ``text[start:end]``."""
+    """A word as it is written: ``text[start:end]``.
+
+    Attributes
+    ----------
+    word
+        Its letters, as they stand.
+    start, end
+        Where they stand in the text.
+    """
 
     word: str
     start: int
@@ -420,6 +428,17 @@ class SurfaceForm(NamedTuple):
 
 def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]:
     """Find the words of a text that fitted word counts reduce to each term, in order.
+
+    Parameters
+    ----------
+    text : str
+        As a person wrote it.
+    counts : WordCounts
+        Fitted.
+
+    Returns
+    -------
+    dict of term to list of SurfaceForm
 
     Examples
     --------
@@ -505,6 +524,15 @@ def remove_markup(text: str) -> str:
     In this order, because a reference may mean a "<" that is text. Where a reader has decoded
     references before, ``<IBM>`` looks like a tag, and is lost here.
 
+    Parameters
+    ----------
+    text : str
+        With marks.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> remove_markup("<BODY>Profit of &lt;IBM> up</BODY>").strip()
@@ -550,7 +578,17 @@ def _plain(text: str) -> str:
 
 @cache
 def smart_stop_words() -> frozenset[str]:
-    """Return the 570 English stop words of the SMART retrieval system."""
+    """Return the 570 English stop words of the SMART retrieval system.
+
+    Returns
+    -------
+    frozenset of str
+
+    Examples
+    --------
+    >>> "which" in smart_stop_words(), "wheat" in smart_stop_words()
+    (True, False)
+    """
     text = files("labelkin.text").joinpath("smart_stop_words.txt").read_text(encoding="utf-8")
     return frozenset(text.split())
 
