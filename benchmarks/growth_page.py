@@ -129,6 +129,11 @@ label has more neighbours, and each of their weights costs as many more document
 stored weight is what grows with the documents. Twice the labels on the same label sets share the
 same counts: there are more labels, each in fewer documents and with fewer neighbours, and time
 hardly grows.
+
+On delicious the first labels of candidates are clearly better than those of all labels where
+everything was chosen, on training documents out of fold. On its test documents they are lower, by
+less than one standard error: the bar is missed there, and nothing in the training documents says
+how to reach it.
 """
 
 
