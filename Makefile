@@ -2,13 +2,20 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom
+.PHONY: help demo docs docs-pages test test-long test-scikit-learn test-lowest check format lint types bench bench-scale bench-service integration sbom dist
 
 help:            ## what there is
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/  /'
 
 demo: .venv/use  ## train and compare on the built-in corpus; ends with a report to open
 	$(BIN)/labelkin demo
+
+docs: .venv/docs ## the site, with every example run: docs/_build/html/index.html
+	rm -rf docs/_build docs/gallery docs/reference/api
+	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going docs docs/_build/html
+
+docs-pages: .venv/dev  ## conclusions and plots of the findings, computed from the tables below them
+	$(BIN)/python -m docs.make.conclusions
 
 test: .venv/dev  ## every test; long proofs at a small size
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
@@ -29,6 +36,16 @@ test-lowest: .venv-minimum/use  ## all but the browser on the lowest version of 
 sbom: .venv/use  ## what is installed with labelkin, its versions and licences, as CycloneDX
 	$(BIN)/python -m docs.make.dependencies --sbom
 
+dist: .venv/dev  ## wheel and sdist, checked, and tried in empty environments; see RELEASING.md
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	.venv-wheel/bin/python -I tests/only_the_wheel.py
+	wheel=$$(echo dist/*.whl) && .venv-wheel/bin/python -m pip install --quiet "$$wheel[all]"
+	.venv-wheel/bin/labelkin demo --n-documents 300 --out .venv-wheel/demo
+
 check: lint types test  ## format, lint, types, layers, tests, examples
 
 format: .venv/dev  ## lay the code out
@@ -46,8 +63,8 @@ bench: .venv/dev  ## CPU time against the peers, as ratios
 	$(BIN)/python -m benchmarks
 
 bench-scale: .venv/dev  ## what more documents, labels and features cost, against the peers
-	$(BIN)/python -m benchmarks.growth --write docs/scale.md
-	$(BIN)/python -m benchmarks.scale_bars --write docs/scale.md
+	$(BIN)/python -m benchmarks.growth --write docs/findings/scale.md
+	$(BIN)/python -m benchmarks.scale_bars --write docs/findings/scale.md
 
 bench-service: .venv/dev  ## suggestions over HTTP beside a route that does nothing, and documents of predict
 	$(BIN)/python -m benchmarks.service
@@ -75,9 +92,9 @@ EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb")
 
 .venv-minimum/use: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum
-	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/>=/==/' > .venv-minimum/bounds.txt
+	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/\[.*\]//; s/>=/==/' > .venv-minimum/bounds.txt
 	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/bounds.txt \
-		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
+		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pyarrow "pytest<9.2" pytest-xdist schemathesis
 	touch $@
 
 .venv-newest/use: pyproject.toml
@@ -92,4 +109,8 @@ EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb")
 
 .venv/dev: .venv/use
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+.venv/docs: .venv/use
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@

@@ -27,6 +27,8 @@ SUBJECTS = {
     "naive-bayes": "naive_bayes.measure_naive_bayes",
     "prediction": "prediction.measure_prediction",
     "default": "default_fit.measure_default",
+    "ensemble": "presets.measure_ensemble",
+    "presets": "presets.measure_presets",
     "splits": "splits.measure_splits",
     "chains": "rivals.measure_chains",
     "mlknn": "rivals.measure_mlknn",
@@ -52,7 +54,10 @@ def main() -> None:
 
     print("\n".join([*lines, "", text_table(rows)]))
     if chosen.write:
+        from docs.make.conclusions import conclude
+
         chosen.write.write_text(markdown_page(rows, lines), encoding="utf-8")
+        conclude(chosen.write)
 
 
 def measure(rounds: int, names: Sequence[str]) -> tuple[list[Any], list[str]]:

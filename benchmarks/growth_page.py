@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-COMMAND = "python -m benchmarks.growth --write docs/scale.md"
+from docs.make.conclusions import conclude
+
+COMMAND = "python -m benchmarks.growth --write docs/findings/scale.md"
 PEER = "scikit-learn one-vs-rest"
 _COLOURS = ("#1a5fb4", "#26a269", "#9141ac", "#b5490f", "#e5a50a", "#5e5c64", "#a51d2d", "#2190a4")
 
@@ -114,15 +116,16 @@ def write(growth: Growth, path: Path) -> None:
     bars = _bars_of(path)  # measured by another program
     text = "\n".join([*head, f"![{alt}]({picture.name})", "", tables(growth), *_bars(bars)])
     path.write_text(text, encoding="utf-8")
+    conclude(path)
 
 
 BARS_HEAD = ("| bar | measured | must be | holds |", "| --- | ---: | ---: | --- |")
 _BARS = """\
 ## What must hold
 
-Measured by `python -m benchmarks.scale_bars --write docs/scale.md`, CPU time, every generated
-measurement a process of its own. Where documents are compared one by one, the difference stands
-with its standard error.
+Measured by `python -m benchmarks.scale_bars --write docs/findings/scale.md`, CPU time, every
+generated measurement a process of its own. Where documents are compared one by one, the
+difference stands with its standard error.
 
 Twice the documents cost more than twice, because more labels then deviate clearly from chance: a
 label has more neighbours, and each of their weights costs as many more documents. So time per
@@ -143,6 +146,7 @@ def write_bars(path: Path, lines: Sequence[str]) -> None:
     before = text.partition(_BARS.splitlines()[0])[0].rstrip("\n")
     rows = {line.split(" | ")[0]: line for line in (*_bars_of(path), *lines)}
     path.write_text("\n".join([before, "", *_bars(list(rows.values()))]), encoding="utf-8")
+    conclude(path)
 
 
 def _bars_of(path: Path) -> list[str]:

@@ -57,7 +57,11 @@ def word_reader(stop_list: Path) -> Callable[[str], list[str]]:
 
     Without the stop list, or without PyStemmer, that step is left out.
     """
-    stop_words = frozenset(stop_list.read_text().split()) if stop_list.exists() else frozenset()
+    stop_words = (
+        frozenset(stop_list.read_text(encoding="utf-8").split())
+        if stop_list.exists()
+        else frozenset()
+    )
     stem = _stemmer()
     return lambda text: stem([w for w in _WORD.findall(text.lower()) if w not in stop_words])
 

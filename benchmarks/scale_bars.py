@@ -2,8 +2,8 @@
 
 Each bar prints what was measured, what may be measured at most or at least, and whether that holds.
 Time is CPU time, memory the peak of a process of its own. All is generated, but for the corpus
-delicious (:mod:`labelkin.corpora` says where corpora are). ``--write docs/scale.md`` puts the table
-into the page; bars that are not asked for stay as they are there.
+delicious (:mod:`labelkin.corpora` says where corpora are). ``--write docs/findings/scale.md`` puts
+the table into the page; bars that are not asked for stay as they are there.
 """
 
 from __future__ import annotations

@@ -128,11 +128,13 @@ def running(model: Path, folder: Path, workers: int) -> Iterator[tuple[str, int]
 
 def cpu_seconds(pid: int) -> float:
     """Return the CPU time of a process and its children, all of which live."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
     children = Path(f"/proc/{pid}/task").glob("*/children")
     return own + sum(
-        cpu_seconds(int(child)) for one in children for child in one.read_text().split()
+        cpu_seconds(int(child))
+        for one in children
+        for child in one.read_text(encoding="utf-8").split()
     )
 
 
@@ -273,7 +275,7 @@ def main() -> None:
         folder = Path(name)
         if chosen.model and chosen.texts:
             model = Path(shutil.copy(chosen.model, folder / "model.labelkin"))
-            texts, what = json.loads(chosen.texts.read_text()), chosen.model.name
+            texts, what = json.loads(chosen.texts.read_text(encoding="utf-8")), chosen.model.name
         else:
             model, texts, what = train_model(folder)
         asked_by = "wrk" if shutil.which("wrk") else "clients in one process"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from benchmarks.timing import Ratio
 
 COLUMNS = ("subject", "against", "measured", "target", "verdict", "check in the same run")
-COMMAND = "python -m benchmarks --write docs/benchmarks.md"
+COMMAND = "python -m benchmarks --write docs/findings/benchmarks.md"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
 """labelkin inside the programs that people use: Annif and Label Studio, installed for real.
 
-``make integration`` runs it; see ``docs/programs.md``.
+``make integration`` runs it; see ``docs/how-to/annif.md``.
 """

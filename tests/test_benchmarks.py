@@ -121,7 +121,7 @@ def test_the_text_table_has_its_columns_one_under_another(module, rows):
 
 def test_the_page_names_its_command_and_says_how_it_was_measured(module, rows):
     page = module("table").markdown_page(rows, ["corpus: made up", "machine: 2 cores"])
-    assert "python -m benchmarks --write docs/benchmarks.md" in page
+    assert "python -m benchmarks --write docs/findings/benchmarks.md" in page
     assert "Ratios of CPU time, alternating in one run" in page
     assert "- corpus: made up\n- machine: 2 cores\n" in page
     lines = [line for line in page.splitlines() if line.startswith("|")]

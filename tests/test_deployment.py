@@ -1,4 +1,4 @@
-"""The files of docs/deployment.md start what they say, as far as that can be tried here."""
+"""The files of docs/how-to/deployment.md start what they say, as far as that can be tried here."""
 
 import json
 import re
@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parent.parent / "docs" / "deployment"
+TOP = Path(__file__).parent.parent
+FOLDER = TOP / "docs" / "how-to" / "deployment"
 
 
 def options_of(*words):
@@ -38,9 +39,8 @@ def test_the_container_starts_a_command_that_exists():
 
 
 def test_the_container_copies_what_is_there():
-    top = FOLDER.parent.parent
     for line in re.findall(r"^COPY (.*) \S+$", (FOLDER / "Dockerfile").read_text(), re.M):
-        assert all((top / name).exists() for name in line.split())
+        assert all((TOP / name).exists() for name in line.split())
 
 
 def test_the_container_is_laid_out_as_such_files_should_be():
@@ -92,7 +92,7 @@ def test_the_container_is_built_and_answers(tmp_path):
     storage.save(model, tmp_path / "news.labelkin")
     tmp_path.chmod(0o777)
     image = "labelkin-test"
-    docker("build", "-f", FOLDER / "Dockerfile", "-t", image, FOLDER.parent.parent)
+    docker("build", "-f", FOLDER / "Dockerfile", "-t", image, TOP)
     started = docker(
         "run", "-d", "-e", "LABELKIN_TOKEN=secret", "-v", f"{tmp_path}:/models",
         "-p", "127.0.0.1::8000", image,
@@ -158,13 +158,12 @@ def test_nginx_takes_the_proxy(tmp_path):
 def test_every_dependency_is_on_the_page_and_none_is_copyleft():
     import tomllib
 
-    top = FOLDER.parent.parent
-    about = tomllib.loads((top / "pyproject.toml").read_text())["project"]
+    about = tomllib.loads((TOP / "pyproject.toml").read_text())["project"]
     extras = about["optional-dependencies"]
     named = [*about["dependencies"]]
     for extra in ("fast", "cli", "text", "plot", "skos", "serve"):
         named += extras[extra]
-    page = (FOLDER.parent / "dependencies.md").read_text().lower().replace("_", "-")
+    page = (TOP / "docs" / "reference" / "dependencies.md").read_text().lower().replace("_", "-")
     for line in named:
         assert f"| {re.match(r'[A-Za-z0-9_-]+', line)[0].lower()} |" in page
     assert "gpl" not in page
@@ -173,7 +172,7 @@ def test_every_dependency_is_on_the_page_and_none_is_copyleft():
 def test_the_bill_of_materials_names_versions():
     done = subprocess.run(
         [sys.executable, "-m", "docs.make.dependencies", "--sbom"],
-        cwd=FOLDER.parent.parent,
+        cwd=TOP,
         capture_output=True,
         text=True,
         check=True,

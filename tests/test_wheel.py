@@ -14,19 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 TOP = Path(__file__).parent.parent
-PROGRAM = """
-import labelkin
-assert "site-packages" in labelkin.__file__, labelkin.__file__
-try:
-    import numba
-except ImportError:
-    pass
-else:
-    raise AssertionError("numba is an extra: it should be out of sight")
-model = labelkin.LabelDependenceClassifier(content=labelkin.NaiveBayes())
-model.fit([[2, 0], [0, 2], [1, 1]], [["a"], ["b"], ["a", "b"]])
-print(model.label_sets(model.predict([[3, 0]])), labelkin.__version__)
-"""
+PROGRAM = TOP / "tests" / "only_the_wheel.py"
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +45,7 @@ def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
         archive.extractall(site)
     _lend_core_dependencies(site)
     done = subprocess.run(
-        [python, "-I", "-c", PROGRAM],
+        [python, "-I", PROGRAM],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -93,6 +81,7 @@ def test_the_source_distribution_carries_tests_with_their_numbers_and_the_pages(
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = [
         *("README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "Makefile", "pyproject.toml"),
+        *("RELEASING.md", ".github/workflows/release.yml", ".pre-commit-config.yaml"),
         *("tests/conftest.py", "tests/oracle/INDEX.json", "tests/oracle/README.md"),
         *("tests/oracle/M1_t0_blr.json", "tests/oracle/M4_train_labels.csv"),
     ]

@@ -1,9 +1,9 @@
-"""Result folders → docs/audit.md, the page on finding wrong and missing labels.
+"""Result folders → docs/findings/audit.md, the page on finding wrong and missing labels.
 
 ``python -m docs.make.audit RESULTS…`` in the root of the repository, where RESULTS are the folders
 of the experiments ``audit-…``; with ``--run NAME`` that experiment is run into the first folder
 before, beside cleanlab in an environment of its own. Every number on the page comes from stored
-runs; what people saw is in ``docs/audit-notes.toml``.
+runs; what people saw is in ``docs/findings/audit-notes.toml``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
 
-DOCS = Path(__file__).parent.parent
-PAGE, NOTES = DOCS / "audit.md", DOCS / "audit-notes.toml"
+FINDINGS = Path(__file__).parent.parent / "findings"
+PAGE, NOTES = FINDINGS / "audit.md", FINDINGS / "audit-notes.toml"
 RECIPES = {
     "random": "at random",
     "label": "rare labels are forgotten more often",
@@ -254,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.make.audit", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
     parser.add_argument("--run", metavar="NAME", help="run this experiment first")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/audit.md")
+    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/findings/audit.md")
     options = parser.parse_args(arguments)
     if options.run:
         from benchmarks.cleanlab_peer import cleanlab_suspicion
@@ -263,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
     write_whole(options.out, audit_page(read_runs(options.folders)))
+    conclude(Path(options.out))
     print(options.out)
 
 

@@ -1,4 +1,4 @@
-"""Result folders → docs/beyond.md, the page on what goes beyond the paper.
+"""Result folders → docs/findings/beyond.md, the page on what goes beyond the paper.
 
 ``python -m docs.make.beyond RESULTS…`` in the root of the repository, where RESULTS are the folders
 of finished runs of the experiments ``beyond-…``, the paper's corpora first. Every number on the
@@ -28,12 +28,13 @@ from docs.make.beyond_tables import (
     threshold_table,
 )
 from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
+from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
 from labelkin.report.scores import METRICS, WORDS
 from labelkin.report.tables import Table, markdown_table, markdown_text, score_text, signed_text
 
-PAGE = Path(__file__).parent.parent / "beyond.md"
+PAGE = Path(__file__).parent.parent / "findings" / "beyond.md"
 
 _OPENING = """\
 Written by `python -m docs.make.beyond RESULTS…` from the stored runs of
@@ -124,6 +125,7 @@ def write_beyond(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, beyond_page(cells))
+    conclude(path)
     return path
 
 
@@ -261,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.beyond", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/beyond.md")
+    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/findings/beyond.md")
     options = parser.parse_args(arguments)
     print(write_beyond(options.folders, options.out))
 

@@ -1,4 +1,4 @@
-"""Cells → the tables of docs/beyond.md: scores first, then gains, intervals, controls, rules."""
+"""Cells → the tables of beyond.md: scores first, then gains, intervals, controls, rules."""
 
 from __future__ import annotations
 

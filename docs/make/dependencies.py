@@ -1,4 +1,4 @@
-"""Installed packages → docs/dependencies.md, or a bill of materials in CycloneDX.
+"""Installed packages → docs/reference/dependencies.md, or a bill of materials in CycloneDX.
 
 ``python -m docs.make.dependencies`` in the root of the repository writes the page;
 ``python -m docs.make.dependencies --sbom`` prints the bill of what is installed here.
@@ -17,7 +17,7 @@ from typing import Any
 
 from labelkin.files import write_whole
 
-PAGE = Path(__file__).parent.parent / "dependencies.md"
+PAGE = Path(__file__).parent.parent / "reference" / "dependencies.md"
 PROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
 EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask", "omikuji")
 _HEAD = """\
@@ -68,7 +68,7 @@ def _requirements(
         ]
     for line in lines:
         named = re.match(r"([A-Za-z0-9_.-]+)(?:\[([^\]]*)\])?", line)
-        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)['\"]", line)
+        extra = re.search(r"extra\s*==\s*['\"](../[^'\"]+)['\"]", line)
         if named and (extra is None or extra[1] in extras):
             wanted = frozenset(filter(None, (named[2] or "").replace(" ", "").split(",")))
             yield named[1], wanted, extra[1] if extra else ""

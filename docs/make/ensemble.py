@@ -1,20 +1,24 @@
-"""Result folders → docs/ensemble.md, the page on several content classifiers and views.
+"""Result folders → docs/findings/ensemble.md, the page on several content classifiers and views.
 
 ``python -m docs.make.ensemble RESULTS…`` in the root of the repository, where RESULTS are the
-folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample`` and
-``ensemble-mulan``. Scores are means over the seeds; intervals are those of a paired bootstrap over
-documents, of the first seed that both systems have.
+folders of the experiments ``ensemble-reuters``, ``ensemble-ohsumed``, ``ensemble-rcv1-sample``,
+``ensemble-mulan`` and ``ensemble-delicious``; ``--embeddings`` adds what the recipe
+``examples/recipes/views_and_embeddings.py`` has measured. Scores are means over the seeds;
+intervals are those of a paired bootstrap over documents, of the first seed that both systems have.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from docs.make.conclusions import conclude
 
 from labelkin.experiment import read_results
 from labelkin.experiment.run_folder import CorpusResults, Run
@@ -24,7 +28,7 @@ from labelkin.report.scores import LOSSES
 from labelkin.report.tables import Cell, Table, markdown_table, score_text
 from labelkin.significance import Bootstrap, paired_bootstrap
 
-PAGE = Path(__file__).parent.parent / "ensemble.md"
+PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
 MEASURES = {
     "micro_f1": "micro F1",
     "macro_f1": "macro F1",
@@ -46,7 +50,7 @@ _OPENING = """\
 
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
 ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample` and `ensemble-mulan`; no
-number is typed by hand. How to use them: [how_to.md](how_to.md#use-several-content-classifiers).
+number is typed by hand. How to use them: [how to](../how-to/several-classifiers.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
   each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).
@@ -56,8 +60,23 @@ number is typed by hand. How to use them: [how_to.md](how_to.md#use-several-cont
   of scaled features. **Forests** and **Logistic** are one classifier per label, as scikit-learn's
   one-vs-rest has them; **Forest** is one forest for all labels.
 
-Weights of the members, whether the prior counts once, and which members do not help are chosen on
-training documents that the members have not seen. The cut is ½."""
+With log-odds z of the members m, and lp those of the prior,
+
+    log-odds = lp + Σ a (z − lp) + b,
+
+so that the prior counts once. The evidence z − lp of naive Bayes, which takes every word for news,
+is its logarithm, sign(z − lp) · log(1 + |z − lp|); shares of votes get one more vote, the prior's.
+The weights a and b that all labels share maximise the likelihood of training documents that the
+members have not seen; those of a label are drawn towards them by a Gaussian of precision 30 (100
+where members are of one kind; a tenth of that for b). A member whose shared weight is not positive
+is dropped, and whether the prior counts once or with every member is decided by the Brier score of
+the same documents. The cut is ½."""
+
+_EMBEDDINGS = """\
+Reuters-21578, the four views of *Strong* and the embeddings of all-MiniLM-L6-v2 (the first 48
+tokens) as a fifth, with label evidence, at least one label; measured by `python -m
+examples.recipes.views_and_embeddings FOLDER`. Seconds do not hold those of the embeddings, which
+are made once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +211,20 @@ def verdict(comparisons: Sequence[Comparison]) -> str:
     )
 
 
-def page(folders: Sequence[str | Path]) -> str:
+def embedding_table(scores: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the scores of the strong preset with embeddings as one more view, by seed."""
+    rows = [
+        [
+            Cell(f"seed {one['seed']}"),
+            *(Cell(score_text(one[name])) for name in MEASURES),
+            Cell(f"{one['seconds']:.1f}"),
+        ]
+        for one in scores
+    ]
+    return Table([("", name) for name in ("", *MEASURES.values(), "seconds")], [rows])
+
+
+def page(folders: Sequence[str | Path], embeddings: Path | None = None) -> str:
     """Return the page."""
     corpora = [corpus for one in folders for corpus in read_results(one, partial=True).corpora]
     comparisons = list(comparisons_of(corpora))
@@ -212,6 +244,9 @@ def page(folders: Sequence[str | Path]) -> str:
         seeds = len({run.seed for run in corpus.runs})
         title = f"### {corpus.name}" + (f" ({seeds} seeds)" if seeds > 1 else "")
         parts += [title, markdown_table(score_table(corpus))]
+    if embeddings is not None:
+        found = embedding_table(json.loads(embeddings.read_text(encoding="utf-8")))
+        parts += ["## With sentence embeddings", _EMBEDDINGS, markdown_table(found)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -233,9 +268,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from result folders."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m docs.make.ensemble")
     parser.add_argument("results", nargs="+", help="folders of experiments, in order")
+    parser.add_argument("--embeddings", type=Path, metavar="FILE", help="scores.json of the recipe")
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
-    write_whole(given.out, page(given.results))
+    write_whole(given.out, page(given.results, given.embeddings))
+    conclude(Path(given.out))
 
 
 if __name__ == "__main__":

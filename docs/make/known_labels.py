@@ -1,4 +1,4 @@
-"""Result folders → docs/known-labels.md, the page on what known labels are worth.
+"""Result folders → docs/findings/known-labels.md, the page on what known labels are worth.
 
 ``python -m docs.make.known_labels RESULTS…`` in the root of the repository, where RESULTS are the
 folders of finished runs of the experiments ``reveal-…``, or of others that have ``reveal = true``.
@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 from docs.make.cells import Verdict, count_gains
+from docs.make.conclusions import conclude
 
 from labelkin.experiment import read_results
 from labelkin.experiment.reveal import METRICS
 from labelkin.files import write_whole
 from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
-PAGE = Path(__file__).parent.parent / "known-labels.md"
+PAGE = Path(__file__).parent.parent / "findings" / "known-labels.md"
 #: Rows with fewer documents that have a label left are left out.
 _FEWEST = 20
 #: Standard errors beyond which a difference is clear.
@@ -41,7 +42,8 @@ number is typed by hand.
 A person accepts or rejects some labels of a document. Are the others better for it? Labels of test
 documents are revealed, and the cells that stay open are scored: with the content classifier alone,
 with the learned weight when nothing is known, and with it when some labels are known
-([how](beyond-method.md#known-labels)). All three are scored on the same open cells."""
+([how](../explanation/beyond-method.md#known-labels)). All three are scored on the same open
+cells."""
 _TOLD = """\
 - **true 1, 2, 3**: so many true labels, drawn at random, of documents that have as many; **true
   half**: half of them, rounded up.
@@ -142,6 +144,7 @@ def write_page(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, page(rows))
+    conclude(path)
     return path
 
 
@@ -306,7 +309,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.known_labels", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/known-labels.md")
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, help="default: docs/findings/known-labels.md"
+    )
     options = parser.parse_args(arguments)
     print(write_page(options.folders, options.out))
 

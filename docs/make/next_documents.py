@@ -1,4 +1,4 @@
-"""Learning curves → docs/next-documents.md, the page on which documents to label next.
+"""Learning curves → docs/findings/next-documents.md, the page on which documents to label next.
 
 ``python -m docs.make.next_documents RESULTS`` in the root of the repository runs what is not in the
 folder RESULTS yet, a small file for each curve, and writes the page and its picture;
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
@@ -26,7 +27,7 @@ from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
 from labelkin.text import TermWeights, WordCounts
 
-PAGE = Path(__file__).parent.parent / "next-documents.md"
+PAGE = Path(__file__).parent.parent / "findings" / "next-documents.md"
 SEEDS = 5
 #: By corpus: documents that are labelled at the start, in a batch, and batches.
 PLANS = {"enron": (50, 50, 4), "bibtex": (100, 100, 4), "reuters21578": (100, 100, 4)}
@@ -233,6 +234,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
     parts.append(_in_words(found))
     parts.append(_CLOSING)
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
     draw(found, page.with_suffix(".svg"))
 
 
@@ -337,7 +339,7 @@ for one in next_documents(model, pool, 3):
     print(one.document, round(one.value, 2), [label.label for label in one.labels])
 ```
 
-```
+```sh
 labelkin next news.labelkin unlabelled.jsonl -n 20
 labelkin next news.labelkin texts/ -n 100 --out next.csv
 ```
@@ -389,7 +391,7 @@ the means over the curve, better is +, also for one-error; ± is 95 % of Student
 
 _DESIGN = """\
 How documents are chosen was designed on the training documents of *bibtex* alone, of which some
-stood for the test set ([what was tried](decisions/0013-next-documents.md)); nothing of it was
+stood for the test set ([what was tried](../decisions/0013-next-documents.md)); nothing of it was
 changed after the first test score was read."""
 
 _OPENING = _OPENING.replace("{design}", _DESIGN)

@@ -29,7 +29,8 @@ PAPER = "BLR+M2"
 _OPENING = """\
 Scores on test documents, the best of each three bold. *The paper* is its M2 with Bayesian logistic
 regression, where label evidence has weight 1. The *learned weight*, the default, is a rule of this
-library: [how it was found](docs/beyond.md), with intervals, controls and tuned thresholds."""
+library: [how it was found](docs/findings/beyond.md), with intervals, controls and tuned
+thresholds."""
 
 
 def write_results(

@@ -1,4 +1,4 @@
-"""Recipes measured → docs/recipes.md, the page on embeddings and other models' scores.
+"""Recipes measured → docs/how-to/recipes.md, the page on embeddings and other models' scores.
 
 ``python -m docs.make.recipes RESULTS`` in the root of the repository runs the recipes of
 ``examples/recipes`` whose packages are installed, keeps what each gave in the folder RESULTS, and
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from docs.make.conclusions import conclude
 from examples.recipes import (
     after_any_model,
     fasttext_softmax,
@@ -30,8 +31,8 @@ from labelkin import corpora, metrics
 from labelkin.files import write_whole
 from labelkin.significance import paired_bootstrap
 
-PAGE = Path(__file__).parent.parent / "recipes.md"
-FOLDER = PAGE.parent.parent / "examples" / "recipes"
+PAGE = Path(__file__).parent.parent / "how-to" / "recipes.md"
+FOLDER = PAGE.parents[2] / "examples" / "recipes"
 #: Documents of Reuters-21578 that are drawn, and in how many of them a label must be.
 N_TRAIN, N_TEST, LEAST = 1500, 800, 10
 MEASURES = {"micro_f1": "micro F1", "macro_f1": "macro F1"}
@@ -178,6 +179,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
             parts.append(_table(json.loads(result.read_text())))
     parts += ["## After any of them", _AFTER, _code("after_any_model.py")]
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
 
 
 def _code(file: str) -> str:

@@ -1,10 +1,10 @@
-"""Result folders → docs/reproduction.md: the paper's numbers, ours, and what disagrees.
+"""Result folders → docs/findings/reproduction.md: the paper's numbers, ours, and what disagrees.
 
 ``python -m docs.make.reproduction RESULTS…`` in the root of the repository, where RESULTS are the
 folders of the experiments ``reuters21578``, ``ohsumed23`` and ``rcv1`` or
 ``rcv1-sample.toml``, finished or not, in the order of the page. Everything counted is written here;
-everything explained comes from ``docs/reproduction-notes.toml``, and is set as a quotation, so that
-the two never mix.
+everything explained comes from ``docs/findings/reproduction-notes.toml``, and is set as a
+quotation, so that the two never mix.
 
 ``paper_counts.csv`` holds the paper's two tables of summary counts as printed.
 """
@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+
+from docs.make.conclusions import conclude
 
 from labelkin.experiment.configuration import parse_toml
 from labelkin.files import write_whole
@@ -39,7 +41,8 @@ from labelkin.report.scores import (
 from labelkin.report.tables import Cell, Table, markdown_text, score_text, signed_text
 
 HERE = Path(__file__).parent
-PAGE, NOTES = HERE.parent / "reproduction.md", HERE.parent / "reproduction-notes.toml"
+FINDINGS = HERE.parent / "findings"
+PAGE, NOTES = FINDINGS / "reproduction.md", FINDINGS / "reproduction-notes.toml"
 
 _OPENING = """\
 Written by `python -m docs.make.reproduction RESULTS…` from stored runs; nothing in it is typed by
@@ -97,6 +100,7 @@ def write_reproduction(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, reproduction_page(outcomes, given))
+    conclude(path)
     return path
 
 
@@ -349,7 +353,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.reproduction", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/reproduction.md")
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, help="default: docs/findings/reproduction.md"
+    )
     parser.add_argument("--notes", type=Path, default=NOTES, help="explanations (TOML)")
     options = parser.parse_args(arguments)
     print(write_reproduction(options.folders, options.out, options.notes))

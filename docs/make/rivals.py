@@ -1,4 +1,4 @@
-"""Result folders of the experiments ``rivals-…`` → docs/rivals-results.md, with its pictures.
+"""Result folders of the experiments ``rivals-…`` → docs/findings/rivals-results.md and pictures.
 
 ``python -m docs.make.rivals RESULTS…`` in the root of the repository, where RESULTS are the folders
 of finished runs. Every number comes from stored runs; wins and losses are counted alike.
@@ -12,6 +12,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from docs.make.conclusions import conclude
+
 from labelkin.files import write_whole
 from labelkin.report.plots import rank_picture
 from labelkin.report.ranks import CONTROL, Comparison, compare, ranks_sections
@@ -19,13 +21,14 @@ from labelkin.report.results import read_outcomes
 from labelkin.report.scores import LOSSES, METRICS, WORDS
 from labelkin.report.tables import markdown_text
 
-PAGE = Path(__file__).parent.parent / "rivals-results.md"
+PAGE = Path(__file__).parent.parent / "findings" / "rivals-results.md"
 PICTURES = "rivals-ranks"
 _OPENING = """\
-What [the rivals](rivals.md) give on test documents, each with the same content classifier (a linear
-SVM with probabilities) where it asks one, and with the settings its authors recommend; nothing is
-tuned. `labelkin` is this library with that classifier, `labelkin-defaults` as it comes. Bold is the
-best on a corpus. This page is written by `python -m docs.make.rivals RESULTS…`."""
+What [the rivals](../explanation/rivals.md) give on test documents, each with the same content
+classifier (a linear SVM with probabilities) where it asks one, and with the settings its authors
+recommend; nothing is tuned. `labelkin` is this library with that classifier, `labelkin-defaults` as
+it comes. Bold is the best on a corpus. This page is written by `python -m docs.make.rivals
+RESULTS…`."""
 
 
 def write_page(
@@ -45,6 +48,7 @@ def write_page(
     sections = ranks_sections(comparison, links)
     parts = ["# How the rivals fare", _OPENING, count_wins(comparison), *sections]
     write_whole(page, "\n\n".join(parts) + "\n")
+    conclude(page)
     return files
 
 
@@ -79,7 +83,9 @@ def main() -> None:
     """Write the page."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.rivals", description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="RESULTS", help="result folders")
-    parser.add_argument("--out", type=Path, default=PAGE, help="the page; docs/rivals-results.md")
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, help="the page; docs/findings/rivals-results.md"
+    )
     chosen = parser.parse_args()
     for path in write_page(chosen.folders, chosen.out):
         print(path)

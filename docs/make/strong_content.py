@@ -1,4 +1,4 @@
-"""Result folders → docs/strong-content.md, the page on label evidence beside an extreme classifier.
+"""Result folders → docs/findings/strong-content.md, label evidence beside an extreme classifier.
 
 ``python -m docs.make.strong_content RESULTS…`` in the root of the repository, where RESULTS are the
 folders of the experiments ``strong-content`` and ``strong-content-delicious``. Candidates are
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 
 from labelkin.experiment import read_results
@@ -29,7 +30,7 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.metrics import Evaluation, evaluate
 from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
-PAGE = Path(__file__).parent.parent / "strong-content.md"
+PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"
 #: Candidates of a document, as ``labelkin train --content omikuji`` has them.
 CANDIDATES = 100
 #: Groups of documents that are left out in turn, for standard errors.
@@ -267,6 +268,7 @@ def write_page(
 ) -> Path:
     """Write the page on finished experiments."""
     write_whole(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
+    conclude(Path(out))
     return out
 
 
@@ -384,7 +386,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Write the page from the command line."""
     parser = argparse.ArgumentParser(prog="python -m docs.make.strong_content", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="RESULTS")
-    parser.add_argument("--out", type=Path, default=PAGE, help="default: docs/strong-content.md")
+    parser.add_argument(
+        "--out", type=Path, default=PAGE, help="default: docs/findings/strong-content.md"
+    )
     options = parser.parse_args(arguments)
     print(write_page(options.folders, options.out, print))
 

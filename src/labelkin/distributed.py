@@ -176,6 +176,12 @@ def partitions(*collections: Any) -> Iterator[Any]:
     -------
     iterator
         Of parts of one collection, or of tuples with a part of each.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> [part.compute().shape for part in partitions(da.ones((5, 2), chunks=(3, 2)))]
+    [(3, 2), (2, 2)]
     """
     parts = [_delayed(collection) for collection in collections]
     sizes = [len(some) for some in parts]
@@ -235,6 +241,15 @@ def using(engine: Engine | None) -> Iterator[Engine]:
     """Have everything in this context work on an engine, and yield it.
 
     ``None``: on the one that is in use already.
+
+    Parameters
+    ----------
+    engine : OnDask, Local or None
+        Where the work is done.
+
+    Yields
+    ------
+    engine
 
     Examples
     --------

@@ -18,17 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, probability_of
-from labelkin.scikit_learn import params_of_rows, read_numbers, rows_of, sound_sparse
+from labelkin.scikit_learn import (
+    LinkedEstimator,
+    params_of_rows,
+    read_numbers,
+    rows_of,
+    sound_sparse,
+)
 from labelkin.splits import stratified_folds
 
 
-class LogOddsClassifier(ClassifierMixin, BaseEstimator, ABC):
+class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
     """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
 
     takes_label_matrix = True

@@ -8,15 +8,16 @@ import os
 import re
 import secrets
 import stat
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-if sys.platform != "win32":
+try:
     import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 #: How cells begin that a spreadsheet computes.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -94,7 +95,7 @@ def try_lock(descriptor: int, *, wait: bool = False) -> bool:
     Closing the file lets go, and so does the end of the process, however it ends. Windows has no
     such lock: there one process at a time is the user's care.
     """
-    if sys.platform != "win32":
+    if fcntl is not None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -121,7 +122,7 @@ def _new_file(part: Path, old: os.stat_result | None, mode: int) -> int:
     """Make a file with the mode and the owner of the old one, as far as that is ours to do."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(part, flags, mode if old is None else 0o600)
-    if old is not None and hasattr(os, "fchmod"):
+    if old is not None and hasattr(os, "fchown"):  # Windows has fchmod, from 3.13 on, and no owners
         with suppress(OSError):  # only root may give files away
             os.fchown(descriptor, old.st_uid, old.st_gid)
         with suppress(OSError):  # some file systems have no modes
@@ -136,8 +137,9 @@ def _clear_leftovers(folder: Path, beginning: str) -> None:
         for left in [path for path in folder.iterdir() if pattern.fullmatch(path.name)]:
             if left.stat().st_mtime < time.time() - _LEFT_OVER:
                 with left.open("rb") as file:
-                    if try_lock(file.fileno()):
-                        left.unlink()
+                    ours = try_lock(file.fileno())
+                if ours:  # Windows removes no open file: there it is one that nobody writes
+                    left.unlink(missing_ok=True)
 
 
 def write_whole(path: Path, data: str | bytes) -> None:

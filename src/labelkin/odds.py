@@ -22,11 +22,16 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.floa
 
     Parameters
     ----------
-    probability
+    probability : array of any shape
         Values in [0, 1], any shape; anything else is an error that names the first wrong place.
-    clip
+    clip : float, default 0.0
         Values closer to 0 or 1 count as ``clip`` and ``1 - clip``, ``0 ≤ clip < ½``. With 0 every
         value is kept, and 0 and 1 become ∓inf: sure, and infinitely wrong in log loss when wrong.
+
+    Returns
+    -------
+    array
+        Of the shape of ``probability``.
 
     Examples
     --------
@@ -54,6 +59,16 @@ def log_odds_of(probability: ArrayLike, *, clip: float = 0.0) -> NDArray[np.floa
 
 def probability_of(log_odds: ArrayLike) -> NDArray[np.float64]:
     """Turn log-odds into probabilities, strictly inside (0, 1); ±inf, a known label, is 1 or 0.
+
+    Parameters
+    ----------
+    log_odds : array of any shape
+        From −inf to inf.
+
+    Returns
+    -------
+    array
+        Of the same shape.
 
     Examples
     --------

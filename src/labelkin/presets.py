@@ -18,7 +18,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 
 from labelkin.content.any_classifier import as_content
-from labelkin.content.ensemble import ContentEnsemble, name_of
+from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.members import name_of
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.text import TermWeights, TextView, WordCounts

@@ -8,13 +8,15 @@ newest version.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import metadata
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
@@ -25,6 +27,37 @@ from sklearn.utils.validation import (
     has_fit_parameter,
     validate_data,
 )
+
+#: Packages whose estimators are imported from them, and not from the top.
+_NAMED_BY_PACKAGE = {"labelkin.rivals", "labelkin.text"}
+
+
+class LinkedEstimator(BaseEstimator):
+    """An estimator whose diagram, in a notebook, links to its page of the documentation.
+
+    Where that is, the metadata of the package say (``project.urls``, *Documentation*); if they do
+    not, there is no link.
+    """
+
+    _doc_link_module = "labelkin"
+
+    @property
+    def _doc_link_template(self) -> str:
+        address = documentation()
+        return f"{address}/reference/api/{{page}}.html" if address else ""
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        package = ".".join(type(self).__module__.split(".")[:2])
+        home = package if package in _NAMED_BY_PACKAGE else "labelkin"
+        return {"page": f"{home}.{type(self).__name__}"}
+
+
+@cache
+def documentation() -> str | None:
+    """Return the address of the documentation, as the package has it; None if it has none."""
+    addresses = dict(url.split(", ", 1) for url in metadata("labelkin").get_all("Project-URL", []))
+    address = addresses.get("Documentation")
+    return address.rstrip("/") if address else None
 
 
 def sound_sparse(X: Any, what: str = "X") -> Any:

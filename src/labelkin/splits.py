@@ -30,6 +30,13 @@ from sklearn.utils import check_random_state
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 
+__all__ = [
+    "MultilabelStratifiedKFold",
+    "MultilabelStratifiedShuffleSplit",
+    "stratified_folds",
+    "stratified_split",
+]
+
 Indices = NDArray[np.int64]
 RandomState = int | np.random.RandomState | None
 

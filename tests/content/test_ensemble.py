@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.members import read_members
 from labelkin.estimator import fit_content
 from labelkin.label_matrix import read_labels
 
@@ -99,7 +100,13 @@ class TestWeights:
         assert model.dropped_ == ["wrong"]
         assert [m.name for m in model.members_] == ["svm"]
         assert model.weights_.shape == (4, 1)
+        assert model.summary() == f"svm {model.weights_.mean():.2f}; did not help: wrong"
         assert ContentEnsemble([PlattSVM(random_state=0), ("noise", noise, _Contrary())]).fit(X, Y)
+
+    def test_what_members_count_is_printed_where_progress_is(self, capsys):
+        X, Y = world()
+        model = LabelDependenceClassifier(three(), random_state=0, verbose=1).fit(X, Y)
+        assert f"weights of members: {model.content_.summary()}" in capsys.readouterr().err
 
     def test_of_constant_labels_there_is_only_the_prior(self):
         X, Y = world()
@@ -114,14 +121,14 @@ class TestWeights:
         Y[:, 0] = 0
         Y[:3, 0] = 1
         counted = three().fit(X, Y).log_odds(X)
-        monkeypatch.setattr("labelkin.content.ensemble._FAR", -np.inf)
+        monkeypatch.setattr("labelkin.content.member_weights._FAR", -np.inf)
         visited = three().fit(X, Y).log_odds(X)
         assert expit(counted) == pytest.approx(expit(visited), abs=5e-3)
 
     def test_labels_in_blocks_learn_what_all_together_learn(self, monkeypatch):
         X, Y = world()
         whole = three().fit_out_of_fold(X, Y)
-        monkeypatch.setattr("labelkin.content.ensemble._BLOCK_CELLS", 1)
+        monkeypatch.setattr("labelkin.content.member_weights._BLOCK_CELLS", 1)
         assert three().fit_out_of_fold(X, Y) == pytest.approx(whole, abs=1e-9)
 
 
@@ -177,6 +184,22 @@ class TestViews:
         assert model.predict_labels(self.TEXTS[:2]) == [("grain",), ("gold",)]
         assert [m.name for m in model.members_] == ["words", "characters"]
 
+    def test_a_function_of_the_documents_is_a_view(self):
+        def lengths(texts):
+            return np.array([[len(text), text.count("w")] for text in texts], dtype=float)
+
+        members = [
+            ("words", TfidfVectorizer(), PlattSVM()),
+            ("counted", lengths, PerLabel(LogisticRegression())),
+        ]
+        model = ContentEnsemble(members, random_state=0).fit(self.TEXTS, self.TOPICS)
+        assert {m.name for m in model.members_} | set(model.dropped_) == {"words", "counted"}
+        assert model.predict_labels(self.TEXTS[:2]) == [("grain",), ("gold",)]
+
+    def test_what_makes_no_view_is_an_error(self):
+        with pytest.raises(TypeError, match="What member 'words' sees must be made by a transf"):
+            ContentEnsemble([("words", 3, PlattSVM())]).fit(self.TEXTS, self.TOPICS)
+
     def test_a_document_that_a_view_has_nothing_of_hears_the_others(self):
         model = self.views().fit(self.TEXTS, self.TOPICS)
         parts = model.member_contributions(np.array(["xyzzy wheats"], dtype=object))
@@ -216,7 +239,8 @@ class TestExplanations:
     def test_there_are_none_where_a_member_has_none(self):
         X, Y = world()
         forest = RandomForestClassifier(10, random_state=0)
-        model = ContentEnsemble([forest, PlattSVM(random_state=0)]).fit(X, Y)
+        model = ContentEnsemble([forest, PlattSVM()], random_state=0).fit(X, Y)
+        assert not model.dropped_
         assert model.term_contributions(X[:1], [0]) is None
 
 
@@ -304,7 +328,7 @@ class TestParameters:
         assert clone(model).get_params()["svm__C"] == 3.0
 
     def test_two_of_a_kind_have_different_names(self):
-        names = [m.name for m in ContentEnsemble([PlattSVM(), PlattSVM(C=2)])._named()]
+        names = [m.name for m in read_members([PlattSVM(), PlattSVM(C=2)])]
         assert names == ["svm", "svm_2"]
 
     def test_a_wrong_name_is_an_error(self):

@@ -213,9 +213,9 @@ def outputs(results):
     }
 
 
-def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(
-    beyond, tmp_path, monkeypatch
-):
+@pytest.fixture
+def run_shuffled(monkeypatch, tmp_path):
+    """Run an experiment whose test documents have each other's labels."""
     load = prepared_corpus.load
 
     def shuffled(*place, **options):
@@ -224,12 +224,53 @@ def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
         return prepared_corpus.replace(corpus, Y=corpus.Y.rows(order))
 
-    monkeypatch.setattr(prepared_corpus, "load", shuffled)
-    other = run_experiment(parse_experiment(BEYOND), tmp_path)
+    def run(text):
+        monkeypatch.setattr(prepared_corpus, "load", shuffled)
+        return run_experiment(parse_experiment(text), tmp_path / "shuffled")
+
+    return run
+
+
+def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(beyond, run_shuffled):
+    other = run_shuffled(BEYOND)
     truth = [results.corpora[0].Y.dense() for results in (beyond, other)]
     assert not np.array_equal(*truth)
     assert outputs(other) == outputs(beyond)
     assert len(outputs(other)) == 14 + 24 + 6
+
+
+ENSEMBLES = """
+name = "ensembles"
+evidence_weights = ["auto"]
+variants = ["M2"]
+[corpus]
+name = "newsroom"
+options = { n_documents = 240, seed = 1 }
+[content.Three]
+classifier = "ensemble"
+members = ["naive_bayes", "nearest_neighbours", "svm"]
+weights = "tfidf"
+[content.Strong]
+classifier = "views"
+weights = "texts"
+[content.Default]
+classifier = "by_features"
+weights = "tfidf"
+[labels.BLR]
+classifier = "logistic"
+[thresholds.NotEmpty]
+rule = "not_empty"
+"""
+
+
+def test_what_members_count_is_not_chosen_on_test_data(tmp_path, run_shuffled):
+    before = run_experiment(parse_experiment(ENSEMBLES), tmp_path / "before")
+    other = run_shuffled(ENSEMBLES)
+    truth = [results.corpora[0].Y.dense() for results in (before, other)]
+    assert not np.array_equal(*truth)
+    assert outputs(other) == outputs(before)
+    counted = {key for run in before.runs for key in run.learned}
+    assert {"weight of svm", "weight of title", "weight of characters"} <= counted
 
 
 def test_same_bytes_whatever_n_jobs(beyond, tmp_path):

@@ -1,5 +1,9 @@
 """Slow headers, many connections, large bodies and odd requests keep nobody else out."""
 
+import asyncio
+import gc
+import select
+import signal
 import socket
 import time
 
@@ -7,7 +11,9 @@ import httpx
 import pytest
 from live_server import serving, wait_until
 
-from labelkin.service import Limits
+from labelkin.service import Limits, serve
+from labelkin.service import serving as serving_module
+from labelkin.service.serving import listen
 
 pytestmark = pytest.mark.xdist_group("service")
 LIMITS = Limits(
@@ -80,6 +86,51 @@ def test_many_slow_connections_keep_nobody_out(service):
     wait_until(lambda: all(map(is_closed, slow)))
     for connection in slow:
         connection.close()
+
+
+def test_who_comes_later_does_not_wait_for_as_many_rounds(news_file, tmp_path, monkeypatch):
+    """A hundred clients wait when it starts: all are taken up and answered in a few rounds."""
+    waiting = []
+
+    def listen_and_wait(*args):
+        listening = listen(*args)
+        place = listening.getsockname()
+        waiting.extend(socket.create_connection(place, timeout=10) for _ in range(100))
+        for connection in waiting:
+            connection.sendall(f"{HALF}\r\n".encode())
+        return listening
+
+    async def stop_soon():
+        for _ in range(40):
+            await asyncio.sleep(0)
+        has_come = select.select(waiting, [], [], 0)[0]
+        answers.extend(connection.recv(12) for connection in has_come)
+        signal.raise_signal(signal.SIGINT)
+
+    begun, answers = [], []
+    monkeypatch.setattr(serving_module, "listen", listen_and_wait)
+    serve(
+        [news_file],
+        port=0,
+        journal=tmp_path / "journal.sqlite",
+        announce=lambda _: begun.append(asyncio.create_task(stop_soon())),
+    )
+    assert answers == [b"HTTP/1.1 200"] * 100
+    for connection in waiting:
+        connection.close()
+
+
+def test_what_stays_is_not_looked_through_for_garbage(news_file, tmp_path):
+    """It takes a tenth of a second where a model is large, in which nobody is answered."""
+    kept = []
+
+    def stop(_):
+        kept.append(gc.get_freeze_count())
+        signal.raise_signal(signal.SIGINT)
+
+    serve([news_file], port=0, journal=tmp_path / "journal.sqlite", announce=stop)
+    assert kept[0] > 10_000
+    assert gc.get_freeze_count() == 0
 
 
 def test_bodies_are_bounded_together(service):

@@ -11,16 +11,16 @@ from labelkin.solvers.shrunken_logistic import GroupedCells, Prior, fit_logistic
 def world(sizes, n_inputs=3, seed=0):
     rng = np.random.default_rng(seed)
     n = sum(sizes)
-    inputs = rng.normal(size=(n, n_inputs)) * 2
+    inputs = rng.normal(size=(n_inputs, n)) * 2
     offset = rng.normal(size=n)
-    target = (rng.random(n) < expit(offset + inputs @ rng.normal(size=n_inputs))).astype(float)
+    target = (rng.random(n) < expit(offset + rng.normal(size=n_inputs) @ inputs)).astype(float)
     start = np.concatenate([[0], np.cumsum(sizes)])
     return GroupedCells(start, inputs, offset, target, rng.uniform(0.2, 3, n))
 
 
 def scipy_fit(cells, j, prior):
     here = slice(cells.start[j], cells.start[j + 1])
-    x = np.column_stack([cells.inputs[here], np.ones(here.stop - here.start)])
+    x = np.column_stack([*cells.inputs[:, here], np.ones(here.stop - here.start)])
 
     def loss(theta):
         z = cells.offset[here] + x @ theta
@@ -52,10 +52,25 @@ def test_where_it_begins_does_not_matter():
     assert far == pytest.approx(fit_logistic(cells, prior), abs=1e-7)
 
 
+def test_a_label_ends_where_it_ends_alone():
+    cells, prior = world([30, 400, 7]), Prior(np.zeros(4), np.full(4, 1.0))
+    together = fit_logistic(cells, prior)
+    for j in range(3):
+        alone = fit_logistic(cells.labels(np.arange(3) == j), prior)
+        assert together[j].tolist() == alone[0].tolist()
+
+
+def test_a_coarse_tolerance_errs_by_about_its_square():
+    cells, prior = world([30, 400, 7]), Prior(np.zeros(4), np.full(4, 1.0))
+    exact = fit_logistic(cells, prior, tolerance=1e-9)
+    assert np.abs(fit_logistic(cells, prior, tolerance=1e-2) - exact).max() < 1e-3
+    assert np.abs(fit_logistic(cells, prior, tolerance=0.5) - exact).max() > 1e-3
+
+
 def test_steps_that_go_too_far_are_halved():
     """Separable cells under a weak prior: a plain Newton step overshoots, and then diverges."""
-    inputs = np.concatenate([np.full(50, -1.0), np.full(50, 1.0)])[:, None]
-    target = (inputs[:, 0] > 0).astype(float)
+    inputs = np.concatenate([np.full(50, -1.0), np.full(50, 1.0)])[None]
+    target = (inputs[0] > 0).astype(float)
     cells = GroupedCells(np.array([0, 100]), inputs, np.full(100, 8.0), target, np.ones(100))
     prior = Prior(np.zeros(2), np.full(2, 1e-3))
     found = fit_logistic(cells, prior)
@@ -66,7 +81,7 @@ def test_a_cell_that_counts_twice_is_two_cells():
     one = world([20, 20])
     twice = GroupedCells(
         2 * one.start,
-        np.repeat(one.inputs, 2, axis=0),
+        np.repeat(one.inputs, 2, axis=1),
         np.repeat(one.offset, 2),
         np.repeat(one.target, 2),
         np.repeat(one.weight, 2) / 2,

@@ -186,6 +186,10 @@ def document_values(
     model, pool, value, known, engine
         As :func:`next_documents` takes them.
 
+    Returns
+    -------
+    array of shape (n_documents,)
+
     Examples
     --------
     >>> from labelkin import NaiveBayes

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.audit.contradictions import Twins, as_rows, find_twins, settle_rules, settle_twins
@@ -34,7 +33,7 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
-from labelkin.scikit_learn import route_fit, seeded
+from labelkin.scikit_learn import LinkedEstimator, route_fit, seeded
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8
@@ -56,7 +55,7 @@ class _Round(NamedTuple):
     noise: NoiseModel
 
 
-class LabelAudit(BaseEstimator):
+class LabelAudit(LinkedEstimator):
     """Find wrong and missing labels in a labelled corpus.
 
     Each cell of the label matrix is judged by what its document says (content evidence out of

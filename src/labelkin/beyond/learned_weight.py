@@ -30,7 +30,6 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.criteria import (
@@ -53,6 +52,7 @@ from labelkin.method.combination import (
     fill_in_cells,
 )
 from labelkin.metrics.judged import Truth
+from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm
 
 Criterion = Literal[
@@ -65,7 +65,7 @@ _COARSE, _FINE = 0.1, 0.05
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25)
 
 
-class LearnedWeight(BaseEstimator):
+class LearnedWeight(LinkedEstimator):
     """How the evidence weight is learned; ``evidence_weight="auto"`` is ``LearnedWeight()``.
 
     Parameters

@@ -381,6 +381,11 @@ def cross_val_log_odds(
     random_state : int or RandomState, optional
         Of the folds.
 
+    Returns
+    -------
+    array of shape (n_documents, n_labels)
+        In the order of ``X``.
+
     Examples
     --------
     >>> from labelkin import NaiveBayes

@@ -33,6 +33,8 @@ from labelkin.scikit_learn import read_sample_weight
 
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
 _DENSE_CELLS = 2**23
+#: Entries × labels whose logarithms are taken together: what a processor has near at hand.
+_CACHED = 2**18
 #: Term counts have few distinct values; tf-idf weights have as many as entries.
 _FEW_VALUES = 256
 #: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
@@ -428,7 +430,7 @@ def _left_out_of_rest(
 ) -> NDArray[np.float64]:
     """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
-    by_value = (own == 1).all() and len(np.unique(X.data)) <= _FEW_VALUES
+    by_value = (own == 1).all() and _has_few_values(X.data)
     if many_labels and by_value and counts.unknown is None:
         result = np.zeros((X.shape[0], len(counts.positive)))
         for value in np.unique(X.data):
@@ -445,6 +447,11 @@ def _left_out_of_rest(
             left_words = _words_by_entry(X, outside, alpha, own)
         result[:, labels] = X @ np.log(inside + alpha) - left_words
     return _with_lengths(result, counts, X, smoothing, own)
+
+
+def _has_few_values(values: NDArray[np.float64]) -> bool:
+    """Return whether values are like counts; a look at some says that most others are not."""
+    return all(len(np.unique(some)) <= _FEW_VALUES for some in (values[: 4 * _FEW_VALUES], values))
 
 
 def _with_lengths(
@@ -483,15 +490,17 @@ def _words_by_entry(
 ) -> NDArray[np.float64]:
     """Compute the same for real values and weights: a logarithm for every entry and label."""
     result = np.empty((X.shape[0], outside.shape[1]))
-    step = max(1, int(2**20 * X.shape[0] / max(X.nnz * outside.shape[1], 1)))
+    smoothed, taken = outside + alpha, X.data * np.repeat(own, np.diff(X.indptr))
+    step = max(1, int(_CACHED * X.shape[0] / max(X.nnz * outside.shape[1], 1)))
     for start in range(0, X.shape[0], step):
-        block = X[start : start + step]
-        times = np.repeat(own[start : start + step], np.diff(block.indptr))
-        left = np.maximum(outside[block.indices] - (times * block.data)[:, None], 0.0)
-        np.log(left + alpha, out=left)
-        shape = (block.shape[0], block.nnz)
+        ends = X.indptr[start : start + step + 1]
+        entries, n_entries = slice(ends[0], ends[-1]), int(ends[-1] - ends[0])
+        left = smoothed[X.indices[entries]]
+        left -= taken[entries, None]
+        np.log(np.maximum(left, alpha, out=left), out=left)
+        words = (X.data[entries], np.arange(n_entries), ends - ends[0])
         result[start : start + step] = (
-            sparse.csr_array((block.data, np.arange(block.nnz), block.indptr), shape=shape) @ left
+            sparse.csr_array(words, shape=(len(ends) - 1, n_entries)) @ left
         )
     return result
 

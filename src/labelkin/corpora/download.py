@@ -104,6 +104,12 @@ def fetch(
     FetchError
         There is no official home to fetch from, or it gave no whole file. The message says what to
         do by hand.
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> corpora.fetch("reuters21578")  # doctest: +SKIP
+    Fetched(...)
     """
     corpus = known_corpus(name)
     target = corpus.places()[0] if folder is None else Path(folder)

@@ -250,7 +250,24 @@ def check_there(name: str | os.PathLike[str]) -> None:
 
 
 def find(name: str) -> Path | None:
-    """Return the folder a known corpus is in, if it is in one."""
+    """Return the folder a known corpus is in, if it is in one.
+
+    Parameters
+    ----------
+    name : str
+        A known corpus, one of ``KNOWN``.
+
+    Returns
+    -------
+    Path or None
+        None where it is in none of the folders that are looked in.
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> corpora.find("newsroom") is None  # made, not kept
+    True
+    """
     corpus = known_corpus(name)
     return next((place for place in corpus.places() if corpus.is_in(place)), None)
 

@@ -200,6 +200,10 @@ class NewsroomTruth:
 def newsroom_truth() -> NewsroomTruth:
     """Return the distribution behind :func:`newsroom`.
 
+    Returns
+    -------
+    NewsroomTruth
+
     Examples
     --------
     What wheat says about grain, and what weather does:

@@ -77,6 +77,13 @@ def run_experiment(
     Returns
     -------
     Results
+
+    Examples
+    --------
+    >>> from labelkin.experiment import find_experiment, run_experiment
+    >>> results = run_experiment(find_experiment("demo"), "results")  # doctest: +SKIP
+    >>> [run.system for run in results.runs][:2]  # doctest: +SKIP
+    ['NB', 'NB+BLR+M1']
     """
     work = _Work(
         experiment, Path(folder), paths or {}, progress or _silent, run_progress or _silent

@@ -211,6 +211,12 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
     Returns
     -------
     Results
+
+    Examples
+    --------
+    >>> from labelkin.experiment import read_results
+    >>> read_results("results").runs[0].learned  # doctest: +SKIP
+    {}
     """
     folder = Path(folder)
     if not (folder / EXPERIMENT).is_file():

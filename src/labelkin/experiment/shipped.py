@@ -39,6 +39,15 @@ def shipped_experiments() -> dict[str, str]:
 def find_experiment(name: str | os.PathLike[str]) -> Experiment:
     """Return an experiment by the path of its file, or one that comes with labelkin by its name.
 
+    Parameters
+    ----------
+    name : str or path
+        The path of a TOML file, or a name of :func:`shipped_experiments`.
+
+    Returns
+    -------
+    Experiment
+
     Examples
     --------
     >>> find_experiment("reuters21578").title
@@ -81,6 +90,13 @@ def new_experiment(
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> text = new_experiment("newsroom", "newsroom.toml", corpus=corpora.newsroom(100))
+    >>> "[corpus]" in text
+    True
     """
     corpus = load(place, **options) if corpus is None else corpus
     if corpus.Y.shape[0] < 2:

@@ -16,7 +16,25 @@ from labelkin.odds import probability_of
 
 
 class Suggestion(NamedTuple):
-    """One label suggested for a document."""
+    """One label suggested for a document.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    probability
+        Of the posterior.
+    log_odds
+        The same in log-odds, of full precision.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes, LabelDependenceClassifier
+    >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
+    >>> model.suggest([[5, 0]], top=1)[0][0].label
+    'sea'
+    """
 
     label: Any
     probability: float

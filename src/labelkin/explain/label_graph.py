@@ -342,6 +342,10 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
         How many edges of each kind are wanted, where there are as many. Labels that none or all
         training documents have are in none.
 
+    Returns
+    -------
+    LabelGraph
+
     Examples
     --------
     >>> from labelkin import LabelRescorer

@@ -30,6 +30,7 @@ from labelkin.beyond.fitting import (
 from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
+from labelkin.content.ensemble import ContentEnsemble
 from labelkin.estimator import (
     LogOddsClassifier,
     fit_content,
@@ -256,6 +257,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = seeded(parts["content"], self.random_state)
                 content = fit_content(self.content_, X, labels, to_content, out_of_fold=predicts)
+            if isinstance(self.content_, ContentEnsemble):
+                report(f"weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 if wanted and content is not None:
                     posterior = self.rescorer_.fit_out_of_fold(labels, scores=content, **to_labels)

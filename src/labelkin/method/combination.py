@@ -34,6 +34,18 @@ def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
 
     Equation 2 of the paper is ``weight = 1``; 0 is the content alone.
 
+    Parameters
+    ----------
+    content, label, prior : float or array
+        Log-odds of content evidence, of label evidence, and of the prior.
+    weight : float or array, default 1.0
+        Of what the other labels say beyond the prior.
+
+    Returns
+    -------
+    float or array
+        Log-odds of the posterior.
+
     Examples
     --------
     Two independent hints of 0.9 on a label that half the documents have:
@@ -46,12 +58,44 @@ def combine(content: Any, label: Any, prior: Any, weight: Any = 1.0) -> Any:
 
 
 def decided_labels(content: Matrix) -> Matrix:
-    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes."""
+    """Fill in the other labels as the content decides them (M1, equation 3); ½ counts as yes.
+
+    Parameters
+    ----------
+    content : array of shape (n_documents, n_labels)
+        Content evidence in log-odds.
+
+    Returns
+    -------
+    array of shape (n_documents, n_labels)
+        0 or 1.
+
+    Examples
+    --------
+    >>> decided_labels(np.array([[-2.2, 0.0, 2.2]])).tolist()
+    [[0.0, 1.0, 1.0]]
+    """
     return (content >= 0).astype(np.float64)
 
 
 def probable_labels(content: Matrix) -> Matrix:
-    """Fill in the other labels with their probabilities (M2, equation 4)."""
+    """Fill in the other labels with their probabilities (M2, equation 4).
+
+    Parameters
+    ----------
+    content : array of shape (n_documents, n_labels)
+        Content evidence in log-odds.
+
+    Returns
+    -------
+    array of shape (n_documents, n_labels)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> probable_labels(np.array([[-2.2, 0.0, 2.2]])).round(1).tolist()
+    [[0.1, 0.5, 0.9]]
+    """
     return np.asarray(expit(content))
 
 

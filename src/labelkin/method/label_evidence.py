@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
@@ -18,6 +18,7 @@ from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
 from labelkin.registry import part_class
+from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
 from labelkin.solvers.svm_layer import fit_svm_layer
@@ -29,7 +30,7 @@ _ALL_LABELS = 300
 _COPIES = 3
 
 
-class LabelEvidence(BaseEstimator, ABC):
+class LabelEvidence(LinkedEstimator, ABC):
     """Learn from true labels, answer for filled-in ones; subclasses say how."""
 
     takes_label_matrix = True

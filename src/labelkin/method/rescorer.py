@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.beyond.fitting import (
@@ -40,7 +40,7 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
-from labelkin.scikit_learn import sound_sparse
+from labelkin.scikit_learn import LinkedEstimator, sound_sparse
 
 #: Cells of a dense block that candidates are spread out in, where labels join them.
 _CELLS = 2**22
@@ -48,7 +48,7 @@ _CELLS = 2**22
 _IMPROBABLE = -20.0
 
 
-class LabelRescorer(BaseEstimator):
+class LabelRescorer(LinkedEstimator):
     """Add what the other labels say to a score matrix computed anywhere.
 
     Parameters

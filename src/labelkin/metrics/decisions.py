@@ -106,6 +106,11 @@ def precision(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> round(precision([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]), 3)
+    0.667
     """
     return _average("precision", Y, decisions, average, sample_weight)
 
@@ -131,6 +136,11 @@ def recall(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> round(recall([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]]), 3)
+    0.667
     """
     return _average("recall", Y, decisions, average, sample_weight)
 
@@ -191,6 +201,11 @@ def jaccard(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> jaccard([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]])
+    0.5
     """
     return _average("jaccard", Y, decisions, average, sample_weight)
 
@@ -234,6 +249,11 @@ def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> round(macro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]), 3)
+    0.556
     """
     return f1(Y, decisions, average="macro", sample_weight=sample_weight)
 
@@ -255,6 +275,11 @@ def precision_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> precision_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
+    [1.0, 1.0, 0.0]
     """
     return _counts(Y, decisions, sample_weight).per_label("precision")
 
@@ -276,6 +301,11 @@ def recall_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> recall_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
+    [1.0, 0.5, 0.0]
     """
     return _counts(Y, decisions, sample_weight).per_label("recall")
 
@@ -323,6 +353,11 @@ def jaccard_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) 
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> jaccard_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
+    [1.0, 0.5, 0.0]
     """
     return _counts(Y, decisions, sample_weight).per_label("jaccard")
 

@@ -31,7 +31,7 @@ _SHOWN = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """Counts and sums of all metrics; :meth:`scores` reads the metrics from them.
+    """Counts and sums of all metrics; :meth:`Evaluation.scores` reads the metrics from them.
 
     Evaluations of different documents add up (``a + b``, ``sum(evaluations)``): the sum is the
     evaluation of all of them, exactly for counts, to rounding for sums.

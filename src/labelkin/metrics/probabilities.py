@@ -74,6 +74,11 @@ def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = 
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> log_loss_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).round(3).tolist()
+    [0.0, 0.347]
     """
     return _sums(Y, log_odds, sample_weight).per_label()["log_loss"]
 
@@ -119,6 +124,11 @@ def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights
     Returns
     -------
     array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> brier_score_per_label([[1, 0], [1, 1]], [[np.inf, 0.0], [np.inf, np.inf]]).tolist()
+    [0.0, 0.125]
     """
     return _sums(Y, log_odds, sample_weight).per_label()["brier_score"]
 
@@ -129,8 +139,8 @@ def expected_calibration_error(
     """Return how far probabilities lie from what happens; lower is better.
 
     All known cells are pooled and put into ``n_bins`` equally wide bins of probability (lower edge
-    included, 1 in the last); the distance of a bin is |mean probability − share positive|, and the
-    mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
+    included, 1 in the last); the distance of a bin is ``|mean probability − share positive|``, and
+    the mean is over cells. An empty bin counts nothing; 0/0 (no known cell) is NaN.
 
     Parameters
     ----------
@@ -176,6 +186,12 @@ def reliability(
     Returns
     -------
     Reliability
+
+    Examples
+    --------
+    >>> table = reliability([[1, 0], [1, 1]], [[2.0, 2.0], [2.0, -2.0]], n_bins=2)
+    >>> table.share_positive.round(2).tolist()
+    [1.0, 0.67]
     """
     return _sums(Y, log_odds, sample_weight, n_bins).reliability
 

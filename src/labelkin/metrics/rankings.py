@@ -196,6 +196,11 @@ def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights =
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> recall_at_k([[1, 0, 1]], [[2.0, 1.0, -1.0]], 2)
+    0.5
     """
     return _score(f"recall@{k}", Y, log_odds, sample_weight, k)
 
@@ -221,6 +226,11 @@ def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = N
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> round(ndcg_at_k([[1, 0, 1]], [[2.0, 1.0, -1.0]], 3), 3)
+    0.92
     """
     return _score(f"ndcg@{k}", Y, log_odds, sample_weight, k)
 
@@ -289,6 +299,10 @@ def propensities(
         n, the number of training documents.
     a, b : float, default 0.55 and 1.5
         The paper's values for text; it uses 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
+
+    Returns
+    -------
+    array of shape (n_labels,)
 
     Examples
     --------

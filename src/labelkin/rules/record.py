@@ -216,7 +216,27 @@ def _plain(label: Any) -> Hashable:
 
 
 def bind_rules(rules: Rules | None, names: Sequence[Any] | NDArray[Any]) -> BoundRules | None:
-    """Return the rules that a user gave for the labels of a model; ``None``: none."""
+    """Return the rules that a user gave for the labels of a model; ``None``: none.
+
+    Parameters
+    ----------
+    rules : Rules or None
+        What was given as ``rules=``.
+    names : sequence of label names
+        Those of the model, in the order of its columns.
+
+    Returns
+    -------
+    BoundRules or None
+
+    Examples
+    --------
+    >>> from labelkin.rules import Rules
+    >>> bind_rules(None, ["grain", "wheat"]) is None
+    True
+    >>> type(bind_rules(Rules(implies=[("wheat", "grain")]), ["grain", "wheat"])).__name__
+    'BoundRules'
+    """
     if rules is None:
         return None
     if not isinstance(rules, Rules):

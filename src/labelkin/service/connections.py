@@ -39,7 +39,7 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
     Where there are as many connections as there may be, the one that has been without a whole
     request for longest makes room; where all are being answered, the new one is turned away.
     """
-    most = min(limits.connections, _open_files() - _RESERVED)
+    most = _most(limits)
     is_counted = hasattr(Protocol, "on_body")
 
     class Bounded(Protocol):
@@ -120,6 +120,20 @@ def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
 
 #: Open files that are no connections: models, journals, logs, what libraries open.
 _RESERVED = 64
+#: Rounds of the loop that a connection has its file before it counts, and after it was closed.
+_ROUNDS = 8
+#: More at once would not make the last of them wait for less.
+_MOST_AT_ONCE = 128
+
+
+def most_at_once(limits: Limits) -> int:
+    """Return how many connections a round of the loop may take up, so that there are files left."""
+    return min((_open_files() - _most(limits)) // _ROUNDS, _MOST_AT_ONCE)
+
+
+def _most(limits: Limits) -> int:
+    """Return how many connections there may be."""
+    return min(limits.connections, _open_files() - _RESERVED)
 
 
 def _open_files() -> int:

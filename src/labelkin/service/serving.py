@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -53,6 +54,12 @@ def create_app(
     Returns
     -------
     fastapi.FastAPI
+
+    Examples
+    --------
+    >>> from labelkin.service import create_app
+    >>> app = create_app(["news.labelkin"], token="…")  # doctest: +SKIP
+    >>> # uvicorn, hypercorn or another server runs it
     """
     _check_token(token)
     with _extra_installed():
@@ -97,6 +104,12 @@ def serve(
     workers : int, default 1
         Processes that answer. All of them have the models, and the bounds each for itself; one more
         writes the journals and learns, so that all give the same answers.
+
+    Examples
+    --------
+    >>> from labelkin.service import serve
+    >>> serve(["news.labelkin"], announce=print)  # doctest: +SKIP
+    http://127.0.0.1:8000/
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, got {workers!r}.")
@@ -250,13 +263,14 @@ def run_server(
     with _extra_installed():
         import uvicorn
 
-        from labelkin.service.connections import bounded_protocol
+        from labelkin.service.connections import bounded_protocol, most_at_once
 
     class Server(uvicorn.Server):
         """Announces its address when it has started."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            listening.listen(_BACKLOG)
             if announce is not None and self.started:
                 announce(address_of(listening))
 
@@ -268,12 +282,22 @@ def run_server(
         proxy_headers=False,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
         http=bounded_protocol(limits),
+        backlog=most_at_once(limits),  # to asyncio also how many are taken up in one round
+        # Not uvloop where it is installed: it takes up one connection a round, in which all others
+        # are answered, so that the hundredth client waits for a hundred rounds.
+        loop="asyncio",
         ws="none",
     )
+    # Models and modules stay. To look through them for garbage would take a tenth of a second, and
+    # under load twice a second, in which nobody is answered.
+    gc.collect()
+    gc.freeze()
     try:
         Server(config).run(sockets=[listening])
     except KeyboardInterrupt:  # raised again after all has ended in order
         return
+    finally:
+        gc.unfreeze()
 
 
 def _check_token(token: str | None) -> None:

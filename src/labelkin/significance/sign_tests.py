@@ -92,6 +92,19 @@ def macro_sign_test(
     The F1 of a label that no document has and no system predicts is 0. Parameters as in
     :func:`micro_sign_test`.
 
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        The truth; unknown cells (NaN) are skipped.
+    baseline, proposal : label matrix, label sets or classes
+        Decisions of the two systems, 0/1 in any form ``Y`` may have.
+    names : tuple of two str, default ("baseline", "proposal")
+        What the record calls the two systems.
+
+    Returns
+    -------
+    SignTest
+
     Examples
     --------
     >>> Y = np.eye(7)
@@ -109,6 +122,17 @@ def macro_sign_test(
 
 def sign_test_p_value(n: int, k: int) -> float:
     """Return P that Bin(n, ½) is at least k: exact for n ≤ 12, by the normal above (the paper's).
+
+    Parameters
+    ----------
+    n : int
+        How often the two systems differ.
+    k : int
+        How often the one that is asked about wins.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -3,25 +3,21 @@
 Cells are documents × labels, grouped by label. Weights that all labels share are fitted first; the
 weights of a label are drawn towards them by a Gaussian prior, so that a label with three documents
 has those of all, and one with three thousand its own. Newton steps, halved where they go too far;
-the labels iterate together, and each stays where it is once it has finished.
+the labels iterate together, and those that have finished are no longer visited.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 Floats = NDArray[np.float64]
 
 _MOST_STEPS = 50
 _MOST_HALVINGS = 20
-#: Largest change of a weight in the last step.
-_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +28,7 @@ class GroupedCells:
     ----------
     start : array of shape (n_labels + 1,)
         The cells of label j are ``start[j]:start[j + 1]``.
-    inputs : array of shape (n_cells, n_inputs)
+    inputs : array of shape (n_inputs, n_cells)
     offset : array of shape (n_cells,)
         What is added to the log-odds with weight 1.
     target : array of shape (n_cells,)
@@ -48,42 +44,24 @@ class GroupedCells:
     weight: Floats
 
     @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return len(self.start) - 1
+    def sizes(self) -> NDArray[np.intp]:
+        """The number of cells of every label."""
+        return np.diff(self.start)
 
-    @cached_property
-    def label(self) -> NDArray[np.intp]:
-        """The label of every cell."""
-        return np.repeat(np.arange(self.n_labels), np.diff(self.start))
-
-    @cached_property
-    def columns(self) -> Floats:
-        """The inputs and a 1, ``(n_inputs + 1, n_cells)``."""
-        return np.vstack([self.inputs.T, np.ones(len(self.target))])
-
-    def pooled(self) -> GroupedCells:
-        """Return the same cells as those of one label."""
-        ends = np.array([0, len(self.target)])
-        return GroupedCells(ends, self.inputs, self.offset, self.target, self.weight)
-
-    def some(
-        self, kept: NDArray[np.bool_], shared: NDArray[np.bool_], share: float
-    ) -> GroupedCells:
-        """Return some of the cells; those that are shared count ``share`` of what they do."""
-        start = np.concatenate([[0], np.cumsum(kept)])[self.start]
-        weight = np.where(shared, share * self.weight, self.weight)
+    def labels(self, some: NDArray[np.bool_]) -> GroupedCells:
+        """Return the cells of some labels."""
+        kept = np.repeat(some, self.sizes)
+        start = np.concatenate([[0], np.cumsum(self.sizes[some])])
         return GroupedCells(
-            start, self.inputs[kept], self.offset[kept], self.target[kept], weight[kept]
+            start, self.inputs[:, kept], self.offset[kept], self.target[kept], self.weight[kept]
         )
 
     def sums(self, values: Floats) -> Floats:
-        """Add up values over each label's cells; along the last axis."""
-        result = np.zeros((*values.shape[:-1], self.n_labels))
-        first = self.start[:-1]
-        some = first < self.start[1:]
+        """Add up values, ``(n_cells,)``, over each label's cells."""
+        result = np.zeros(len(self.start) - 1)
+        some = self.sizes > 0
         if some.any():
-            result[..., some] = np.add.reduceat(values, first[some], axis=-1)
+            result[some] = np.add.reduceat(values, self.start[:-1][some])
         return result
 
 
@@ -94,67 +72,97 @@ class Prior(NamedTuple):
     precision: Floats
 
 
-def fit_logistic(cells: GroupedCells, prior: Prior, begin: Floats | None = None) -> Floats:
+def fit_logistic(
+    cells: GroupedCells, prior: Prior, begin: Floats | None = None, tolerance: float = 1e-4
+) -> Floats:
     """Return weights and, last, bias of every label, ``(n_labels, n_inputs + 1)``.
 
     Minimises Σ weight · logloss(target, offset + inputs · w + b) + ½ Σ precision (w − centre)².
 
+    Parameters
+    ----------
+    cells
+        What is learned from.
+    prior
+        The same for all labels.
+    begin
+        Where to begin, ``(n_labels, n_inputs + 1)``; ``None``: at the centre of the prior.
+    tolerance
+        Largest change of a weight in the last step. That step is taken, and what is left after a
+        Newton step is about the square of it.
+
     Examples
     --------
-    >>> inputs = np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    >>> inputs = np.array([[-1.0, 1.0, -1.0, 1.0]])
     >>> target = np.array([0.0, 1.0, 0.0, 1.0])
     >>> cells = GroupedCells(np.array([0, 4]), inputs, np.zeros(4), target, np.ones(4))
     >>> flat = Prior(np.zeros(2), np.full(2, 0.1))
     >>> fit_logistic(cells, flat).round(2).tolist()
     [[2.65, 0.0]]
     """
-    theta = np.tile(prior.centre, (cells.n_labels, 1)) if begin is None else begin.copy()
-    loss = _loss(cells, prior, theta)
-    running = np.diff(cells.start) > 0
+    result = np.tile(prior.centre, (len(cells.start) - 1, 1)) if begin is None else begin.copy()
+    running = np.flatnonzero(cells.sizes)
+    cells = cells if len(running) == len(result) else cells.labels(cells.sizes > 0)
+    theta = result[running]
+    loss, probability = _evaluate(cells, prior, theta)
     for _ in range(_MOST_STEPS):
-        gradient, hessian = _derivatives(cells, prior, theta)
+        if not len(running):
+            break
+        gradient, hessian = _derivatives(cells, prior, theta, probability)
         step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        step[~running] = 0.0
-        # The last step, a small one, is taken, too: whoever else iterates, a label ends the same.
-        running = np.abs(step).max(axis=1, initial=0.0) > _TOLERANCE
+        further, probability = _evaluate(cells, prior, theta - step)
         for _ in range(_MOST_HALVINGS):
-            further = _loss(cells, prior, theta - step)
             worse = further > loss + 1e-12 * np.abs(loss)
             if not worse.any():
                 break
             step[worse] /= 2
+            further, probability = _evaluate(cells, prior, theta - step)
         step[further > loss + 1e-12 * np.abs(loss)] = 0.0  # as good as it gets
-        theta = theta - step
-        loss = np.minimum(loss, further)
-        if not running.any():
-            break
-    return theta
+        theta, loss = theta - step, np.minimum(loss, further)
+        result[running] = theta
+        # Whoever else iterates, a label ends the same.
+        moving = np.abs(step).max(axis=1) > tolerance
+        if not moving.all():
+            visited = np.repeat(moving, cells.sizes)
+            cells, probability = cells.labels(moving), probability[visited]
+            running, theta, loss = running[moving], theta[moving], loss[moving]
+    return result
 
 
-def _log_odds(cells: GroupedCells, theta: Floats) -> Floats:
-    found = cells.offset.copy()
-    for column, weights in zip(cells.columns, theta.T, strict=True):
-        found += column * weights[cells.label]
-    return found
-
-
-def _loss(cells: GroupedCells, prior: Prior, theta: Floats) -> Floats:
-    log_odds = _log_odds(cells, theta)
-    losses = cells.weight * (np.logaddexp(0.0, log_odds) - cells.target * log_odds)
+def _evaluate(cells: GroupedCells, prior: Prior, theta: Floats) -> tuple[Floats, Floats]:
+    """Return the loss of every label, and the probability of every cell."""
+    sizes = cells.sizes
+    log_odds = cells.offset + np.repeat(theta[:, -1], sizes)
+    for values, weights in zip(cells.inputs, theta.T[:-1], strict=True):
+        log_odds += values * np.repeat(weights, sizes)
+    small = np.exp(-np.abs(log_odds))
+    is_likely = log_odds >= 0
+    probability = np.where(is_likely, 1.0, small) / (1.0 + small)
+    losses = np.log(1.0 + small) + log_odds * (is_likely - cells.target)
     far = 0.5 * ((theta - prior.centre) ** 2 * prior.precision).sum(axis=1)
-    return cells.sums(losses) + far
+    return cells.sums(cells.weight * losses) + far, probability
 
 
-def _derivatives(cells: GroupedCells, prior: Prior, theta: Floats) -> tuple[Floats, Floats]:
-    probability = expit(_log_odds(cells, theta))
+def _derivatives(
+    cells: GroupedCells, prior: Prior, theta: Floats, probability: Floats
+) -> tuple[Floats, Floats]:
+    """Return gradient and Hessian of every label's loss."""
     residual = cells.weight * (probability - cells.target)
-    gradient = cells.sums(residual * cells.columns).T + prior.precision * (theta - prior.centre)
-    curvature = cells.weight * probability * (1 - probability)
-    n_weights = len(prior.centre)
-    hessian = np.empty((cells.n_labels, n_weights, n_weights))
-    for i in range(n_weights):
-        bent = curvature * cells.columns[i]
+    curvature = cells.weight * probability * (1.0 - probability)
+    gradient = prior.precision * (theta - prior.centre)
+    hessian = np.tile(np.diag(prior.precision), (len(theta), 1, 1))
+    last = len(cells.inputs)
+    gradient[:, last] += cells.sums(residual)
+    hessian[:, last, last] += cells.sums(curvature)
+    for i, values in enumerate(cells.inputs):
+        gradient[:, i] += cells.sums(residual * values)
+        bent = curvature * values
+        bias = cells.sums(bent)
+        hessian[:, i, last] += bias
+        hessian[:, last, i] += bias
         for k in range(i + 1):
-            hessian[:, i, k] = hessian[:, k, i] = cells.sums(bent * cells.columns[k])
-    hessian += np.diag(prior.precision)
+            product = cells.sums(bent * cells.inputs[k])
+            hessian[:, i, k] += product
+            if k < i:
+                hessian[:, k, i] += product
     return gradient, hessian

@@ -124,7 +124,7 @@ def save(
     path : str or path-like
         Where to; ``.labelkin`` is the usual ending.
     summary : dict, default=None
-        About the training, for :func:`read_header`: anything JSON can hold.
+        About the training, for :func:`labelkin.storage.read_header`: anything JSON can hold.
 
     Returns
     -------
@@ -196,6 +196,16 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     -------
     estimator
         The model, fitted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from labelkin import NaiveBayes, load, save
+    >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load(save(model, f"{folder}/news.labelkin"))
+    >>> again.predict_labels([[5, 0]])
+    [('sea',)]
     """
     from labelkin.storage.codec import decode_model
     from labelkin.storage.trusted import VersionWarning, check_trusted

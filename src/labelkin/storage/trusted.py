@@ -79,7 +79,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.method.combination.Combination",
     "KnownWeights": "labelkin.beyond.known_labels.KnownWeights",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
-    "Member": "labelkin.content.ensemble.Member",
+    "Member": "labelkin.content.members.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LearnedCombination": "labelkin.beyond.learned_weight.LearnedCombination",
     "LearnedLabels": "labelkin.beyond.learned_weight.LearnedLabels",

@@ -8,13 +8,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.label_matrix.record import check_choice
-from labelkin.scikit_learn import read_numbers, sound_sparse, unit_length
+from labelkin.scikit_learn import LinkedEstimator, read_numbers, sound_sparse, unit_length
 from labelkin.text.words import TermOutput, check_whole_number
 
 Criterion = Literal["information_gain", "chi2"]
@@ -26,7 +26,7 @@ Values = NDArray[np.float64]
 _DENSE_CELLS = 2**18
 
 
-class TermSelection(TermOutput, SelectorMixin, BaseEstimator):
+class TermSelection(TermOutput, SelectorMixin, LinkedEstimator):
     """Keep the ``k`` terms with the highest scores.
 
     Every score comes from 2 × 2 tables of documents, term present or absent against label present
@@ -162,7 +162,7 @@ def term_scores(
     return total
 
 
-class TermWeights(OneToOneFeatureMixin, TermOutput, BaseEstimator):
+class TermWeights(OneToOneFeatureMixin, TermOutput, LinkedEstimator):
     """Weigh terms by how often a document has them and how few documents do.
 
     With N training documents, n(t) of them with term t, which occurs f times in the document:

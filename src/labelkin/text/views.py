@@ -12,11 +12,12 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix.record import check_choice
+from labelkin.scikit_learn import LinkedEstimator
 from labelkin.text.terms import Scheme, TermWeights
 from labelkin.text.words import TermOutput, WordCounts, check_whole_number
 
@@ -28,7 +29,15 @@ _PIECES = (3, 5)
 
 
 class TitledText(NamedTuple):
-    """A document: its title, which may be empty, and the rest of it."""
+    """A document: its title, which may be empty, and the rest of it.
+
+    Attributes
+    ----------
+    title
+        May be empty.
+    body
+        The rest.
+    """
 
     title: str
     body: str
@@ -48,6 +57,10 @@ def titled_texts(documents: Documents) -> Iterator[TitledText]:
         The title of a text is its first line, where others follow: ``"Tea\nHot, with sugar."``; a
         text of one line has none, and one that begins with a line break has none, either. A record
         is a mapping of texts, in which ``"title"`` is the title and all others are the body.
+
+    Yields
+    ------
+    TitledText
 
     Examples
     --------
@@ -83,7 +96,7 @@ def titled_texts(documents: Documents) -> Iterator[TitledText]:
         yield TitledText(" ".join(texts.get("title", "").split()), "\n".join(others))
 
 
-class TextView(TermOutput, BaseEstimator):
+class TextView(TermOutput, LinkedEstimator):
     r"""Vectors of one view of documents, texts or records, for a member of an ensemble.
 
     Terms are counted and weighed, rows have length 1. A document that lacks what is looked at, such

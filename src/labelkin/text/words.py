@@ -26,8 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
+
+from labelkin.scikit_learn import LinkedEstimator
 
 # Python's \w lacks the signs that belong to the letter before them: accents, Hebrew and Arabic
 # vowel points, Devanagari and Tamil vowel signs; and the joiners inside Persian and Hindi words.
@@ -120,7 +122,7 @@ class TermOutput(TransformerMixin):
         return make(found, index=index, columns=terms)
 
 
-class WordCounts(TermOutput, BaseEstimator):
+class WordCounts(TermOutput, LinkedEstimator):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: marks are removed, the text is
@@ -409,7 +411,15 @@ def check_whole_number(name: str, value: Any) -> None:
 
 
 class SurfaceForm(NamedTuple):
-    """A word as it is written: ``text[start:end]``."""
+    """A word as it is written: ``text[start:end]``.
+
+    Attributes
+    ----------
+    word
+        Its letters, as they stand.
+    start, end
+        Where they stand in the text.
+    """
 
     word: str
     start: int
@@ -418,6 +428,17 @@ class SurfaceForm(NamedTuple):
 
 def surface_forms(text: str, counts: WordCounts) -> dict[str, list[SurfaceForm]]:
     """Find the words of a text that fitted word counts reduce to each term, in order.
+
+    Parameters
+    ----------
+    text : str
+        As a person wrote it.
+    counts : WordCounts
+        Fitted.
+
+    Returns
+    -------
+    dict of term to list of SurfaceForm
 
     Examples
     --------
@@ -503,6 +524,15 @@ def remove_markup(text: str) -> str:
     In this order, because a reference may mean a "<" that is text. Where a reader has decoded
     references before, ``<IBM>`` looks like a tag, and is lost here.
 
+    Parameters
+    ----------
+    text : str
+        With marks.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> remove_markup("<BODY>Profit of &lt;IBM> up</BODY>").strip()
@@ -548,7 +578,17 @@ def _plain(text: str) -> str:
 
 @cache
 def smart_stop_words() -> frozenset[str]:
-    """Return the 570 English stop words of the SMART retrieval system."""
+    """Return the 570 English stop words of the SMART retrieval system.
+
+    Returns
+    -------
+    frozenset of str
+
+    Examples
+    --------
+    >>> "which" in smart_stop_words(), "wheat" in smart_stop_words()
+    (True, False)
+    """
     text = files("labelkin.text").joinpath("smart_stop_words.txt").read_text(encoding="utf-8")
     return frozenset(text.split())
 

@@ -41,6 +41,11 @@ def rule_for(metric: TunedMetric, scale: Scale = "log_odds") -> ThresholdRule:
     scale : "probability" or "log_odds", default "log_odds"
         What the scores are.
 
+    Returns
+    -------
+    ThresholdRule
+        Not fitted.
+
     Examples
     --------
     >>> rule_for("subset_loss")
@@ -64,6 +69,11 @@ def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
         scores, also where it stands inside another rule.
     scale : "probability" or "log_odds"
         What the scores are.
+
+    Returns
+    -------
+    ThresholdRule
+        Not fitted.
 
     Examples
     --------
@@ -98,6 +108,30 @@ def fit_rule(
     """Fit a rule on what it needs; documents that count nothing are as good as absent.
 
     Rules count documents, and do not weigh them otherwise.
+
+    Parameters
+    ----------
+    rule : ThresholdRule
+        Not fitted.
+    scores : array or CSR array of shape (n_documents, n_labels), or None
+        Of documents as if unseen, on the rule's scale; None for rules that learn from none.
+    labels : LabelMatrix
+        Their labels.
+    weight : array of shape (n_documents,), optional
+        Documents with 0 are left out.
+
+    Returns
+    -------
+    ThresholdRule
+        The same one, fitted.
+
+    Examples
+    --------
+    >>> from labelkin import RCut
+    >>> from labelkin.label_matrix import read_labels
+    >>> scores = np.array([[0.9, 0.2], [0.1, 0.6]])
+    >>> fit_rule(RCut(), scores, read_labels([[1, 0], [0, 1]])).decide(scores).tolist()
+    [[True, False], [False, True]]
     """
     seen = scores if rule.needs_scores else None
     if weight is None or (weight > 0).all():
@@ -112,6 +146,11 @@ class RuleLabels:
 
     The paper leaves the cut-offs τ of equation 3 open; a rule fitted on out-of-fold content
     evidence finds them.
+
+    Attributes
+    ----------
+    rule
+        Fitted, for scores that are log-odds.
     """
 
     rule: ThresholdRule

@@ -19,7 +19,17 @@ THRESHOLDS = tuple(round(0.05 * k, 2) for k in range(20))
 
 
 class BestCell(NamedTuple):
-    """The best of a table by one measure: the limit, the threshold, and the score."""
+    """The best of a table by one measure: the limit, the threshold, and the score.
+
+    Attributes
+    ----------
+    limit
+        Labels at most.
+    threshold
+        Least probability.
+    score
+        What the two give by the measure.
+    """
 
     limit: int
     threshold: float

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.label_matrix import (
@@ -24,6 +23,7 @@ from labelkin.label_matrix.scores import check_probabilities
 from labelkin.metrics.decisions import count_decisions
 from labelkin.metrics.judged import Truth
 from labelkin.odds import probability_of
+from labelkin.scikit_learn import LinkedEstimator
 
 Scores = NDArray[np.float64]
 Decisions = NDArray[np.bool_]
@@ -56,7 +56,7 @@ class LabelCut(NamedTuple):
     decided: int | None
 
 
-class ThresholdRule(BaseEstimator, ABC):
+class ThresholdRule(LinkedEstimator, ABC):
     """Turns scores (documents × labels) into decisions.
 
     In every rule a score of +inf, a label that a person accepted, is decided yes, and −inf, one

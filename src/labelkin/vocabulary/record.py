@@ -346,6 +346,22 @@ def vocabulary_of(model: Any) -> Vocabulary | None:
     ----------
     model : estimator
         Whose attribute ``concepts_`` is a vocabulary, as ``labelkin train --vocab`` sets it.
+
+    Returns
+    -------
+    Vocabulary or None
+        None where it carries none.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes
+    >>> from labelkin.vocabulary import read_vocabulary
+    >>> model = NaiveBayes().fit([[3, 0], [0, 4]], [["corn"], ["gold"]])
+    >>> vocabulary_of(model) is None
+    True
+    >>> model.concepts_ = read_vocabulary("newsroom")
+    >>> vocabulary_of(model).name_of("http://example.org/newsroom/wheat", "de")
+    'Weizen'
     """
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     return getattr(last, "concepts_", None)

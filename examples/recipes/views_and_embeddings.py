@@ -1,0 +1,69 @@
+"""Several views of a text, and what it means: sentence embeddings as one more member.
+
+``python -m examples.recipes.views_and_embeddings FOLDER`` measures it on Reuters-21578 and keeps
+the scores in the folder. The embeddings are those of ``sentence_embeddings.py``, of the first 48
+tokens; they are made once, which takes a CPU some minutes.
+"""
+
+import argparse
+import json
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from examples.recipes.sentence_embeddings import embeddings
+
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora
+from labelkin.metrics import evaluate
+from labelkin.presets import STRONG, view_members
+from labelkin.text import WordCounts
+from labelkin.thresholds import LabelLimits
+
+
+def strong_model(encode, words=None, random_state=None):
+    """Return the strong preset with one member more: ``encode`` makes vectors of texts."""
+    members = [*view_members(STRONG, words=words), ("meaning", encode, PlattSVM(C=5.0))]
+    return LabelDependenceClassifier(
+        members, thresholds=LabelLimits(at_least="auto"), random_state=random_state
+    )
+
+
+def measure(folder, seeds):
+    """Return the scores of every seed, on all documents of Reuters-21578 that have a topic."""
+    corpus = corpora.load("reuters21578", split="modapte", field="titled_text")
+    has_topic = np.diff(corpus.Y.positive.indptr) > 0
+    train, test = (part[has_topic[part]] for part in (corpus.train, corpus.test))
+    texts = np.asarray(corpus.documents, dtype=object)
+    used = [*texts[train], *texts[test]]
+    path = folder / "embeddings.npy"
+    if not path.exists():
+        np.save(path, embeddings(used, words=48).astype(np.float32))
+    vectors = dict(zip(used, np.load(path), strict=True))
+
+    def encode(some):
+        return np.array([vectors[text] for text in some], dtype=float)
+
+    words = WordCounts(stop_words="smart", stem=True, min_documents=3, markup=False)
+    rows = []
+    for seed in seeds:
+        begin = time.process_time()
+        model = strong_model(encode, words, seed).fit(texts[train], corpus.Y.rows(train))
+        seconds = time.process_time() - begin
+        log_odds = model.log_odds(texts[test])
+        scores = evaluate(corpus.Y.rows(test), log_odds, model.decide(log_odds)).scores()
+        counted = {member.name for member in model.content_.members_}
+        rows.append({"seed": seed, "seconds": seconds, **scores, "members": sorted(counted)})
+        (folder / "scores.json").write_text(json.dumps(rows, indent=1) + "\n")
+        print(model.content_.summary(), scores, flush=True)
+    return rows
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    measure(given.folder, given.seeds)

@@ -1,0 +1,71 @@
+"""The interactive page of the documentation, from a folder: answers move labels, with reasons."""
+
+import re
+from pathlib import Path
+
+import pytest
+from page_reader import axe_source, inspect, overflow
+
+DOCS = Path(__file__).parents[3] / "docs"
+PHONE = {"width": 360, "height": 740}
+STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 1rem; background: Canvas; color: CanvasText; font: 16px sans-serif; }
+"""
+
+
+@pytest.fixture
+def address(tmp_path):
+    """Return the part of the page that the site takes as it is, in a page of its own."""
+    text = (DOCS / "explanation" / "interactive.md").read_text(encoding="utf-8")
+    [part] = re.findall(r"```\{raw\} html\n(.*?)```", text, re.S)
+    part = part.replace("../_static", (DOCS / "_static").as_uri())
+    html = (
+        "<!doctype html><html lang='en'><meta charset='utf-8'><title>Labels that move</title>"
+        "<meta name='viewport' content='width=device-width'>"
+        f"<style>{STYLE}</style><main><h1>Labels that move</h1>{part}</main></html>"
+    )
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    return (tmp_path / "page.html").as_uri()
+
+
+def test_an_answer_moves_others_and_says_why(open_page, address):
+    page = open_page(address)
+    rows = page.locator(".kin-labels li")
+    before = rows.all_inner_texts()
+    page.locator(".kin-yes").nth(1).focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".kin-yes[aria-pressed=true]").count() == 1
+    assert page.evaluate("document.activeElement.classList.contains('kin-yes')")
+    assert re.fullmatch(r"Accepted: .*→.*\.", page.locator(".kin-said").inner_text())
+    assert rows.all_inner_texts() != before
+    reasons = page.locator(".kin-why tr").all_inner_texts()
+    assert any("accepted" in line for line in reasons)
+    parts = page.locator(".kin-why tbody tr:not(.kin-of)").all_inner_texts()
+    *added, total = [float(line.split("\t")[-1].replace("−", "-")) for line in parts]
+    assert sum(added) == pytest.approx(total, abs=0.03)
+    page.locator("#kin-reset").click()
+    assert rows.all_inner_texts() == before
+
+
+def test_every_label_and_every_document_can_be_seen(open_page, address):
+    page = open_page(address)
+    page.locator("#kin-more").click()
+    assert page.locator(".kin-labels li").count() == 38
+    first = page.locator(".kin-text").inner_text()
+    page.locator("#kin-document").select_option(index=3)
+    assert page.locator(".kin-text").inner_text() != first
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, {"width": 1366, "height": 860}])
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_window(
+    open_page, address, keep_picture, scheme, viewport
+):
+    page = open_page(address, color_scheme=scheme, viewport=viewport, reduced_motion="reduce")
+    page.evaluate("scheme => (document.documentElement.dataset.theme = scheme)", scheme)
+    page.locator(".kin-yes").nth(1).click()
+    page.locator(".kin-no").nth(2).click()
+    keep_picture(page, f"interactive-{scheme}-{viewport['width']}", full_page=True)
+    assert inspect(page, axe_source()) == []
+    assert overflow(page) <= 0
