@@ -11,6 +11,7 @@ demo: .venv/use  ## train and compare on the built-in corpus; ends with a report
 	$(BIN)/labelkin demo
 
 docs: .venv/docs ## the site, with every example run: docs/_build/html/index.html
+	rm -rf docs/_build docs/gallery docs/reference/api
 	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going docs docs/_build/html
 
 docs-pages: .venv/dev  ## conclusions and plots of the findings, computed from the tables below them
@@ -91,9 +92,9 @@ EVERY_BOUND := import tomllib; about = tomllib.load(open("pyproject.toml", "rb")
 
 .venv-minimum/use: pyproject.toml
 	$(PYTHON) -m venv .venv-minimum
-	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/>=/==/' > .venv-minimum/bounds.txt
+	$(PYTHON) -c '$(EVERY_BOUND)' | sed 's/\[.*\]//; s/>=/==/' > .venv-minimum/bounds.txt
 	.venv-minimum/bin/python -m pip install --quiet --constraint .venv-minimum/bounds.txt \
-		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pytest pytest-xdist schemathesis
+		--editable ".[all,dask]" annif-client httpx hypothesis mypy pandas polars pyarrow "pytest<9.2" pytest-xdist schemathesis
 	touch $@
 
 .venv-newest/use: pyproject.toml

@@ -3,6 +3,10 @@
 The same blocks of made documents are predicted, rescored, judged and counted here and on two worker
 processes of this machine, in turn. Costs are CPU seconds of all processes, less what an idle
 cluster takes in the same time. What starting the cluster takes is printed, and not among them.
+
+Dask has its workers hand freed memory back to the system at once (``MALLOC_TRIM_THRESHOLD_``), so
+that every large array is made of new pages; this process keeps them. ``--keep-memory`` starts
+workers that do, too: what is left is what distributing costs.
 """
 
 from __future__ import annotations
@@ -40,6 +44,7 @@ def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) ->
 
 def main() -> None:
     """Print a table of CPU seconds here and on the cluster."""
+    import dask
     import psutil
     from distributed import Client, LocalCluster
 
@@ -48,6 +53,7 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--keep-memory", action="store_true", help="as this process does")
     asked = parser.parse_args()
     Y = made_labels(asked.documents, asked.labels)
     X = made_documents(Y)
@@ -82,7 +88,9 @@ def main() -> None:
 
         print(f"{asked.documents:,} documents in blocks of {asked.block:,}, {asked.labels} labels")
         start, before = time.perf_counter(), cpu()
+        trim = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
         with (
+            dask.config.set(trim if asked.keep_memory else {}),
             LocalCluster(
                 2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
             ) as cluster,

@@ -141,6 +141,7 @@ def write_bars(path: Path, lines: Sequence[str]) -> None:
     before = text.partition(_BARS.splitlines()[0])[0].rstrip("\n")
     rows = {line.split(" | ")[0]: line for line in (*_bars_of(path), *lines)}
     path.write_text("\n".join([before, "", *_bars(list(rows.values()))]), encoding="utf-8")
+    conclude(path)
 
 
 def _bars_of(path: Path) -> list[str]:

@@ -43,7 +43,7 @@ print("labels:", *news.Y.label_sets()[news.test[row]])
 # Parts that add up
 # -----------------
 
-[why] = [one for one in model.explain(X_test[[row]], top=10)[0] if one.label == label]
+[[why]] = model.explain(X_test[[row]], labels=[label])
 print(why)
 
 # %%

@@ -84,6 +84,7 @@ for axes, metric in zip(panels, ("micro_f1", "macro_f1"), strict=True):
     axes.axvline(0, color="0.3", lw=1)
     axes.set(yticks=range(len(names)), yticklabels=names)
     axes.set(xlabel=f"{metric.replace('_f1', ' F1')}, better than content alone by")
+    axes.locator_params(axis="x", nbins=5)
 panels[0].invert_yaxis()
 
 # %%

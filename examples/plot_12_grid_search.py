@@ -66,11 +66,14 @@ plt.rc("axes.spines", top=False, right=False)
 figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
 places = range(shape[1])
 for C, row in zip(grid["model__content__C"], found, strict=True):
-    axes.plot(places[:-1], row[:-1], "o-", label=f"C = {C}")
-    axes.plot(places[-1], row[-1], "D", color=axes.lines[-1].get_color())
+    [line] = axes.plot(places[:-1], row[:-1], "o-")
+    axes.plot(places[-1], row[-1], "D", color=line.get_color())
+    axes.annotate(
+        f"C = {C}", (places[-1], row[-1]), (8, 0), textcoords="offset points", va="center"
+    )
 axes.set_xticks(places, [*map(str, grid["model__evidence_weight"][:-1]), "learned"])
+axes.set_xlim(-0.2, shape[1] - 0.5)
 axes.set(xlabel="evidence weight", ylabel="micro F1, cross-validated")
-axes.legend(frameon=False, loc="center right")
 
 # %%
 # Cross-validate by several measures

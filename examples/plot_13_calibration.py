@@ -47,7 +47,7 @@ for content_name, (content, X) in features.items():
 styles = dict(zip(ways, ("o-", "s-", "^-", "D:"), strict=True))
 colours = dict(zip(ways, ("0.5", "C1", "C0", "C2"), strict=True))
 plt.rc("axes.spines", top=False, right=False)
-figure, panels = plt.subplots(1, 2, figsize=(8, 5), sharey=True, layout="constrained")
+figure, panels = plt.subplots(1, 2, figsize=(8, 4.5), sharey=True, layout="constrained")
 for axes, content_name in zip(panels, features, strict=True):
     axes.plot([0, 1], [0, 1], color="0.8", lw=1)
     for way, style in styles.items():

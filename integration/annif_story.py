@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from integration.corpora import AnnifCorpus
 from integration.environments import (
@@ -22,12 +25,24 @@ from integration.environments import (
     free_port,
     nltk_data,
 )
+from labelkin.significance import paired_bootstrap
 
-#: Names in the table → projects; the sources first.
-SOURCES = {"tfidf": "tfidf", "mllm": "mllm", "omikuji": "omikuji"}
+SOURCES = ("tfidf", "mllm", "omikuji")
+#: What projects are called in tables; all but the sources are ensembles of all of them.
+NAMES = {
+    "tfidf": "tfidf", "mllm": "mllm", "omikuji": "omikuji",
+    "ensemble": "Annif's simple ensemble", "pav": "Annif's PAV ensemble",
+    "labelkin": "labelkin's ensemble", "http": "labelkin serve, by http",
+    "both": "labelkin's ensemble of the four",
+}  # fmt: skip
 METRICS = ("F1@5", "NDCG", "NDCG@5", "Precision@5")
 #: Documents that MLLM learns its decision tree from: more would take long, and change little.
 _MLLM_DOCUMENTS = 400
+#: What differences are given for, and how often documents are drawn for their intervals.
+COMPARED = ("F1@5", "NDCG")
+_DRAWS = 2000
+#: What the mean over documents may be off by from what ``annif eval`` says: ties are cut anywhere.
+_TIES = 0.002
 
 _PROJECTS = """
 [DEFAULT]
@@ -86,11 +101,22 @@ class Row(NamedTuple):
     seconds: float
 
 
+class Difference(NamedTuple):
+    """By how much labelkin's ensemble is better than another project; 95 % over documents."""
+
+    baseline: str
+    metric: str
+    better: float
+    low: float
+    high: float
+
+
 class Told(NamedTuple):
     """What the story has shown."""
 
     version: str
     rows: list[Row]
+    differences: list[Difference]
     known: str
     notes: list[str]
 
@@ -134,6 +160,7 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
         _evaluated(run, folder, project, corpus.test, seconds.get(project, 0.0))
         for project in (*SOURCES, "ensemble", "pav", "labelkin")
     ]
+    differences, notes = _compared(run, folder, corpus.test, {row.project: row for row in rows})
     start = time.perf_counter()
     model = folder / f"{vocab}.labelkin"
     model.unlink(missing_ok=True)
@@ -149,8 +176,23 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
         rows.append(_evaluated(run, folder, "http", corpus.test, trained))
         timed("both", corpus.ensemble)
         rows.append(_evaluated(run, folder, "both", corpus.test, seconds["both"]))
-        known, notes = _known(run, corpus)
-    return Told(annif.version("annif"), rows, known, notes)
+        known, more = _known(run, corpus)
+        notes += more + _learned(run, corpus)
+    told = Told(annif.version("annif"), rows, differences, known, notes)
+    (folder / "told.json").write_text(json.dumps(told), encoding="utf-8")
+    return told
+
+
+def read_told(path: Path) -> Told:
+    """Return what a story has left in its folder."""
+    version, rows, differences, known, notes = json.loads(path.read_text(encoding="utf-8"))
+    return Told(
+        version,
+        [Row(*row) for row in rows],
+        [Difference(*one) for one in differences],
+        known,
+        notes,
+    )
 
 
 def _evaluated(
@@ -159,10 +201,63 @@ def _evaluated(
     out = folder / f"{project}-metrics.json"
     out.unlink(missing_ok=True)
     names = [option for metric in METRICS for option in ("--metric", metric)]
-    run("eval", "--jobs", 1, *names, "--metrics-file", out, project, test)
+    run("eval", project, test, "--jobs", 1, *names, "--metrics-file", out)
     found = json.loads(out.read_text(encoding="utf-8"))
     scores = {metric: found[metric.replace(" ", "_")] for metric in METRICS}
     return Row(project, scores, seconds)
+
+
+def _compared(
+    run: Callable[..., str], folder: Path, test: Path, rows: Mapping[str, Row]
+) -> tuple[list[Difference], list[str]]:
+    """Hold labelkin's ensemble against the best source and Annif's own, document by document."""
+    best = max(SOURCES, key=lambda source: rows[source].scores[COMPARED[0]])
+    truth = [re.findall(r"<(\S+)>", line.rpartition("\t")[2]) for line in test.open("r")]
+    values, notes = {}, []
+    for project in (best, "ensemble", "labelkin"):
+        out = folder / f"{project}-suggested.jsonl"
+        run("index", project, test, "--force", "--no-include-doc", "--output", out)
+        suggested = [json.loads(line)["results"] for line in out.open(encoding="utf-8")]
+        values[project] = per_document([[one["uri"] for one in row] for row in suggested], truth)
+        for metric, found in values[project].items():
+            said = rows[project].scores[metric]
+            if abs(found.mean() - said) > _TIES:
+                notes.append(f"{project}: {metric} is {found.mean():.4f}, annif eval says {said}")
+    return [
+        difference(values[baseline][metric], values["labelkin"][metric], baseline, metric)
+        for baseline in (best, "ensemble")
+        for metric in COMPARED
+    ], notes
+
+
+def per_document(
+    suggested: Iterable[Sequence[str]], truth: Iterable[Sequence[str]]
+) -> dict[str, np.ndarray]:
+    """Return what ``annif eval`` takes the mean of: F1@5 and NDCG of each document.
+
+    Suggestions come best first.
+    """
+    rows = []
+    for uris, subjects in zip(suggested, truth, strict=True):
+        right = np.array([uri in set(subjects) for uri in uris], dtype=float)
+        n_five = len(right[:5]) + len(subjects)
+        discounts = 1 / np.log2(np.arange(2, 2 + max(len(uris), len(subjects))))
+        ideal = discounts[: len(subjects)].sum()
+        rows.append((
+            2 * right[:5].sum() / n_five if n_five else 0.0,
+            right @ discounts[: len(right)] / ideal if subjects else 1.0,
+        ))  # fmt: skip
+    return dict(zip(COMPARED, np.array(rows).T, strict=True))
+
+
+def difference(baseline: np.ndarray, proposal: np.ndarray, name: str, metric: str) -> Difference:
+    """Return the mean difference of two columns of documents, and where 95 % of draws lie."""
+
+    def mean(_, values, sample_weight):  # type: ignore[no-untyped-def]
+        return float(np.average(values, weights=sample_weight))
+
+    found = paired_bootstrap(baseline, baseline, proposal, mean, n_draws=_DRAWS, random_state=0)
+    return Difference(name, metric, found.difference, found.low, found.high)
 
 
 def _known(run: Callable[..., str], corpus: AnnifCorpus) -> tuple[str, list[str]]:
@@ -187,6 +282,15 @@ def _known(run: Callable[..., str], corpus: AnnifCorpus) -> tuple[str, list[str]
             notes.append(f"{project}: no other subject has responded")
         shown.append(f"{project}: {len(moved)} of {len(after)} subjects moved")
     return "; ".join(shown), notes
+
+
+def _learned(run: Callable[..., str], corpus: AnnifCorpus) -> list[str]:
+    """Have labelkin's ensemble learn more, now that it is judged; what it suggests must move."""
+    text = corpus.test.read_text(encoding="utf-8").partition("\t")[0]
+    before = _suggested(run("suggest", "labelkin", text=text))
+    run("learn", "--docs-limit", 300, "labelkin", corpus.test)
+    after = _suggested(run("suggest", "labelkin", text=text))
+    return [] if after != before else ["labelkin: annif learn has changed nothing"]
 
 
 def _suggested(printed: str) -> dict[str, float]:

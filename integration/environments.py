@@ -45,6 +45,9 @@ class Environment:
         wanted = "\n".join(packages)
         if done.is_file() and done.read_text(encoding="utf-8") == wanted:
             return
+        named = ", ".join(one for one in packages if not one.startswith("-"))
+        progress(f"installing {named} into {folder}: minutes")
+        start = time.monotonic()
         try:
             _run([sys.executable, "-m", "venv", str(folder)], INSTALL, self.variables)
             install = [str(self.program("python")), "-m", "pip", "install", "--quiet", *packages]
@@ -54,6 +57,7 @@ class Environment:
             last = [line for line in said.splitlines() if not line.startswith("WARNING")][-1:]
             raise SkippedError(f"{packages[0]} cannot be installed: {' '.join(last)}") from None
         done.write_text(wanted, encoding="utf-8")
+        progress(f"installed in {time.monotonic() - start:.0f} s")
 
     def program(self, name: str) -> Path:
         """Return where a command is."""
@@ -61,6 +65,8 @@ class Environment:
 
     def run(self, name: str, *args: object, cwd: Path, text: str | None = None) -> str:
         """Run a command and return what it prints."""
+        if name != "python":
+            progress(" ".join([name, *map(str, args)])[:100])
         return _run(self.command(name, *args), COMMAND, self.variables, cwd, text)
 
     def version(self, package: str) -> str:
@@ -107,6 +113,11 @@ class OwnEnvironment(Environment):
         """Return how labelkin's command is started, wherever it is imported from."""
         start = f"import sys; from {name}.cli import main; sys.exit(main())"
         return [sys.executable, "-c", start, *map(str, args)]
+
+
+def progress(text: str) -> None:
+    """Say what is being done, beside what a story has shown."""
+    print(f"  … {text}", file=sys.stderr, flush=True)
 
 
 def answers(address: str) -> Callable[[], bool]:

@@ -19,6 +19,8 @@ from labelkin import corpora
 from labelkin.service import read_journal
 
 _TOKEN = "0123456789abcdef0123456789abcdef01234567"
+#: What labelkin asks for, of whoever asks it.
+_SECRET = "known-to-both-programs"
 #: Annotations that are made, and tasks that are suggested for.
 _N_ANNOTATIONS, _N_TASKS = 12, 30
 _PATIENCE = 60.0
@@ -51,6 +53,7 @@ def tell(studio: Environment, folder: Path) -> Told:
     """Train a model, serve it, and work with it in Label Studio; in a folder of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     own = OwnEnvironment()
+    own.variables["LABELKIN_TOKEN"] = _SECRET
     model, journal = folder / "news.labelkin", folder / "news.journal.sqlite"
     for old in folder.glob("news.*"):
         old.unlink()
@@ -68,7 +71,7 @@ def tell(studio: Environment, folder: Path) -> Told:
     steps: list[str] = []
     notes: list[str] = []
     with (
-        own.server("labelkin", *serve, cwd=folder, is_up=answers(f"{backend}/health"),
+        own.server("labelkin", *serve, cwd=folder, is_up=answers(f"http://127.0.0.1:{port}/health"),
                    log=folder / "labelkin.log"),
         studio.server("label-studio", *start, cwd=folder, is_up=answers(f"{site}/health"),
                       log=folder / "studio.log"),
@@ -112,12 +115,18 @@ def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: lis
     project = site.ask("POST", "projects/", {"title": "News", "label_config": config})["id"]
     texts = [str(text) for text in news.documents[news.test[:_N_TASKS]]]
     site.ask("POST", f"projects/{project}/import", [{"data": {"text": text}} for text in texts])
-    connected = {"project": project, "url": backend, "title": "labelkin", "is_interactive": True}
+    connected = {
+        "project": project, "url": backend, "title": "labelkin", "is_interactive": True,
+        "auth_method": "BASIC_AUTH", "basic_auth_user": "anyone", "basic_auth_pass": _SECRET,
+    }  # fmt: skip
     ml = site.ask("POST", "ml/", connected)
+    for hook in site.ask("GET", f"webhooks?project={project}"):
+        header = {"Authorization": f"Bearer {_SECRET}"}
+        site.ask("PATCH", f"webhooks/{hook['id']}/", {"headers": header, "url": hook["url"]})
     state = site.ask("GET", f"ml/{ml['id']}")
     if state["state"] != "CO":
         notes.append(f"the model is not connected: {state['state']} {state['error_message']}")
-    steps.append(f"connected as {state['model_version']!r}")
+    steps.append(f"connected as {state['model_version']!r}, with a token")
     tasks = [
         task["id"] for task in site.ask("GET", f"tasks?project={project}&page_size=100")["tasks"]
     ]
@@ -196,7 +205,8 @@ def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: lis
 
 
 def _version(backend: str) -> str:
-    with urlopen(f"{backend}/versions", timeout=30) as answer:
+    header = {"Authorization": f"Bearer {_SECRET}"}
+    with urlopen(Request(f"{backend}/versions", headers=header), timeout=30) as answer:
         return json.load(answer)["versions"][0]
 
 

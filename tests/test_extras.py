@@ -20,7 +20,7 @@ EXTRAS = {
     "dask": ["dask", "distributed"],
     "omikuji": ["omikuji"],
     "serve": [
-        *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn", "uvloop"),
+        *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn"),
     ],
 }
 #: What a distribution is imported as, where that is another name.

@@ -3,9 +3,11 @@
 import json
 import re
 import subprocess
+import tomllib
 
+import numpy as np
 import pytest
-from integration import corpora, environments
+from integration import annif_story, argilla_story, corpora, doccano_story, environments, page
 from integration.environments import Environment, SkippedError
 
 
@@ -55,6 +57,15 @@ def test_places_are_topics_and_countries(tmp_path):
     assert "<http://example.org/place/PE-CUS> a skos:Concept" in found.vocabulary.read_text()
 
 
+def test_the_package_for_annif_has_the_licence():
+    package = environments.TOP / "packages/labelkin-annif"
+    licence = (environments.TOP / "LICENSE").read_bytes()
+    assert (package / "LICENSE").read_bytes() == licence
+    about = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+    assert about["license-files"] == ["LICENSE"]
+    assert "annif>=1.4,<1.5" in about["dependencies"]
+
+
 def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypatch):
     def run(command, *_):
         said = "WARNING: slow\nERROR: No matching distribution found for annif\n"
@@ -63,3 +74,62 @@ def test_what_cannot_be_installed_is_skipped_with_the_reason(tmp_path, monkeypat
     monkeypatch.setattr(environments, "_run", run)
     with pytest.raises(SkippedError, match=r"annif cannot be installed: ERROR: No matching"):
         Environment(tmp_path / "none", ["annif", "pytest"])
+
+
+def test_documents_are_judged_as_annif_judges_them():
+    suggested = [["a", "b", "x", "y", "z", "c"], ["x"], []]
+    found = annif_story.per_document(suggested, [["a", "c"], ["a", "b"], []])
+    assert found["F1@5"] == pytest.approx([2 / 7, 0, 0])
+    ideal = 1 + 1 / np.log2(3)
+    assert found["NDCG"] == pytest.approx([(1 + 1 / np.log2(7)) / ideal, 0, 1])
+
+
+def test_differences_are_of_the_same_documents():
+    rng = np.random.RandomState(0)
+    baseline = rng.rand(500)
+    one = annif_story.difference(baseline, baseline + 0.1, "omikuji", "NDCG")
+    assert (one.baseline, one.metric) == ("omikuji", "NDCG")
+    assert (one.better, one.low, one.high) == pytest.approx((0.1, 0.1, 0.1))
+    other = annif_story.difference(baseline, rng.rand(500), "omikuji", "NDCG")
+    assert other.low < 0 < other.high
+
+
+def test_the_page_says_what_the_stories_do():
+    body, template = doccano_story.on_the_page()
+    assert body == {"text": "{{ text }}"}  # the only place where doccano puts its text
+    from jinja2 import Template
+
+    suggestions = [{"label": 'a "b"', "probability": 0.9}, {"label": "c", "probability": 0.6}]
+    answer = {"suggestions": [*suggestions, {"label": "d", "probability": 0.2}]}
+    rendered = Template(template).render(input=answer)
+    assert json.loads(rendered) == [{"label": 'a "b"'}, {"label": "c"}]
+    compile(argilla_story.on_the_page(), "annotation-tools.md", "exec")
+
+
+def test_the_tables_of_the_page_are_written_by_the_stories(tmp_path):
+    rows = [
+        annif_story.Row(project, dict.fromkeys(annif_story.METRICS, 0.5 + i / 100), 1.0)
+        for i, project in enumerate(annif_story.NAMES)
+    ]
+    differences = [
+        annif_story.Difference(name, metric, 0.01, -0.02, 0.03)
+        for name in ("omikuji", "ensemble")
+        for metric in annif_story.COMPARED
+    ]
+    told = annif_story.Told("1.4.3", rows, differences, "", [])
+    folder = tmp_path / "places/annif"
+    folder.mkdir(parents=True)
+    (folder / "told.json").write_text(json.dumps(told))
+    assert annif_story.read_told(folder / "told.json") == told
+    written = tmp_path / "page.md"
+    written.write_text(f"before\n{page.BEGIN}old\n{page.END}after\n")
+    page.write_tables(written, tmp_path)
+    text = written.read_text()
+    assert text.startswith(f"before\n{page.BEGIN}|  | places: F1@5 |")
+    assert text.endswith(f"{page.END}after\n")
+    assert "| labelkin's ensemble of the four | **0.570** | **0.570** | **0.570** |" in text
+    assert "| the best source | +0.0100 (-0.0200 … +0.0300) |" in text
+    assert "old" not in text
+    written.write_text("no marks")
+    with pytest.raises(ValueError, match="must have"):
+        page.write_tables(written, tmp_path)

@@ -22,6 +22,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -97,17 +98,20 @@ class OnDask:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
         It is the tree of :meth:`labelkin.blocks.Local.fold`, with promises in the place of sums: a
-        sum stays where it is counted until another worker adds to it.
+        sum stays where it is counted until another worker adds to it. Two neighbours, which are
+        added first, are counted by the same worker, as long as it is there: counts are large.
         """
         waiting: deque[Any] = deque()
         ahead = self._ahead()
+        workers = [worker for worker in sorted(self.client.nthreads()) for _ in range(2)]
+        turns = cycle(workers)
 
         def counted(block: Any, common: Any) -> Any:
             if len(waiting) > ahead:
                 failed = waiting.popleft().exception()  # waits, and leaves the count where it is
                 if failed is not None:
                     raise failed
-            waiting.append(self._submit(count, block, common))
+            waiting.append(self._submit(count, block, common, next(turns, None)))
             return waiting[-1]
 
         def added(one: Any, other: Any) -> Any:
@@ -116,12 +120,14 @@ class OnDask:
         with self._sharing(shared) as common:
             return Local().fold(counted, added, _parts(blocks), common=common).result()
 
-    def _submit(self, function: Callable[..., Any], block: Any, common: Any) -> Any:
+    def _submit(
+        self, function: Callable[..., Any], block: Any, common: Any, worker: str | None = None
+    ) -> Any:
         """Have a block worked on; a part of a collection is computed where it is worked on."""
         if _is_promised(block):
             return self._task(_apply, function, self._promise(block), common)
         # Inside the callable nobody looks for promises among thousands of documents.
-        return self._task(partial(_apply, function, block), common)
+        return self._task(partial(_apply, function, block), common, worker=worker)
 
     def _promise(self, block: Any) -> Any:
         if isinstance(block, tuple):
@@ -130,11 +136,15 @@ class OnDask:
             return block
         return self.client.compute(block, retries=self.retries)
 
-    def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    def _task(
+        self, function: Callable[..., Any], *arguments: Any, worker: str | None = None
+    ) -> Any:
         named = function.args[0] if isinstance(function, partial) else function
         key = f"{getattr(named, '__name__', 'labelkin').strip('_')}-{secrets.token_hex(16)}"
+        # Rather by this worker; by any, if it is gone.
+        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
         with _large_graphs_allowed():
-            return self.client.submit(function, *arguments, key=key, retries=self.retries)
+            return self.client.submit(function, *arguments, key=key, retries=self.retries, **where)
 
     @contextmanager
     def _sharing(self, shared: dict[str, Any]) -> Iterator[Any]:

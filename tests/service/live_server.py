@@ -48,9 +48,9 @@ journal.insert = slow
 def serving(*models, **options):
     """Serve models in a thread; give a client of it."""
     app = create_app(models, **options)
+    http = bounded_protocol(options.get("limits") or Limits())
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, http=http))
     with listen("127.0.0.1", 0) as listening:
-        http = bounded_protocol(options.get("limits") or Limits(), listening)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, http=http))
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -185,6 +185,29 @@ def test_metadata_may_be_uris_with_blanks_between(client):
     assert answer.status_code == 200  # subjects that the model has not learned say nothing
 
 
+def test_a_list_in_metadata_comes_as_annif_sends_it(client):
+    """Annif's http backend has requests encode it: a field for each."""
+
+    def scores(**metadata):
+        answer = client.post(
+            "/v1/projects/news/suggest", data={"text": "x", "limit": 100, **metadata}
+        )
+        assert answer.status_code == 200, answer.text
+        return {one["uri"]: one["score"] for one in answer.json()["results"]}
+
+    both = scores(metadata_accepted=["wheat", "grain"])
+    assert both["wheat"] == both["grain"] == 1
+    assert scores(metadata_accepted="<wheat> <grain>") == both
+    assert scores(metadata_accepted="wheat grain") == scores()  # a name that nobody has
+    assert scores(metadata_accepted=["wheat"] * 1000) == scores(metadata_accepted="wheat")
+
+
+def test_a_subject_without_a_name_is_a_problem(client):
+    body = [{"text": "a", "subjects": [{"uri": " ", "label": ""}]}]
+    answer = client.post("/v1/projects/news/learn", json=body)
+    assert (answer.status_code, "must have a name" in answer.json()["detail"]) == (422, True)
+
+
 def test_a_label_both_accepted_and_rejected_is_a_problem(client):
     asked = {"text": "x", "metadata_accepted": "gas", "metadata_rejected": "gas"}
     answer = client.post("/v1/projects/news/suggest", data=asked)

@@ -2,18 +2,17 @@
 
 import asyncio
 import gc
+import select
 import signal
 import socket
 import time
 
 import httpx
 import pytest
-import uvicorn
 from live_server import serving, wait_until
-from uvicorn.server import ServerState
 
 from labelkin.service import Limits, serve
-from labelkin.service.connections import bounded_protocol
+from labelkin.service import serving as serving_module
 from labelkin.service.serving import listen
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -89,32 +88,36 @@ def test_many_slow_connections_keep_nobody_out(service):
         connection.close()
 
 
-async def _rounds_until_taken(n):
-    """Return how many connections that wait at its start a loop has taken up, round by round."""
-    rounds = []
-    with listen("127.0.0.1", 0) as listening:
-        protocol = bounded_protocol(Limits(), listening)
-        config = uvicorn.Config(lambda *_: None, http=protocol)
-        waiting = [socket.create_connection(listening.getsockname()) for _ in range(n)]
-        server = await asyncio.get_running_loop().create_server(
-            lambda: protocol(config, ServerState(), {}), sock=listening
-        )
-        while protocol.n_open < n and len(rounds) < 2 * n:
+def test_who_comes_later_does_not_wait_for_as_many_rounds(news_file, tmp_path, monkeypatch):
+    """A hundred clients wait when it starts: all are taken up and answered in a few rounds."""
+    waiting = []
+
+    def listen_and_wait(*args):
+        listening = listen(*args)
+        place = listening.getsockname()
+        waiting.extend(socket.create_connection(place, timeout=10) for _ in range(100))
+        for connection in waiting:
+            connection.sendall(f"{HALF}\r\n".encode())
+        return listening
+
+    async def stop_soon():
+        for _ in range(40):
             await asyncio.sleep(0)
-            rounds.append(protocol.n_open)
-        server.close()
-        for one in waiting:
-            one.close()
-    return rounds
+        has_come = select.select(waiting, [], [], 0)[0]
+        answers.extend(connection.recv(12) for connection in has_come)
+        signal.raise_signal(signal.SIGINT)
 
-
-@pytest.mark.parametrize("loop", ["asyncio", "uvloop"])
-def test_who_comes_later_does_not_wait_for_as_many_rounds(loop):
-    """In each round all who are there are answered."""
-    with asyncio.Runner(loop_factory=pytest.importorskip(loop).new_event_loop) as runner:
-        rounds = runner.run(_rounds_until_taken(100))
-    assert rounds[-1] == 100
-    assert len(rounds) < 30, rounds
+    begun, answers = [], []
+    monkeypatch.setattr(serving_module, "listen", listen_and_wait)
+    serve(
+        [news_file],
+        port=0,
+        journal=tmp_path / "journal.sqlite",
+        announce=lambda _: begun.append(asyncio.create_task(stop_soon())),
+    )
+    assert answers == [b"HTTP/1.1 200"] * 100
+    for connection in waiting:
+        connection.close()
 
 
 def test_what_stays_is_not_looked_through_for_garbage(news_file, tmp_path):

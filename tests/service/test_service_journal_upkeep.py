@@ -108,9 +108,13 @@ def test_what_can_be_read_is_saved(path, tmp_path, how):
         assert found.sound + len(found.damaged) == len(ENTRIES)
         assert len(found.damaged) < 60 if how == "a page" else len(found.damaged) == 1
         assert saved.mark == read_journal_mark(path)
+    assert journal_upkeep.check(new) == (found.sound, 0, [], [])
     journal = Journal(new)  # and it can be gone on with
     journal.append(ENTRIES[:1]).result()
     journal.close()
+    again = tmp_path / "again.sqlite"
+    assert journal_upkeep.recover(new, again) == (found.sound + 1, 0, [], [])
+    assert journal_upkeep.check(again).is_whole
 
 
 def read_journal_mark(path):

@@ -86,6 +86,33 @@ def test_a_taxonomy_has_the_way_to_its_choices(client, newsroom):
     assert ["farming", "grain", "wheat"] in region["value"]["taxonomy"]
 
 
+def test_the_place_of_a_taxonomy_that_was_chosen_stays(client):
+    twice = TAXONOMY.replace('<Choice value="gas"/>', '<Choice value="wheat"/>')
+    for way in (["wheat"], ["farming", "grain", "wheat"]):
+        params = {"context": {"result": chosen(way, name="tree", kind="taxonomy")}}
+        [result] = predict(client, "The harvest.", config=twice, params=params)
+        given = result["result"][0]["value"]["taxonomy"]
+        assert [one for one in given if one[-1] == "wheat"] == [way]
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ("$a.b", {"a": {"b": "Wheat and grain harvest."}}),
+        ("$a[1]", {"a": ["", "Wheat and grain harvest."]}),
+        ("A story: $a", {"a": "Wheat and grain harvest."}),
+    ],
+)
+def test_texts_are_found_where_label_studio_finds_them(client, value, data):
+    config = CHOICES.replace("$story", value).replace("<View>", "<View><![CDATA[ ]]>", 1)
+    tasks = [{"id": 1, "data": data}]
+    body = {"tasks": tasks, "label_config": config}
+    [found] = client.post("/label-studio/news/predict", json=body).json()["results"]
+    [expected] = predict(client, "Wheat and grain harvest.")
+    assert found == expected
+    assert found["result"]
+
+
 @pytest.mark.parametrize("where", ["context", "draft"])
 def test_what_is_chosen_so_far_is_known_and_the_others_respond(client, where):
     [before] = predict(client, "The harvest.")
@@ -171,8 +198,25 @@ def test_an_update_replaces_and_a_deletion_withdraws(alone):
     wait_until(lambda: state()["learned"] == 0)
     assert state()["documents"] == 0
     send(gone)
-    send(event(2, ("wheat",)))
+    send(event(2, ("wheat",), action="ANNOTATION_UPDATED"))
     assert read_journal(journal).label_sets == [("wheat",)]
+
+
+def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
+    client, journal = alone
+
+    def send(body):
+        assert client.post("/label-studio/news/webhook", json=body).status_code == 200
+        return read_journal(journal).label_sets
+
+    assert send(event(1, ("gas",))) == [("gas",)]
+    assert send(event(1, ("grain",), action="ANNOTATION_UPDATED")) == [("grain",)]
+    assert send(event(1, ("gas",))) == [("grain",)]  # made once, and told twice
+    gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 1}]}
+    assert send(gone) == []
+    assert send(event(1, ("gas",))) == []
+    wait_until(lambda: client.get("/api/models/news/journal").json()["learned"] == 0)
+    assert client.get("/api/models/news/journal").json()["documents"] == 0
 
 
 def test_what_was_suggested_and_not_chosen_is_rejected(alone):
@@ -192,14 +236,20 @@ def test_what_was_replaced_stays_so_after_a_restart(news_file, tmp_path):
     def version(client):
         return predict(client, "x")[0]["model_version"].split("+")[1]
 
-    for labels in (("gas",), ("wheat",)):
+    for labels, action in ((("gas",), "ANNOTATION_CREATED"), (("wheat",), "ANNOTATION_UPDATED")):
         with serving(news_file, journal=journal) as client:
-            client.post("/label-studio/news/webhook", json=event(1, labels))
+            client.post("/label-studio/news/webhook", json=event(1, labels, action=action))
             wait_until(lambda: version(client)[:2] == "1 " and version(client) not in versions)
             versions.append(version(client))
     with serving(news_file, journal=journal) as client:
         assert version(client) == versions[1]
         assert client.get("/api/models/news/journal").json()["documents"] == 1
+
+
+def test_choices_that_say_nothing_are_no_labels(alone):
+    client, journal = alone
+    client.post("/label-studio/news/webhook", json=event(1, ("", " ", "gas")))
+    assert read_journal(journal).label_sets == [("gas",)]
 
 
 def test_other_events_are_passed_over(client):
@@ -219,6 +269,8 @@ def test_other_events_are_passed_over(client):
             "choices 'not gas'",
         ),
         ("<View>" * 99 + "</View>" * 99, "nested more than 50 deep"),
+        (CHOICES.replace("<Text", "<Image"), "got no choices"),
+        (CHOICES.replace("<Text", '<Text valueType="url"'), "got no choices"),
     ],
 )
 def test_an_interface_without_our_labels_is_a_problem(client, config, rule):
@@ -231,6 +283,9 @@ def test_tasks_and_events_that_do_not_fit_are_problems(client):
     body = {"tasks": [{"id": 1, "data": {"story": [1]}}], "label_config": CHOICES}
     answer = client.post("/label-studio/news/predict", json=body)
     assert (answer.status_code, "must have texts" in answer.json()["detail"]) == (422, True)
+    body = {"tasks": [{"id": 1, "data": {"text": "Gas."}}], "label_config": CHOICES}
+    detail = client.post("/label-studio/news/predict", json=body).json()["detail"]
+    assert "under 'story', got keys 'text' in task 1" in detail
     answer = client.post("/label-studio/news/webhook", json={"action": "ANNOTATION_CREATED"})
     assert "send its payload" in answer.json()["detail"]
     body = {"tasks": [{}] * 257, "label_config": CHOICES}

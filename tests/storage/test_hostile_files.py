@@ -491,10 +491,10 @@ OBJECTS_IN = {
 def shared_parts():
     """The fields of named tuples and frozen records that have a hash."""
     from labelkin.storage import trusted
-    from labelkin.storage.codec import _fields
+    from labelkin.storage.forms import fields_of
 
     name = "LinearTerm"
-    return chain(60, name, _fields(trusted.named("class", name)))
+    return chain(60, name, fields_of(trusted.named("class", name)))
 
 
 @pytest.mark.parametrize("way", [*WAYS_IN, *OBJECTS_IN])

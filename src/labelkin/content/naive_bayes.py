@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Self
@@ -74,6 +74,10 @@ class TermCounts:
             self.positive + other.positive,
             self.known + other.known,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the counts: by terms, they would be sent a second time."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def terms(self, index: NDArray[np.int64]) -> TermCounts:
         """Return the counts of some terms only; the documents stay the same."""

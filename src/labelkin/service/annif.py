@@ -40,7 +40,9 @@ from labelkin.vocabulary.languages import LANGUAGE_CODES
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 
 _FORM = "application/x-www-form-urlencoded"
-#: Fields of a form that may come again.
+#: Fields of a form that may come again, as Annif sends lists; and how many there may be in all.
+_SEVERAL = (*SEVERAL, "metadata_accepted", "metadata_rejected")
+_MOST_FIELDS = 3000
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Threshold = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -98,7 +100,8 @@ class SuggestForm(BaseModel):
 
     ``metadata_accepted`` and ``metadata_rejected`` are what Annif sends of a document's metadata
     ``accepted`` and ``rejected``: URIs, with blanks between, or labels, notations or names, with
-    semicolons or line ends between. The other labels respond.
+    semicolons or line ends between; of a list, each in a field of its own. The other labels
+    respond.
     """
 
     text: Text
@@ -107,13 +110,17 @@ class SuggestForm(BaseModel):
     language: str = ""
     include: Concepts = []
     exclude: Concepts = []
-    metadata_accepted: Text = ""
-    metadata_rejected: Text = ""
+    metadata_accepted: Text | list[Text] = []
+    metadata_rejected: Text | list[Text] = []
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What is known of the labels."""
-        return {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
+        given = {"accepted": self.metadata_accepted, "rejected": self.metadata_rejected}
+        return {
+            state: some[0] if isinstance(some, list) and len(some) == 1 else some
+            for state, some in given.items()
+        }
 
 
 class Subject(BaseModel):
@@ -339,11 +346,11 @@ async def _read_form(request: Request) -> SuggestForm:
             keep_blank_values=True,
             encoding="utf-8",
             errors="strict",
-            max_num_fields=100,
+            max_num_fields=_MOST_FIELDS,
         )
         pairs = [(name, value) for name, value in pairs if name in SuggestForm.model_fields]
         form = dict(pairs)
-        several = {field: [value for name, value in pairs if name == field] for field in SEVERAL}
+        several = {field: [value for name, value in pairs if name == field] for field in _SEVERAL}
         if len(pairs) > len(form) + sum(max(len(values) - 1, 0) for values in several.values()):
             raise ValueError("a field must come once, and one comes again")
         return SuggestForm.model_validate({**form, **several})
@@ -363,22 +370,19 @@ def _known(
     """
     found = {}
     for state in ("accepted", "rejected"):
-        given = metadata.get(state) or ""
-        names = (
-            [
-                name
-                for piece in re.split(r"[;\n]", given)
-                for name in (piece.split() if "://" in piece else [piece.strip()])
-            ]
-            if isinstance(given, str)
-            else [str(one) for one in given]
-            if isinstance(given, list)
-            else []
-        )
+        given = metadata.get(state)
+        some = given if isinstance(given, list) else re.split(r"[;\n]", str(given or ""))
+        names = [name for one in some for name in _names(str(one))]
         labels = (model.shown.label(re.sub(r"^<(.*)>$", r"\1", name)) for name in names if name)
         found[state] = list(dict.fromkeys(label for label in labels if label is not None))
     check_labels(found["accepted"], found["rejected"], service.limits)
     return found
+
+
+def _names(text: str) -> list[str]:
+    """Return URIs that have blanks between them; labels and names may have blanks in them."""
+    parts = text.split()
+    return parts if all(":" in one or one.startswith("<") for one in parts) else [text.strip()]
 
 
 def _subjects(

@@ -1,15 +1,12 @@
 """Connections: how many there may be, how long a request's header may take, and how long it may be.
 
 uvicorn does not bound them: a few hundred connections that send a letter now and then would keep
-everyone else out, and with httptools a header without end would fill the memory. And uvloop takes
-up one connection a round, and answers all others in each: the hundredth client would wait for a
-hundred rounds.
+everyone else out, and with httptools a header without end would fill the memory.
 """
 
 from __future__ import annotations
 
 import asyncio
-import socket
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -36,54 +33,31 @@ _LARGE = (
 _SLOW = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 
 
-def bounded_protocol(limits: Limits, listening: socket.socket) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol with bounds, for connections that come to a socket.
+def bounded_protocol(limits: Limits) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol with bounds.
 
     Where there are as many connections as there may be, the one that has been without a whole
     request for longest makes room; where all are being answered, the new one is turned away.
     """
-    most = min(limits.connections, _open_files() - _RESERVED)
+    most = _most(limits)
     is_counted = hasattr(Protocol, "on_body")
-    being_taken: set[asyncio.Task[Any]] = set()
-    listening.setblocking(False)
 
     class Bounded(Protocol):
         """A connection that must bring whole headers in time."""
 
         waiting: dict[Bounded, None] = {}  # noqa: RUF012 - one for all connections, oldest first
         n_open = 0
-        brings_others = True
         url = b""
         n_received = n_body = 0  # bytes of a request; h11 does not count, and has bounds of its own
         deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            if self.brings_others and not isinstance(self.loop, asyncio.BaseEventLoop):
-                self.take_others()  # asyncio's own loops take all that wait by themselves
             Bounded.n_open += 1
             self.watch()
             if Bounded.n_open > most:
                 oldest = next(iter(self.waiting))
                 oldest.turn_away(_FULL if oldest is self else _SLOW)
-
-        def take_others(self) -> None:
-            """Take up others that wait, within the files that are reserved."""
-
-            def another() -> Bounded:
-                made = Bounded(self.config, self.server_state, self.app_state)
-                made.brings_others = False
-                return made
-
-            for _ in range(_RESERVED // 2):
-                try:
-                    taken = listening.accept()[0]
-                except OSError:  # nobody waits; or it is an error that the loop meets as well
-                    return
-                taken.setblocking(False)
-                task = self.loop.create_task(self.loop.connect_accepted_socket(another, taken))
-                being_taken.add(task)
-                task.add_done_callback(being_taken.discard)
 
         def connection_lost(self, exc: Exception | None) -> None:
             Bounded.n_open -= 1
@@ -146,6 +120,20 @@ def bounded_protocol(limits: Limits, listening: socket.socket) -> type[asyncio.P
 
 #: Open files that are no connections: models, journals, logs, what libraries open.
 _RESERVED = 64
+#: Rounds of the loop that a connection has its file before it counts, and after it was closed.
+_ROUNDS = 8
+#: More at once would not make the last of them wait for less.
+_MOST_AT_ONCE = 128
+
+
+def most_at_once(limits: Limits) -> int:
+    """Return how many connections a round of the loop may take up, so that there are files left."""
+    return min((_open_files() - _most(limits)) // _ROUNDS, _MOST_AT_ONCE)
+
+
+def _most(limits: Limits) -> int:
+    """Return how many connections there may be."""
+    return min(limits.connections, _open_files() - _RESERVED)
 
 
 def _open_files() -> int:

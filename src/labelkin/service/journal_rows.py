@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -36,6 +36,9 @@ class Entry(NamedTuple):
         The labels it has, and those the person has looked at and rejected.
     origin : str, default ""
         What it is called in the program that it comes from; empty: it is nobody's but ours.
+    is_first : bool, default False
+        Its origin says that it was just made: whatever is there of that origin came later, or is
+        the same message come twice, and stays.
     """
 
     model: str
@@ -43,6 +46,7 @@ class Entry(NamedTuple):
     accepted: tuple[str, ...]
     rejected: tuple[str, ...] = ()
     origin: str = ""
+    is_first: bool = False
 
 
 class Withdrawal(NamedTuple):
@@ -74,9 +78,9 @@ def insert(
     for one in entries:
         if isinstance(one, Entry):
             row = (written, one.model, names(one.accepted), names(one.rejected), one.text)
-            ids.append(_insert_document(database, row, one.origin))
+            ids.append(_insert_document(database, row, one.origin, one.is_first))
         elif isinstance(one, Withdrawal):
-            last = _last_of(database, one.origin)
+            last = _last_of(database, one.origin) or 0
             if last:
                 insert_row(database, "origins", (written, one.origin, ""))
             ids.append(last)
@@ -87,9 +91,14 @@ def insert(
     return ids
 
 
-def _insert_document(database: sqlite3.Connection, row: Sequence[str], origin: str) -> int:
-    """Add a document, unless it is the one that its origin has sent last."""
-    if origin and (last := _last_of(database, origin)):
+def _insert_document(
+    database: sqlite3.Connection, row: Sequence[str], origin: str, is_first: bool
+) -> int:
+    """Add a document, unless its origin has sent it already; one that is gone has the id 0."""
+    last = _last_of(database, origin) if origin else None
+    if last is not None and is_first:
+        return last
+    if last:
         columns = ", ".join(TABLES["documents"])
         ask = f"SELECT {columns} FROM documents WHERE id = ?"
         found = database.execute(ask, (last,)).fetchone()
@@ -150,22 +159,32 @@ def damaged(path: Path, what: str) -> ValueError:
     )
 
 
-def replaced(database: sqlite3.Connection) -> set[int]:
-    """Return the documents in whose place others of the same origin stand, or none."""
+def replaced(database: sqlite3.Connection, origins: Collection[str] | None = None) -> set[int]:
+    """Return the documents in whose place others of the same origin stand, or none.
+
+    Of some origins only, or of all.
+    """
     if not database.execute("PRAGMA table_info(origins)").fetchall():
         return set()  # of a version that did not write such entries
-    rows = database.execute(
-        "SELECT document FROM origins WHERE document != '' AND id NOT IN "
-        "(SELECT max(id) FROM origins GROUP BY origin)"
-    )
+    if origins is None:
+        rows = database.execute(
+            "SELECT document FROM origins WHERE document != '' AND id NOT IN "
+            "(SELECT max(id) FROM origins GROUP BY origin)"
+        ).fetchall()
+    else:
+        ask = (
+            "SELECT document FROM origins WHERE origin = ?1 AND document != '' AND id < "
+            "(SELECT max(id) FROM origins WHERE origin = ?1)"
+        )
+        rows = [row for one in origins for row in database.execute(ask, (one,))]
     return {int(document) for (document,) in rows}
 
 
-def _last_of(database: sqlite3.Connection, origin: str) -> int:
-    """Return the document that an origin has sent last; 0: none, or it was withdrawn."""
+def _last_of(database: sqlite3.Connection, origin: str) -> int | None:
+    """Return the document that an origin has sent last; 0: it was withdrawn; None: none."""
     ask = "SELECT document FROM origins WHERE origin = ? ORDER BY id DESC LIMIT 1"
     found = database.execute(ask, (origin,)).fetchone()
-    return int(found[0]) if found and found[0] else 0
+    return None if found is None else int(found[0] or 0)
 
 
 def last_document(database: sqlite3.Connection) -> int:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from labelkin.files import replacing
-from labelkin.service.journal import (
+from labelkin.service.journal_file import (
     identity,
     is_being_written,
     make_empty,
@@ -66,7 +66,8 @@ def check(path: Path) -> Found:
 def recover(path: Path, new: Path) -> Found:
     """Write what can be read of a damaged journal to a new one; the old one stays as it is.
 
-    Entries keep their numbers, so that the marks of trained models stay right.
+    Entries keep their numbers, so that the marks of trained models stay right. The new journal is
+    whole: it notes which numbers are lost.
     """
     with _as_it_is(path) as old, _new_journal(new) as made:
         try:
@@ -74,13 +75,17 @@ def recover(path: Path, new: Path) -> Found:
         except (sqlite3.DatabaseError, TypeError):
             name = uuid4().hex
         make_empty(made, name)
-        found = Found(0, 0, [], _problems(old))
+        found, lost = Found(0, 0, [], _problems(old)), _lost(old)
         with made:
             made.execute("BEGIN")
             for table, number, values, is_checked in _rows(old):
                 if values is not None:
                     insert_row(made, table, values, number)
+                else:
+                    lost.append((table, number))
                 found = _counted(found, number, values is not None, is_checked)
+            if lost:
+                made.execute("INSERT INTO about VALUES ('lost', ?)", (json.dumps(lost),))
     return found
 
 
@@ -167,11 +172,21 @@ def _problems(database: sqlite3.Connection) -> list[str]:
     return problems if "documents" in names else [*problems, "there is no table documents"]
 
 
+def _lost(database: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return tables and numbers of entries that were lost before the journal was recovered."""
+    with suppress(sqlite3.DatabaseError, ValueError, TypeError, RecursionError):
+        ask = "SELECT value FROM about WHERE name = 'lost'"
+        noted = json.loads(database.execute(ask).fetchone()[0])
+        return [(str(table), int(number)) for table, number in noted]
+    return []
+
+
 def _rows(database: sqlite3.Connection) -> Iterator[tuple[str, int, list[str] | None, bool]]:
     """Yield every entry by its number: table, number, values or ``None``, had it a checksum.
 
     One by one: a page that cannot be read hides those on it, and not those after it.
     """
+    known_lost = set(_lost(database))
     for table, columns in TABLES.items():
         try:
             there = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})")}
@@ -188,6 +203,8 @@ def _rows(database: sqlite3.Connection) -> Iterator[tuple[str, int, list[str] | 
                 ).fetchone()
             except (sqlite3.DatabaseError, UnicodeError):
                 row = ()
+            if row is None and (table, number) in known_lost:
+                continue
             found: list[Any] = list(row or ())  # numbers have no gaps: what is not there was lost
             values = found[: len(columns)]
             is_ours = bool(found) and (

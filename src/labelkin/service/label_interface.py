@@ -7,10 +7,11 @@ no entities, a bounded size and depth.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
 
 from labelkin.label_matrix.record import some_of
@@ -20,7 +21,13 @@ from labelkin.service.models import ServedModel
 #: Characters of a labelling interface, and how deep it may be nested.
 _MOST_CONFIG, _DEEPEST = 2**20, 50
 #: Labelling interfaces that are kept ready, of all projects and models.
-_MOST_READY = 64
+_MOST_READY = 16
+#: What a control may be about: objects whose value is text, and not the address of something else.
+_TEXTS = frozenset({"Text", "HyperText", "Header", "Markdown"})
+#: Keys of a task's data in the value of an object, as Label Studio finds them.
+_KEYS = re.compile(r"\$([\w.\[\]]+)")
+#: The steps of a key: ``a.b[0]`` are three.
+_STEPS = re.compile(r"[^.\[\]]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,24 +57,40 @@ class Control:
     places: Mapping[int, tuple[str, ...]]
     labels: Mapping[tuple[str, ...], str]
 
-    def value(self, columns: Iterable[int]) -> dict[str, Any]:
-        """Return what Label Studio calls a value."""
-        chosen = [self.places[j] for j in columns]
+    def value(self, chosen: Iterable[tuple[str, ...]]) -> dict[str, Any]:
+        """Return what Label Studio calls a value, of choices."""
         if self.kind == "taxonomy":
             return {"taxonomy": [list(place) for place in chosen]}
         return {"choices": [place[-1] for place in chosen]}
 
-    def chosen(self, region: Mapping[str, Any]) -> list[str]:
-        """Return the labels that are chosen in a region of this control."""
+    def chosen(self, region: Mapping[str, Any]) -> list[tuple[tuple[str, ...], str]]:
+        """Return the choices of a region of this control, and their labels."""
         value = region.get("value")
         given = value.get(self.kind) if isinstance(value, dict) else None
         found = []
         for one in given if isinstance(given, list) else ():
             way = one if isinstance(one, list) else [one]
-            if way and all(isinstance(step, str) for step in way):
+            if way and all(isinstance(step, str) and step.strip() for step in way):
                 place = tuple(way)
-                found.append(self.labels.get(place) or self.labels.get(place[-1:]) or place[-1])
+                label = self.labels.get(place) or self.labels.get(place[-1:]) or place[-1]
+                found.append((place, label))
         return found
+
+
+class Chosen(NamedTuple):
+    """What a person has chosen.
+
+    Attributes
+    ----------
+    labels : list of str
+        In their order, each once.
+    places : mapping of (str, str) to tuple of str
+        By the name of the control and the label, the choice: a taxonomy may have several of one
+        label, and the one that was chosen is not to be exchanged for another.
+    """
+
+    labels: list[str]
+    places: Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def read_controls(model: ServedModel, config: str) -> Sequence[Control]:
@@ -88,15 +111,17 @@ def read_controls(model: ServedModel, config: str) -> Sequence[Control]:
 
 @lru_cache(_MOST_READY)
 def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
-    if "<!" in config.replace("<!--", ""):
+    if re.search(r"<!(?!--|\[CDATA\[)", config):
         raise _no_interface("a document type")
     try:
         top = ElementTree.fromstring(config)
     except (ElementTree.ParseError, ValueError) as error:
         raise _no_interface(f"no XML: {error}") from None
     elements = list(_elements(top))
-    values = {
-        one.get("name"): one.get("value", "") for one in elements if one.get("toName") is None
+    keys = {
+        one.get("name"): _KEYS.findall(one.get("value", ""))
+        for one in elements
+        if one.tag in _TEXTS and one.get("valueType") != "url"
     }
     controls = []
     for element in elements:
@@ -108,7 +133,7 @@ def _read_controls(model: ServedModel, config: str) -> tuple[Control, ...]:
         else:
             continue
         about = [name.strip() for name in element.get("toName", "").split(",")]
-        fields = tuple(values[one][1:] for one in about if values.get(one, "").startswith("$"))
+        fields = tuple(key for one in about for key in keys.get(one, ()))
         labels = {way: _label(model, way[-1]) for way in _ways(element, kind)}
         places: dict[int, tuple[str, ...]] = {}
         for way, label in labels.items():
@@ -162,44 +187,64 @@ def _label(model: ServedModel, choice: str) -> str:
 def text_of(task: Mapping[str, Any], controls: Sequence[Control]) -> str:
     """Return the text of a task: what the controls are about, each field once."""
     data = task.get("data")
-    fields = dict.fromkeys(field for control in controls for field in control.fields)
-    found = [data.get(field) if isinstance(data, dict) else None for field in fields]
+    fields = list(dict.fromkeys(field for control in controls for field in control.fields))
+    found = [_at(data, field) for field in fields]
     wrong = [one for one in found if one is not None and not isinstance(one, str)]
-    if wrong or not isinstance(data, dict):
+    if wrong or not isinstance(data, dict) or not any(map(data.__contains__, map(_first, fields))):
+        came = f"{data!r:.50}" if not isinstance(data, dict) else f"keys {some_of(list(data))}"
         raise ProblemError(
             422,
             "no-text",
-            f"A task must have texts in data, under {some_of(list(fields))}, got "
-            f"{wrong[0] if wrong else data!r:.50} in task {task.get('id')!r:.20}.",
+            f"A task must have texts in data, under {some_of(fields)}, got "
+            f"{f'{wrong[0]!r:.50}' if wrong else came} in task {task.get('id')!r:.20}.",
         )
     return whole("\n".join(one for one in found if one))
 
 
+def _at(data: Any, field: str) -> Any:
+    """Return what a task's data have under a key, which may go on into objects and lists."""
+    for step in _STEPS.findall(field):
+        if isinstance(data, dict):
+            data = data.get(step)
+        elif isinstance(data, list) and step.isdecimal() and int(step) < len(data):
+            data = data[int(step)]
+        else:
+            return None
+    return data
+
+
+def _first(field: str) -> str:
+    """Return the key of a task's data that a field begins with."""
+    return "".join(_STEPS.findall(field)[:1])
+
+
 def chosen_so_far(
     task: Mapping[str, Any], params: Mapping[str, Any] | None, controls: Sequence[Control]
-) -> list[str]:
-    """Return the labels that a person has chosen so far: in the context, or in the last draft."""
+) -> Chosen:
+    """Return what a person has chosen so far: in the context, or in the last draft."""
     context = (params or {}).get("context")
     given = context.get("result") if isinstance(context, dict) else None
     if given is None:
         drafts = [one for one in as_list(task.get("drafts")) if isinstance(one, dict)]
         last = max(drafts, key=lambda one: str(one.get("updated_at", "")), default={})
         given = last.get("result")
-    return chosen_labels(given, controls)
+    return read_chosen(given, controls)
 
 
-def chosen_labels(result: Any, controls: Sequence[Control]) -> list[str]:
-    """Return the labels in a result, in their order, each once."""
+def read_chosen(result: Any, controls: Sequence[Control]) -> Chosen:
+    """Return what is chosen in a result."""
     by_name = {control.name: control for control in controls}
-    regions = [one for one in as_list(result) if isinstance(one, dict)]
-    found = [
-        label
-        for region in regions
-        for control in [by_name.get(str(region.get("from_name")))]
-        if control is not None
-        for label in control.chosen(region)
-    ]
-    return list(dict.fromkeys(map(whole, found)))
+    labels: dict[str, None] = {}
+    places: dict[tuple[str, str], tuple[str, ...]] = {}
+    for region in as_list(result):
+        control = by_name.get(str(region.get("from_name"))) if isinstance(region, dict) else None
+        if control is None:
+            continue
+        for place, label in control.chosen(region):
+            labels[whole(label)] = None
+            if place in control.labels:
+                places.setdefault((control.name, label), place)
+    return Chosen(list(labels), places)
 
 
 def whole(text: str) -> str:

@@ -8,7 +8,7 @@ comes along with every request (:mod:`labelkin.service.label_interface`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 from zlib import crc32
 
@@ -21,9 +21,10 @@ from labelkin.label_matrix import best_labels, read_known
 from labelkin.service.answers import posterior_log_odds
 from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.label_interface import (
+    Chosen,
     Control,
-    chosen_labels,
     chosen_so_far,
+    read_chosen,
     read_controls,
     text_of,
     whole,
@@ -38,7 +39,8 @@ from labelkin.service.messages import (
     json_answer,
 )
 from labelkin.service.models import ServedModel, Snapshot
-from labelkin.service.running_service import RunningService, Service
+from labelkin.service.running_service import Service
+from labelkin.service.serving import Limits
 
 PREFIX = "/label-studio"
 router = APIRouter(
@@ -47,6 +49,8 @@ router = APIRouter(
 
 #: Labels whose probabilities are named beside those that are given.
 _MOST_SCORES = 20
+#: Events of annotations that were just made.
+_CREATED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 
 
 class Up(BaseModel):
@@ -141,7 +145,7 @@ async def setup(model_id: str, request: dict[str, Any], service: Service) -> Mod
     """Connect a project; a labelling interface without a label of the model is a problem."""
     model = service.model(model_id)
     if schema := request.get("schema"):
-        read_controls(model, _text(schema, "schema"))
+        await service.workers.do(read_controls, model, _text(schema, "schema"))
     return ModelVersion(model_version=_version(model, model.snapshot))
 
 
@@ -155,15 +159,9 @@ async def versions(model_id: str, service: Service) -> Versions:
 @router.post("/predict", response_model=Predictions, responses=declared(422, 504))
 async def predict(model_id: str, request: PredictRequest, service: Service) -> Response:
     """Suggest choices for tasks; what was chosen in a draft counts as known, and stays chosen."""
-    model, limits = service.model(model_id), service.limits
-    check_batch(len(request.tasks), limits)
-    controls = read_controls(model, request.label_config)
-    texts = [text_of(task, controls) for task in request.tasks]
-    chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
-    for text, accepted in zip(texts, chosen, strict=True):
-        check_text(text, limits)
-        check_labels(accepted, (), limits)
-    found = await service.workers.do(_predict, model, controls, texts, chosen)
+    check_batch(len(request.tasks), service.limits)
+    model = service.model(model_id)
+    found = await service.workers.do(_suggested, model, request, service.limits)
     return json_answer({"results": found})
 
 
@@ -191,24 +189,33 @@ async def hear(model_id: str, event: Event, service: Service) -> Heard:
         check_batch(len(gone), service.limits)
         await service.write(gone)
         return Heard(withdrawn=len(gone))
-    entries = list(_annotated(model, event, event.project, service))
-    check_batch(len(entries), service.limits)
+    check_batch(len(_several(event.annotation)), service.limits)
+    entries = await service.workers.do(_annotated, model, event, event.project, service.limits)
     await service.write(entries)
     n_saved = sum(isinstance(entry, Entry) for entry in entries)
     return Heard(saved=n_saved, withdrawn=len(entries) - n_saved)
+
+
+def _suggested(model: ServedModel, request: PredictRequest, limits: Limits) -> list[dict[str, Any]]:
+    """Read tasks and return suggestions for them; away from where requests are received."""
+    controls = read_controls(model, request.label_config)
+    texts = [text_of(task, controls) for task in request.tasks]
+    chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
+    for text, one in zip(texts, chosen, strict=True):
+        check_text(text, limits)
+        check_labels(one.labels, (), limits)
+    return _predict(model, controls, texts, chosen) if texts else []
 
 
 def _predict(
     model: ServedModel,
     controls: Sequence[Control],
     texts: Sequence[str],
-    chosen: Sequence[Sequence[str]],
+    chosen: Sequence[Chosen],
 ) -> list[dict[str, Any]]:
     """Return what :class:`Prediction` describes."""
-    if not texts:
-        return []
     snapshot = model.snapshot
-    accepted = [[label for label in labels if label in model.column] for labels in chosen]
+    accepted = [[label for label in one.labels if label in model.column] for one in chosen]
     known = None
     if any(accepted):
         given = [{"accepted": labels} for labels in accepted]
@@ -218,14 +225,16 @@ def _predict(
     decided = _decided(model, log_odds)
     version = _version(model, snapshot)
     return [
-        _prediction(controls, version, *row)
-        for row in zip(log_odds, probabilities, decided, strict=True)
+        _prediction(model, controls, version, *row)
+        for row in zip(chosen, log_odds, probabilities, decided, strict=True)
     ]
 
 
 def _prediction(
+    model: ServedModel,
     controls: Sequence[Control],
     version: str,
+    chosen: Chosen,
     log_odds: NDArray[np.float64],
     probabilities: NDArray[np.float64],
     decided: NDArray[np.bool_],
@@ -240,16 +249,22 @@ def _prediction(
         for j in best[:_MOST_SCORES]:
             scores[" / ".join(control.places[j])] = _rounded(probabilities[j])
         given = [j for j in best if decided[j]][: None if control.is_multiple else 1]
+        places = [
+            chosen.places.get((control.name, model.names[j]), control.places[j]) for j in given
+        ]
         if given:
             region = {
                 "id": f"{control.name}-suggested",
                 "from_name": control.name,
                 "to_name": control.object_name,
                 "type": control.kind,
-                "value": control.value(given),
+                "value": control.value(places),
                 "score": _rounded(float(np.mean(probabilities[given]))),
                 "meta": {
-                    "text": [f"{control.places[j][-1]} {probabilities[j]:.2f}" for j in given]
+                    "text": [
+                        f"{place[-1]} {probabilities[j]:.2f}"
+                        for j, place in zip(given, places, strict=True)
+                    ]
                 },
             }
             regions.append(region)
@@ -279,25 +294,30 @@ def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bo
 
 
 def _annotated(
-    model: ServedModel, event: Event, project: Mapping[str, Any], service: RunningService
-) -> Iterator[Entry | Withdrawal]:
-    """Yield what the journal is to hold of annotations."""
+    model: ServedModel, event: Event, project: Mapping[str, Any], limits: Limits
+) -> list[Entry | Withdrawal]:
+    """Return what the journal is to hold of annotations."""
     controls = read_controls(model, _text(project.get("label_config"), "project.label_config"))
     tasks = {str(task.get("id")): task for task in _several(event.task)}
+    is_first = event.action in _CREATED
+    found: list[Entry | Withdrawal] = []
     for annotation in _several(event.annotation):
         origin = _origin(project, annotation)
         if annotation.get("was_cancelled"):
-            yield Withdrawal(model.id, origin)
+            found.append(Withdrawal(model.id, origin))
             continue
         only = next(iter(tasks.values())) if len(tasks) == 1 else {}
         task = tasks.get(str(annotation.get("task")), only)
-        text, accepted = text_of(task, controls), chosen_labels(annotation.get("result"), controls)
+        text, accepted = text_of(task, controls), read_chosen(annotation.get("result"), controls)
         before = annotation.get("prediction")
-        offered = chosen_labels(before.get("result"), controls) if isinstance(before, dict) else []
-        rejected = [label for label in offered if label not in accepted]
-        check_text(text, service.limits)
-        check_labels(accepted, rejected, service.limits)
-        yield Entry(model.id, text, tuple(accepted), tuple(rejected), origin)
+        offered = read_chosen(before.get("result") if isinstance(before, dict) else None, controls)
+        rejected = [label for label in offered.labels if label not in accepted.labels]
+        check_text(text, limits)
+        check_labels(accepted.labels, rejected, limits)
+        found.append(
+            Entry(model.id, text, tuple(accepted.labels), tuple(rejected), origin, is_first)
+        )
+    return found
 
 
 def _origin(project: Mapping[str, Any], annotation: Mapping[str, Any]) -> str:

@@ -396,8 +396,11 @@ def check_batch(n_documents: int, limits: Limits) -> None:
 
 
 def check_labels(accepted: Sequence[str], rejected: Sequence[str], limits: Limits) -> None:
-    """Raise a problem for too many labels, names that are too long, and labels that are both."""
+    """Raise a problem for too many labels, bad names, and labels that are both."""
     _check_sizes({"accepted": accepted, "rejected": rejected}, limits)
+    if blank := [name for name in (*accepted, *rejected) if not name.strip()]:
+        detail = f"A label must have a name, got {blank[0]!r}. Leave it out."
+        raise ProblemError(422, "no-label", detail)
     if both := sorted(set(accepted) & set(rejected)):
         detail = f"A label can be accepted or rejected, got {some_of(both)} as both. Take one back."
         raise ProblemError(422, "contradiction", detail)

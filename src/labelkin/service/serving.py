@@ -263,13 +263,14 @@ def run_server(
     with _extra_installed():
         import uvicorn
 
-        from labelkin.service.connections import bounded_protocol
+        from labelkin.service.connections import bounded_protocol, most_at_once
 
     class Server(uvicorn.Server):
         """Announces its address when it has started."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            listening.listen(_BACKLOG)
             if announce is not None and self.started:
                 announce(address_of(listening))
 
@@ -280,7 +281,11 @@ def run_server(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
-        http=bounded_protocol(limits, listening),
+        http=bounded_protocol(limits),
+        backlog=most_at_once(limits),  # to asyncio also how many are taken up in one round
+        # Not uvloop where it is installed: it takes up one connection a round, in which all others
+        # are answered, so that the hundredth client waits for a hundred rounds.
+        loop="asyncio",
         ws="none",
     )
     # Models and modules stay. To look through them for garbage would take a tenth of a second, and

@@ -1,7 +1,7 @@
 """Models ↔ JSON and arrays.
 
 JSON's own values stand for themselves, lists too. Everything else is a mapping with one key that
-says what it is: ``{"tuple": [...]}``, ``{"array": 3}``. ``_FORMS`` has them all, both ways.
+says what it is: ``{"tuple": [...]}``, ``{"array": 3}``; ``forms`` has them all, both ways.
 Objects, sparse matrices and arrays of objects are numbered *parts*: each refers only to parts
 before it, is written once however often it occurs, and is one object again when it is read.
 
@@ -12,21 +12,14 @@ calling their code: memory of their class, then their attributes.
 
 from __future__ import annotations
 
-import json
-import math
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from labelkin.storage import trusted
 from labelkin.storage.file import (
@@ -34,21 +27,22 @@ from labelkin.storage.file import (
     ModelFile,
     describe,
     is_storable,
-    little_endian,
     read_arrays,
-    read_dtype,
-    read_shape,
     shown,
-    view,
+)
+from labelkin.storage.forms import (
+    FORMS,
+    PARTS,
+    is_json,
+    is_key,
+    read_list,
+    read_numbered,
+    tag_of,
 )
 
 _DEEPEST = 100
 #: Keys of one mapping with the same hash: a dictionary compares each of them with all others.
 _MOST_ALIKE = 100
-_SPARSE = {
-    kind.__name__: kind
-    for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)
-}
 _RESCORER = (
     "or keep that model as it is, and save a LabelRescorer fitted to the labels, which improves "
     "its scores"
@@ -64,7 +58,7 @@ def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[s
         JSON: the parts, what the arrays are, and which part is the model. The arrays in the order
         in which they are stored. The classes that occur, by their names in model files, sorted.
     """
-    encoder = _Encoder()
+    encoder = Encoder()
     root = encoder.encode(model)
     described = [describe(array) for array in encoder.arrays]
     written = {"model": root, "parts": encoder.parts, "arrays": described}
@@ -75,8 +69,8 @@ def decode_model(written: Any, data: Bytes, header: ModelFile) -> Any:
     """Build the model from JSON and the bytes of its arrays; it must be what the header says."""
     if not isinstance(written, dict) or set(written) != {"model", "parts", "arrays"}:
         raise ValueError("its model is not made of parts and arrays")
-    decoder = _Decoder(read_arrays(written["arrays"], data))
-    for part in _list(written["parts"]):
+    decoder = Decoder(read_arrays(written["arrays"], data))
+    for part in read_list(written["parts"]):
         decoder.add(part)
     model = decoder.decode(written["model"])
     if not isinstance(model, BaseEstimator):
@@ -101,8 +95,14 @@ def label_names(model: Any) -> list[Any]:
     return [name if is_json(name) else str(name) for name in listed]
 
 
-class _Encoder:
-    """A model on its way to JSON and arrays."""
+class Encoder:
+    """A model on its way to JSON and arrays.
+
+    Attributes
+    ----------
+    parts, arrays, class_names
+        What was written so far, and the classes in it.
+    """
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
@@ -114,18 +114,19 @@ class _Encoder:
         self._inside: list[tuple[Any, str, Any]] = []
 
     def encode(self, value: Any) -> Any:
+        """Return a value as JSON, its arrays and parts set aside."""
         if is_json(value):
             return value
         if type(value) is list:
             return self.items(value, enumerate(value))
         if id(value) in self._written:
             return self._written[id(value)][1]
-        tag = _tag_of(value)
-        written: Any = {tag: _FORMS[tag].write(self, value)}
-        if tag in _PARTS:
+        tag = tag_of(value)
+        written: Any = {tag: FORMS[tag].write(self, value)}
+        if tag in PARTS:
             self.parts.append(written)
             written = {"part": len(self.parts) - 1}
-        if tag in _PARTS or tag == "array":
+        if tag in PARTS or tag == "array":
             self._written[id(value)] = (value, written)
         return written
 
@@ -177,6 +178,14 @@ class _Encoder:
         rule = "A model file holds arrays, plain values and objects of known classes, no code"
         return self.error(TypeError, rule, what, way_out)
 
+    def check_keys(self, keys: Iterable[Any]) -> None:
+        """Raise for keys of a mapping, or elements of a set, that cannot be read again."""
+        for key in keys:
+            if not is_key(key):
+                rule = "Keys in a model file are plain values"
+                what = f"a {type(key).__name__} as a key"
+                raise self.error(TypeError, rule, what, f"Train without it, {_RESCORER}.")
+
     def check_dtype(self, dtype: np.dtype[Any]) -> None:
         """Raise for arrays and scalars whose bytes mean nothing elsewhere."""
         if not is_storable(dtype):
@@ -185,11 +194,22 @@ class _Encoder:
             raise self.error(TypeError, rule, f"one of dtype {dtype}", way_out)
 
 
-class _Decoder:
-    """JSON and arrays on their way to a model; parts are built in their order."""
+class Decoder:
+    """JSON and arrays on their way to a model; parts are built in their order.
+
+    Parameters
+    ----------
+    arrays : list of arrays
+        Those of the file.
+
+    Attributes
+    ----------
+    parts, class_names
+        What was read so far, and the classes in it.
+    """
 
     def __init__(self, arrays: list[NDArray[Any]]) -> None:
-        self.arrays = arrays
+        self.arrays: list[NDArray[Any]] = arrays
         self.parts: list[Any] = []
         self.class_names: set[str] = set()
         self._depth = 0
@@ -197,11 +217,12 @@ class _Decoder:
     def add(self, part: Any) -> None:
         """Build the next part; it can only refer to those before it."""
         tag, content = _tagged(part)
-        if tag not in _PARTS:
+        if tag not in PARTS:
             raise ValueError(f"a part is a {tag[:80]!r}")
-        self.parts.append(_FORMS[tag].read(self, content))
+        self.parts.append(FORMS[tag].read(self, content))
 
     def decode(self, written: Any) -> Any:
+        """Return the value that JSON stands for."""
         if not isinstance(written, list | dict):
             return written
         if self._depth == _DEEPEST:
@@ -214,13 +235,14 @@ class _Decoder:
     def _value(self, written: dict[str, Any]) -> Any:
         tag, content = _tagged(written)
         if tag == "part":
-            return _numbered(self.parts, content, tag)
-        if tag not in _FORMS or tag in _PARTS:
+            return read_numbered(self.parts, content, tag)
+        if tag not in FORMS or tag in PARTS:
             raise ValueError(f"a value is a {tag[:80]!r}")
-        return _FORMS[tag].read(self, content)
+        return FORMS[tag].read(self, content)
 
     def items(self, written: Any) -> list[Any]:
-        return [self.decode(item) for item in _list(written)]
+        """Return the values in a list."""
+        return [self.decode(item) for item in read_list(written)]
 
     def keys(self, written: Any) -> list[Any]:
         """Return items that are to be the keys of a mapping or the elements of a set."""
@@ -235,353 +257,7 @@ class _Decoder:
         return items
 
 
-class _Form(NamedTuple):
-    """How values of some types are written, and read again.
-
-    Attributes
-    ----------
-    types
-        The types, exactly; what is of none of them is a NumPy scalar or an object.
-    write
-        Value → JSON.
-    read
-        JSON → value; ``ValueError`` for any other JSON.
-    """
-
-    types: tuple[type, ...]
-    write: Callable[[_Encoder, Any], Any]
-    read: Callable[[_Decoder, Any], Any]
-
-
-def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[Any], Any]) -> _Form:
-    """Return the form of values that are other values in disguise.
-
-    ``write`` returns ``None`` for one that cannot be written.
-    """
-
-    def write_disguised(encoder: _Encoder, value: Any) -> Any:
-        plain = write(value)
-        if plain is None:
-            raise encoder.unknown(value)
-        return encoder.encode(plain)
-
-    def read_disguised(decoder: _Decoder, written: Any) -> Any:
-        # A list in a tag is one level, as it was when it was written.
-        return read(decoder.items(written) if type(written) is list else decoder.decode(written))
-
-    return _Form(tuple(types), write_disguised, read_disguised)
-
-
-def is_key(value: Any) -> bool:
-    """Return whether a value may be a key: what is hashed in a time that its size bounds.
-
-    Objects are not, even where they have a hash: they may share parts, each of which would be
-    hashed as often as there are ways to it.
-    """
-    if type(value) in (tuple, frozenset):
-        return all(map(is_key, value))
-    plain = (str, int, bool, float, bytes)
-    return value is None or type(value) in plain or isinstance(value, np.generic)
-
-
-def _check_keys(encoder: _Encoder, keys: Iterable[Any]) -> None:
-    for key in keys:
-        if not is_key(key):
-            rule = "Keys in a model file are plain values"
-            what = f"a {type(key).__name__} as a key"
-            raise encoder.error(TypeError, rule, what, f"Train without it, {_RESCORER}.")
-
-
-def _write_dict(encoder: _Encoder, value: dict[Any, Any]) -> Any:
-    keys = encoder.items(value, enumerate(value), ".keys() number {}")
-    _check_keys(encoder, value)
-    return [keys, encoder.items(value, value.items(), "[{!r}]")]
-
-
-def _read_dict(decoder: _Decoder, written: Any) -> dict[Any, Any]:
-    keys, values = _list(written, 2)
-    keys, values = decoder.keys(keys), decoder.items(values)
-    if len(keys) != len(values):
-        raise ValueError(f"a mapping has {len(keys)} keys and {len(values)} values")
-    return dict(zip(keys, values, strict=True))
-
-
-def _write_set(encoder: _Encoder, value: Iterable[Any]) -> Any:
-    """Write a set in an order of ours: its own differs from run to run."""
-    written = encoder.items(value, enumerate(value), " element {}")
-    _check_keys(encoder, value)
-    return sorted(written, key=json.dumps)
-
-
-def _read_float(written: Any) -> float:
-    number = float(_text(written))
-    if math.isfinite(number):
-        raise ValueError(f"{written!r} is no infinity and no NaN")
-    return number
-
-
-def _write_array(encoder: _Encoder, array: NDArray[Any]) -> int:
-    encoder.check_dtype(array.dtype)
-    encoder.arrays.append(array)
-    return len(encoder.arrays) - 1
-
-
-def _write_scalar(encoder: _Encoder, number: np.generic) -> list[str]:
-    encoder.check_dtype(number.dtype)
-    plain = np.asarray(number, dtype=little_endian(number.dtype))
-    return [plain.dtype.str, plain.tobytes().hex()]
-
-
-def _read_scalar(decoder: _Decoder, written: Any) -> Any:
-    dtype, text = _list(written, 2)
-    if not isinstance(text, str):
-        raise ValueError(f"a number is written as {text!r}")
-    data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
-    if len(data) != read_dtype(dtype).itemsize:
-        raise ValueError(f"a number of dtype {dtype!r} has {len(data)} bytes")
-    return view([dtype, [], "C"], data, 0)[()]
-
-
-def _write_objects(encoder: _Encoder, array: NDArray[np.object_]) -> Any:
-    items = enumerate(array.ravel().tolist())
-    return [list(array.shape), encoder.items(array, items, ".ravel()[{}]")]
-
-
-def _read_objects(decoder: _Decoder, written: Any) -> NDArray[np.object_]:
-    shape, items = _list(written, 2)
-    shape, items = read_shape(shape), decoder.items(items)
-    if math.prod(shape) != len(items):
-        raise ValueError(f"an array of shape {shape} has {len(items)} objects")
-    flat = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):  # one by one: NumPy would unpack sequences
-        flat[i] = item
-    return flat.reshape(shape)
-
-
-def _write_sparse(matrix: Any) -> list[Any] | None:
-    if matrix.ndim != 2:
-        return None
-    n_stored = int(matrix.indptr[-1])  # there may be room for more
-    parts = matrix.data[:n_stored], matrix.indices[:n_stored], matrix.indptr
-    return [type(matrix).__name__, [int(n) for n in matrix.shape], *parts]
-
-
-def _read_sparse(written: Any) -> Any:
-    name, shape, data, indices, indptr = _list(written, 5)
-    if not isinstance(name, str) or name not in _SPARSE:
-        raise ValueError(f"a sparse matrix is a {shown(name)}")
-    if not all(isinstance(part, np.ndarray) for part in (data, indices, indptr)):
-        raise ValueError("the parts of a sparse matrix must be arrays")
-    shape = read_shape(shape)
-    trusted.check_compressed(
-        shape if name.startswith("csr") else shape[::-1], data, indices, indptr
-    )
-    matrix = _SPARSE[name]((data, indices, indptr), shape=shape)
-    matrix.indices, matrix.indptr = indices, indptr  # SciPy would choose narrower integers
-    matrix.check_format(full_check=True)
-    return matrix
-
-
-def _write_object(encoder: _Encoder, value: Any) -> Any:
-    name = trusted.name_of(type(value))
-    if name is None:
-        raise encoder.unknown(value)
-    attributes = _attributes(value, trusted.NOT_STORED.get(name, {}))
-    try:
-        trusted.check_state(name, attributes)
-    except ValueError as error:
-        rule, way_out = "A model file must be safe to load", "Change that and train again."
-        raise encoder.error(ValueError, rule, str(error), way_out) from None
-    encoder.class_names.add(name)
-    written = encoder.items(value, attributes.items(), ".{}")
-    return [name, dict(zip(attributes, written, strict=True))]
-
-
-def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
-    """Return what an object consists of, without what it can make anew."""
-    kind = type(value)
-    return {name: getattr(value, name) for name in _fields(kind)} | {
-        name: attribute
-        for name, attribute in getattr(value, "__dict__", {}).items()
-        if name not in not_stored and not isinstance(getattr(kind, name, None), cached_property)
-    }
-
-
-def _read_object(decoder: _Decoder, written: Any) -> Any:
-    name, attributes = _list(written, 2)
-    kind = trusted.named("class", name)
-    if not isinstance(attributes, dict):
-        raise ValueError(f"the attributes of {name} are no mapping")
-    state = {key: decoder.decode(value) for key, value in attributes.items()}
-    _check_attributes(name, kind, state)
-    trusted.check_state(name, state)
-    decoder.class_names.add(name)
-    if state.get("n_jobs") is not None:  # of another machine, or of whoever made the file
-        state["n_jobs"] = min(state["n_jobs"], os.cpu_count() or 1)
-    if issubclass(kind, tuple):
-        return kind(**state)
-    made: Any = object.__new__(kind)
-    state |= trusted.NOT_STORED.get(name, {})
-    if hasattr(made, "__dict__"):
-        vars(made).update(state)  # past properties, which are code
-    else:
-        for key, value in state.items():
-            object.__setattr__(made, key, value)
-    return made
-
-
-def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
-    """Raise for attributes that are none, and for objects of ours that lack some."""
-    strange = [
-        key
-        for key in state
-        if not key.isidentifier()
-        or key.startswith("__")
-        or (key not in _fields(kind) and callable(getattr(kind, key, None)))  # a method's place
-    ]
-    if strange:
-        raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
-    needed = set(_fields(kind))
-    if not needed and not name.startswith("sklearn."):
-        needed = set(kind._get_param_names())
-    lacking = sorted(needed - set(state))
-    if lacking:
-        raise ValueError(
-            f"{name} lacks {', '.join(lacking)}, which this version has; read the file with the "
-            "version that wrote it, or train again"
-        )
-    if "__slots__" in vars(kind) and set(state) != needed:
-        raise ValueError(f"{name} has other fields than {', '.join(sorted(needed))}")
-
-
-def _write_random_state(random: np.random.RandomState) -> dict[str, Any] | None:
-    state: Any = random.get_state(legacy=False)
-    return state if state["bit_generator"] == "MT19937" else None
-
-
-def _read_random_state(state: Any) -> np.random.RandomState:
-    trusted.check_twister(state)
-    random = np.random.RandomState()
-    random.set_state(state)
-    return random
-
-
-def _write_requests(requests: MetadataRequest) -> list[Any]:
-    """Return whose requests they are, by name, and what each method asks for.
-
-    Their owner is the estimator that they are a part of, and is only ever shown.
-    """
-    owner = requests.owner if isinstance(requests.owner, str) else type(requests.owner).__name__
-    methods = {name: part for name, part in vars(requests).items() if hasattr(part, "requests")}
-    return [owner, {name: dict(part.requests) for name, part in methods.items() if part.requests}]
-
-
-def _read_requests(written: Any) -> MetadataRequest:
-    if not isinstance(written, list) or len(written) != 2 or not isinstance(written[1], dict):
-        raise ValueError("metadata requests are an owner and a mapping")
-    requests = MetadataRequest(owner=_text(written[0]))
-    for method, params in written[1].items():
-        part = vars(requests).get(_text(method))
-        if not hasattr(part, "add_request") or not isinstance(params, dict):
-            raise ValueError(f"there are no metadata requests for {shown(method)}")
-        for param, alias in params.items():
-            if not (alias is None or isinstance(alias, bool | str)):
-                raise ValueError(f"metadata are requested as {shown(alias)}")
-            part.add_request(param=_text(param), alias=alias)
-    return requests
-
-
-def _write_type(kind: type) -> str | None:
-    return next((name for name, known in trusted.TYPES.items() if known is kind), None)
-
-
-def _write_dtype(dtype: np.dtype[Any]) -> str | None:
-    return dtype.str if is_storable(dtype) and dtype.isnative else None
-
-
-def _read_slice(ends: Any) -> slice:
-    if not isinstance(ends, list) or len(ends) != 3:
-        raise ValueError("a slice has three ends")
-    return slice(*ends)
-
-
-_FUNCTIONS = (type(_form), type(len), np.ufunc)
-_DTYPES = {type(np.dtype(code)) for code in f"?efdUS{np.typecodes['AllInteger']}"}
-_FORMS: dict[str, _Form] = {
-    "int": _form([int], hex, lambda written: int(_text(written), 16)),
-    "float": _form([float], repr, _read_float),
-    "bytes": _form([bytes], bytes.hex, lambda written: bytes.fromhex(_text(written))),
-    "tuple": _form([tuple], list, lambda written: tuple(_list(written))),
-    "dict": _Form((dict,), _write_dict, _read_dict),
-    "set": _Form((set,), _write_set, lambda decoder, written: set(decoder.keys(written))),
-    "frozenset": _Form(
-        (frozenset,), _write_set, lambda decoder, written: frozenset(decoder.keys(written))
-    ),
-    "slice": _form([slice], lambda value: [value.start, value.stop, value.step], _read_slice),
-    "type": _form([type], _write_type, partial(trusted.named, "type")),
-    "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
-    "dtype": _form(_DTYPES, _write_dtype, read_dtype),
-    "random state": _form([np.random.RandomState], _write_random_state, _read_random_state),
-    "metadata requests": _form([MetadataRequest], _write_requests, _read_requests),
-    "scalar": _Form((), _write_scalar, _read_scalar),
-    "array": _Form(
-        (np.ndarray, np.memmap),
-        _write_array,
-        lambda decoder, written: _numbered(decoder.arrays, written, "array"),
-    ),
-    "objects": _Form((), _write_objects, _read_objects),
-    "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
-    "object": _Form((), _write_object, _read_object),
-}
-_PARTS = ("object", "objects", "sparse")
-_TAGS: dict[type, str] = {kind: tag for tag, form in _FORMS.items() for kind in form.types}
-
-
-def _tag_of(value: Any) -> str:
-    tag = _TAGS.get(type(value), "scalar" if isinstance(value, np.generic) else "object")
-    return "objects" if tag == "array" and value.dtype == object else tag
-
-
-def is_json(value: Any) -> bool:
-    """Return whether a value is one of JSON, lists and mappings aside, and comes back as it is."""
-    kind = type(value)
-    if kind is int:
-        return -(2**63) <= value < 2**63
-    if kind is float:
-        return math.isfinite(value)
-    return kind is str or kind is bool or value is None
-
-
-def _fields(kind: Any) -> tuple[str, ...]:
-    """Return the fields of a named tuple or dataclass; other classes have none."""
-    listed = fields(kind) if is_dataclass(kind) else ()
-    return getattr(kind, "_fields", tuple(field.name for field in listed))
-
-
 def _tagged(written: Any) -> tuple[str, Any]:
     if not isinstance(written, dict) or len(written) != 1:
         raise ValueError(f"{str(written)[:80]} is neither a value nor a part")
     return next(iter(written.items()))
-
-
-def _list(written: Any, length: int | None = None) -> list[Any]:
-    if not isinstance(written, list) or (length is not None and len(written) != length):
-        came = shown(written)
-        if isinstance(written, list):
-            came += f" of {len(written)}"
-        raise ValueError(f"a list of {length or 'things'} is expected, got {came}")
-    return written
-
-
-def _text(written: Any) -> str:
-    if not isinstance(written, str):
-        raise ValueError(f"a text is expected, got {shown(written)}")
-    return written
-
-
-def _numbered(things: list[Any], number: Any, what: str) -> Any:
-    if type(number) is not int or not 0 <= number < len(things):
-        raise ValueError(
-            f"it refers to {what} {str(number)[:80]} where there are {len(things)} so far"
-        )
-    return things[number]

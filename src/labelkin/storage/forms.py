@@ -1,0 +1,379 @@
+"""How every kind of value that a model file holds is written as JSON, and read again.
+
+``FORMS`` has them all, by the tags under which they stand in a file. What is read is looked at
+before it is used; whatever does not fit is a ``ValueError`` that says what it is.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from labelkin.storage import trusted
+from labelkin.storage.file import (
+    is_storable,
+    little_endian,
+    read_dtype,
+    read_shape,
+    shown,
+    view,
+)
+
+if TYPE_CHECKING:
+    from labelkin.storage.codec import Decoder, Encoder
+
+_SPARSE = {
+    kind.__name__: kind
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix, sparse.csc_matrix)
+}
+
+
+class Form(NamedTuple):
+    """How values of some types are written, and read again.
+
+    Attributes
+    ----------
+    types
+        The types, exactly; what is of none of them is a NumPy scalar or an object.
+    write
+        Value → JSON.
+    read
+        JSON → value; ``ValueError`` for any other JSON.
+    """
+
+    types: tuple[type, ...]
+    write: Callable[[Encoder, Any], Any]
+    read: Callable[[Decoder, Any], Any]
+
+
+def _form(types: Iterable[type], write: Callable[[Any], Any], read: Callable[[Any], Any]) -> Form:
+    """Return the form of values that are other values in disguise.
+
+    ``write`` returns ``None`` for one that cannot be written.
+    """
+
+    def write_disguised(encoder: Encoder, value: Any) -> Any:
+        plain = write(value)
+        if plain is None:
+            raise encoder.unknown(value)
+        return encoder.encode(plain)
+
+    def read_disguised(decoder: Decoder, written: Any) -> Any:
+        # A list in a tag is one level, as it was when it was written.
+        return read(decoder.items(written) if type(written) is list else decoder.decode(written))
+
+    return Form(tuple(types), write_disguised, read_disguised)
+
+
+def is_key(value: Any) -> bool:
+    """Return whether a value may be a key: what is hashed in a time that its size bounds.
+
+    Objects are not, even where they have a hash: they may share parts, each of which would be
+    hashed as often as there are ways to it.
+    """
+    if type(value) in (tuple, frozenset):
+        return all(map(is_key, value))
+    plain = (str, int, bool, float, bytes)
+    return value is None or type(value) in plain or isinstance(value, np.generic)
+
+
+def _write_dict(encoder: Encoder, value: dict[Any, Any]) -> Any:
+    keys = encoder.items(value, enumerate(value), ".keys() number {}")
+    encoder.check_keys(value)
+    return [keys, encoder.items(value, value.items(), "[{!r}]")]
+
+
+def _read_dict(decoder: Decoder, written: Any) -> dict[Any, Any]:
+    keys, values = read_list(written, 2)
+    keys, values = decoder.keys(keys), decoder.items(values)
+    if len(keys) != len(values):
+        raise ValueError(f"a mapping has {len(keys)} keys and {len(values)} values")
+    return dict(zip(keys, values, strict=True))
+
+
+def _write_set(encoder: Encoder, value: Iterable[Any]) -> Any:
+    """Write a set in an order of ours: its own differs from run to run."""
+    written = encoder.items(value, enumerate(value), " element {}")
+    encoder.check_keys(value)
+    return sorted(written, key=json.dumps)
+
+
+def _read_float(written: Any) -> float:
+    number = float(_text(written))
+    if math.isfinite(number):
+        raise ValueError(f"{written!r} is no infinity and no NaN")
+    return number
+
+
+def _write_array(encoder: Encoder, array: NDArray[Any]) -> int:
+    encoder.check_dtype(array.dtype)
+    encoder.arrays.append(array)
+    return len(encoder.arrays) - 1
+
+
+def _write_scalar(encoder: Encoder, number: np.generic) -> list[str]:
+    encoder.check_dtype(number.dtype)
+    plain = np.asarray(number, dtype=little_endian(number.dtype))
+    return [plain.dtype.str, plain.tobytes().hex()]
+
+
+def _read_scalar(decoder: Decoder, written: Any) -> Any:
+    dtype, text = read_list(written, 2)
+    if not isinstance(text, str):
+        raise ValueError(f"a number is written as {text!r}")
+    data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
+    if len(data) != read_dtype(dtype).itemsize:
+        raise ValueError(f"a number of dtype {dtype!r} has {len(data)} bytes")
+    return view([dtype, [], "C"], data, 0)[()]
+
+
+def _write_objects(encoder: Encoder, array: NDArray[np.object_]) -> Any:
+    items = enumerate(array.ravel().tolist())
+    return [list(array.shape), encoder.items(array, items, ".ravel()[{}]")]
+
+
+def _read_objects(decoder: Decoder, written: Any) -> NDArray[np.object_]:
+    shape, items = read_list(written, 2)
+    shape, items = read_shape(shape), decoder.items(items)
+    if math.prod(shape) != len(items):
+        raise ValueError(f"an array of shape {shape} has {len(items)} objects")
+    flat = np.empty(len(items), dtype=object)
+    for i, item in enumerate(items):  # one by one: NumPy would unpack sequences
+        flat[i] = item
+    return flat.reshape(shape)
+
+
+def _write_sparse(matrix: Any) -> list[Any] | None:
+    if matrix.ndim != 2:
+        return None
+    n_stored = int(matrix.indptr[-1])  # there may be room for more
+    parts = matrix.data[:n_stored], matrix.indices[:n_stored], matrix.indptr
+    return [type(matrix).__name__, [int(n) for n in matrix.shape], *parts]
+
+
+def _read_sparse(written: Any) -> Any:
+    name, shape, data, indices, indptr = read_list(written, 5)
+    if not isinstance(name, str) or name not in _SPARSE:
+        raise ValueError(f"a sparse matrix is a {shown(name)}")
+    if not all(isinstance(part, np.ndarray) for part in (data, indices, indptr)):
+        raise ValueError("the parts of a sparse matrix must be arrays")
+    shape = read_shape(shape)
+    trusted.check_compressed(
+        shape if name.startswith("csr") else shape[::-1], data, indices, indptr
+    )
+    matrix = _SPARSE[name]((data, indices, indptr), shape=shape)
+    matrix.indices, matrix.indptr = indices, indptr  # SciPy would choose narrower integers
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _write_object(encoder: Encoder, value: Any) -> Any:
+    name = trusted.name_of(type(value))
+    if name is None:
+        raise encoder.unknown(value)
+    attributes = _attributes(value, trusted.NOT_STORED.get(name, {}))
+    try:
+        trusted.check_state(name, attributes)
+    except ValueError as error:
+        rule, way_out = "A model file must be safe to load", "Change that and train again."
+        raise encoder.error(ValueError, rule, str(error), way_out) from None
+    encoder.class_names.add(name)
+    written = encoder.items(value, attributes.items(), ".{}")
+    return [name, dict(zip(attributes, written, strict=True))]
+
+
+def _attributes(value: Any, not_stored: dict[str, Any]) -> dict[str, Any]:
+    """Return what an object consists of, without what it can make anew."""
+    kind = type(value)
+    return {name: getattr(value, name) for name in fields_of(kind)} | {
+        name: attribute
+        for name, attribute in getattr(value, "__dict__", {}).items()
+        if name not in not_stored and not isinstance(getattr(kind, name, None), cached_property)
+    }
+
+
+def _read_object(decoder: Decoder, written: Any) -> Any:
+    name, attributes = read_list(written, 2)
+    kind = trusted.named("class", name)
+    if not isinstance(attributes, dict):
+        raise ValueError(f"the attributes of {name} are no mapping")
+    state = {key: decoder.decode(value) for key, value in attributes.items()}
+    _check_attributes(name, kind, state)
+    trusted.check_state(name, state)
+    decoder.class_names.add(name)
+    if state.get("n_jobs") is not None:  # of another machine, or of whoever made the file
+        state["n_jobs"] = min(state["n_jobs"], os.cpu_count() or 1)
+    if issubclass(kind, tuple):
+        return kind(**state)
+    made: Any = object.__new__(kind)
+    state |= trusted.NOT_STORED.get(name, {})
+    if hasattr(made, "__dict__"):
+        vars(made).update(state)  # past properties, which are code
+    else:
+        for key, value in state.items():
+            object.__setattr__(made, key, value)
+    return made
+
+
+def _check_attributes(name: str, kind: Any, state: dict[str, Any]) -> None:
+    """Raise for attributes that are none, and for objects of ours that lack some."""
+    strange = [
+        key
+        for key in state
+        if not key.isidentifier()
+        or key.startswith("__")
+        or (key not in fields_of(kind) and callable(getattr(kind, key, None)))  # a method's place
+    ]
+    if strange:
+        raise ValueError(f"{name} has the attribute {strange[0][:80]!r}")
+    needed = set(fields_of(kind))
+    if not needed and not name.startswith("sklearn."):
+        needed = set(kind._get_param_names())
+    lacking = sorted(needed - set(state))
+    if lacking:
+        raise ValueError(
+            f"{name} lacks {', '.join(lacking)}, which this version has; read the file with the "
+            "version that wrote it, or train again"
+        )
+    if "__slots__" in vars(kind) and set(state) != needed:
+        raise ValueError(f"{name} has other fields than {', '.join(sorted(needed))}")
+
+
+def _write_random_state(random: np.random.RandomState) -> dict[str, Any] | None:
+    state: Any = random.get_state(legacy=False)
+    return state if state["bit_generator"] == "MT19937" else None
+
+
+def _read_random_state(state: Any) -> np.random.RandomState:
+    trusted.check_twister(state)
+    random = np.random.RandomState()
+    random.set_state(state)
+    return random
+
+
+def _write_requests(requests: MetadataRequest) -> list[Any]:
+    """Return whose requests they are, by name, and what each method asks for.
+
+    Their owner is the estimator that they are a part of, and is only ever shown.
+    """
+    owner = requests.owner if isinstance(requests.owner, str) else type(requests.owner).__name__
+    methods = {name: part for name, part in vars(requests).items() if hasattr(part, "requests")}
+    return [owner, {name: dict(part.requests) for name, part in methods.items() if part.requests}]
+
+
+def _read_requests(written: Any) -> MetadataRequest:
+    if not isinstance(written, list) or len(written) != 2 or not isinstance(written[1], dict):
+        raise ValueError("metadata requests are an owner and a mapping")
+    requests = MetadataRequest(owner=_text(written[0]))
+    for method, params in written[1].items():
+        part = vars(requests).get(_text(method))
+        if not hasattr(part, "add_request") or not isinstance(params, dict):
+            raise ValueError(f"there are no metadata requests for {shown(method)}")
+        for param, alias in params.items():
+            if not (alias is None or isinstance(alias, bool | str)):
+                raise ValueError(f"metadata are requested as {shown(alias)}")
+            part.add_request(param=_text(param), alias=alias)
+    return requests
+
+
+def _write_type(kind: type) -> str | None:
+    return next((name for name, known in trusted.TYPES.items() if known is kind), None)
+
+
+def _write_dtype(dtype: np.dtype[Any]) -> str | None:
+    return dtype.str if is_storable(dtype) and dtype.isnative else None
+
+
+def _read_slice(ends: Any) -> slice:
+    if not isinstance(ends, list) or len(ends) != 3:
+        raise ValueError("a slice has three ends")
+    return slice(*ends)
+
+
+_FUNCTIONS = (type(_form), type(len), np.ufunc)
+_DTYPES = {type(np.dtype(code)) for code in f"?efdUS{np.typecodes['AllInteger']}"}
+FORMS: dict[str, Form] = {
+    "int": _form([int], hex, lambda written: int(_text(written), 16)),
+    "float": _form([float], repr, _read_float),
+    "bytes": _form([bytes], bytes.hex, lambda written: bytes.fromhex(_text(written))),
+    "tuple": _form([tuple], list, lambda written: tuple(read_list(written))),
+    "dict": Form((dict,), _write_dict, _read_dict),
+    "set": Form((set,), _write_set, lambda decoder, written: set(decoder.keys(written))),
+    "frozenset": Form(
+        (frozenset,), _write_set, lambda decoder, written: frozenset(decoder.keys(written))
+    ),
+    "slice": _form([slice], lambda value: [value.start, value.stop, value.step], _read_slice),
+    "type": _form([type], _write_type, partial(trusted.named, "type")),
+    "function": _form(_FUNCTIONS, trusted.name_of, partial(trusted.named, "function")),
+    "dtype": _form(_DTYPES, _write_dtype, read_dtype),
+    "random state": _form([np.random.RandomState], _write_random_state, _read_random_state),
+    "metadata requests": _form([MetadataRequest], _write_requests, _read_requests),
+    "scalar": Form((), _write_scalar, _read_scalar),
+    "array": Form(
+        (np.ndarray, np.memmap),
+        _write_array,
+        lambda decoder, written: read_numbered(decoder.arrays, written, "array"),
+    ),
+    "objects": Form((), _write_objects, _read_objects),
+    "sparse": _form(_SPARSE.values(), _write_sparse, _read_sparse),
+    "object": Form((), _write_object, _read_object),
+}
+PARTS = ("object", "objects", "sparse")
+_TAGS: dict[type, str] = {kind: tag for tag, form in FORMS.items() for kind in form.types}
+
+
+def tag_of(value: Any) -> str:
+    """Return under which tag a value is written."""
+    tag = _TAGS.get(type(value), "scalar" if isinstance(value, np.generic) else "object")
+    return "objects" if tag == "array" and value.dtype == object else tag
+
+
+def is_json(value: Any) -> bool:
+    """Return whether a value is one of JSON, lists and mappings aside, and comes back as it is."""
+    kind = type(value)
+    if kind is int:
+        return -(2**63) <= value < 2**63
+    if kind is float:
+        return math.isfinite(value)
+    return kind is str or kind is bool or value is None
+
+
+def fields_of(kind: Any) -> tuple[str, ...]:
+    """Return the fields of a named tuple or dataclass; other classes have none."""
+    listed = fields(kind) if is_dataclass(kind) else ()
+    return getattr(kind, "_fields", tuple(field.name for field in listed))
+
+
+def read_list(written: Any, length: int | None = None) -> list[Any]:
+    """Return what must be a list, of so many things where their number is given."""
+    if not isinstance(written, list) or (length is not None and len(written) != length):
+        came = shown(written)
+        if isinstance(written, list):
+            came += f" of {len(written)}"
+        raise ValueError(f"a list of {length or 'things'} is expected, got {came}")
+    return written
+
+
+def _text(written: Any) -> str:
+    if not isinstance(written, str):
+        raise ValueError(f"a text is expected, got {shown(written)}")
+    return written
+
+
+def read_numbered(things: list[Any], number: Any, what: str) -> Any:
+    """Return the thing that a number stands for."""
+    if type(number) is not int or not 0 <= number < len(things):
+        raise ValueError(
+            f"it refers to {what} {str(number)[:80]} where there are {len(things)} so far"
+        )
+    return things[number]
