@@ -12,6 +12,7 @@ from examples.recipes import (
     omikuji_candidates,
     sentence_embeddings,
     transformer_sigmoid,
+    views_and_embeddings,
 )
 from scipy import sparse
 
@@ -55,6 +56,19 @@ def check_steps(steps, drawn, first):
 def test_embeddings_are_content(drawn, vectors):
     steps = sentence_embeddings.steps(vectors[0], drawn.Y, vectors[1])
     check_steps(steps, drawn, "content alone, cut at ½")
+
+
+def test_embeddings_are_a_view_beside_others(drawn, vectors):
+    known = dict(zip([*drawn.texts, *drawn.new_texts], np.vstack(vectors), strict=True))
+
+    def encode(texts):
+        return np.array([known[text] for text in texts])
+
+    model = views_and_embeddings.strong_model(encode, random_state=0).fit(drawn.texts, drawn.Y)
+    names = {member.name for member in model.content_.members_} | set(model.content_.dropped_)
+    assert names == {"titled_text", "lead", "title", "characters", "meaning"}
+    decided = model.predict(drawn.new_texts)
+    assert metrics.micro_f1(drawn.Y_new, decided) > 0.5
 
 
 def test_embeddings_come_with_the_package(drawn, monkeypatch):
