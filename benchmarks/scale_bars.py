@@ -183,15 +183,21 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
         ("candidates", best(out_of_fold), best(content)),
     ):
         start = time.process_time()
-        found = auto().fit(Y, scores=learn).rescore(judge)
+        rescorer = auto()
+        unseen = rescorer.fit_out_of_fold(Y, scores=learn)
+        found = rescorer.rescore(judge)
         seconds[name] = time.process_time() - start
         scores[name] = evaluate(truth, found).scores()
-        first[name] = first_label_scores(Truth.of(corpus.Y.rows(test)), found, (5,))
+        for rows, log_odds in ((test, found), (train, unseen)):
+            values = first_label_scores(Truth.of(corpus.Y.rows(rows)), log_odds, (5,))
+            first |= {(name, measure, len(rows)): values[measure] for measure in _KEPT}
     alone, dense, few = scores["content"], scores["all labels"], scores["candidates"]
     for name in _KEPT:
-        differences = first["candidates"][name] - first["all labels"][name]
-        error = differences.std(ddof=1) / len(differences) ** 0.5
-        yield Bar(f"delicious, top={top}: {name}", few[name], "≥", dense[name], error)
+        for what, rows in (("", test), (" of training documents, out of fold", train)):
+            ours, theirs = (first[which, name, len(rows)] for which in ("candidates", "all labels"))
+            error = (ours - theirs).std(ddof=1) / len(ours) ** 0.5
+            bar = f"delicious, top={top}: {name}{what}"
+            yield Bar(bar, ours.mean(), "≥", theirs.mean(), error)
     for name in _GAINED:
         share = (few[name] - alone[name]) / (dense[name] - alone[name])
         yield Bar(f"delicious, top={top}: share of the gain in {name}", share, "≥", 0.9)

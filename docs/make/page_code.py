@@ -117,7 +117,7 @@ def write_files(text: str, folder: Path) -> None:
         "test.jsonl": lambda path: _write_lines(path, documents[150:]),
         "texts.jsonl": lambda path: _write_lines(path, texts),
         "unlabelled.jsonl": lambda path: _write_lines(path, texts),
-        "from-doccano.jsonl": lambda path: _write_lines(
+        "all.jsonl": lambda path: _write_lines(
             path, [{"text": one["text"], "label": one["labels"]} for one in documents]
         ),
         "annotated.jsonl": lambda path: _write_lines(path, map(_prodigys, documents)),

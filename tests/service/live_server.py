@@ -49,7 +49,8 @@ def serving(*models, **options):
     """Serve models in a thread; give a client of it."""
     app = create_app(models, **options)
     http = bounded_protocol(options.get("limits") or Limits())
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False, http=http))
+    config = uvicorn.Config(app, log_level="error", access_log=False, http=http, loop="asyncio")
+    server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
