@@ -41,10 +41,10 @@ def takes(function):
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 def test_a_class_shows_an_example_and_describes_what_it_is_made_of(kind):
     text = inspect.getdoc(kind)
+    assert ">>>" in section(text, "Examples")
     is_record = hasattr(kind, "__dataclass_fields__") or hasattr(kind, "_fields")
     if is_record or inspect.isabstract(kind):
         return  # made by the library, not by users
-    assert ">>>" in text
     described = documented(text) or documented(inspect.getdoc(kind.__mro__[1]))
     for name, parameter in takes(kind.__init__).items():
         assert described.get(name), f"{kind.__name__}({name}=…) has no type"
@@ -59,8 +59,10 @@ def test_a_class_shows_an_example_and_describes_what_it_is_made_of(kind):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_a_function_describes_its_parameters(function):
-    described = documented(inspect.getdoc(function))
+def test_a_function_shows_an_example_and_describes_its_parameters(function):
+    text = inspect.getdoc(function)
+    assert ">>>" in section(text, "Examples")
+    described = documented(text)
     assert set(takes(function)) <= set(described)
     assert all(described.values()), described
 

@@ -61,6 +61,16 @@ class OpenLabel(NamedTuple):
         What it would tell, beyond what ``after`` says of it.
     after
         The label of the document that says most about it; ``None``: it stands for itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin import NaiveBayes, next_documents
+    >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> [one] = next_documents(model, np.array([[9, 0], [1, 1], [0, 9]]), n=1)
+    >>> label = one.labels[0]
+    >>> label.label, round(label.probability, 2), round(label.bits, 2), label.after
+    ('sea', 0.73, 0.84, None)
     """
 
     label: Any
@@ -85,6 +95,17 @@ class NextDocument(NamedTuple):
         The cosine to the most similar document chosen before it; 0 where nobody asked.
     labels
         Its labels that would tell most, most first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin import NaiveBayes, next_documents
+    >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
+    >>> [one] = next_documents(model, np.array([[9, 0], [1, 1], [0, 9]]), n=1)
+    >>> one.document, round(one.value, 2), one.similarity
+    (1, 1.68, 0.0)
+    >>> [label.label for label in one.labels]
+    ['sea', 'town']
     """
 
     document: int

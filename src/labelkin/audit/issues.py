@@ -26,6 +26,13 @@ class SimilarDocument(NamedTuple):
         Cosine of the two.
     given
         Whether it has the label; ``None``: nobody knows.
+
+    Examples
+    --------
+    >>> from labelkin.audit import SimilarDocument
+    >>> similar = [SimilarDocument(7, 0.91, True), SimilarDocument(4, 0.85, None)]
+    >>> [one.document for one in similar if one.given]
+    [7]
     """
 
     document: int
@@ -44,6 +51,13 @@ class LabelErrors(NamedTuple):
         How many documents have it.
     missing, wrong
         Expected number of documents that lack it, and that have it, wrongly.
+
+    Examples
+    --------
+    >>> from labelkin.audit import LabelErrors
+    >>> grain = LabelErrors("grain", documents=120, missing=6.5, wrong=1.5)
+    >>> grain.documents + grain.missing - grain.wrong  # that should have it
+    125.0
     """
 
     label: Any
@@ -81,6 +95,14 @@ class Issue:
         Similar documents and whether they have the label, most similar first.
     reason
         The rule that is broken or the twin, in words; ``""`` otherwise.
+
+    Examples
+    --------
+    >>> from labelkin.audit import Issue
+    >>> parts = {"prior": 1.0, "content": 2.5, "other labels": 1.5, "noise": -3.0}
+    >>> issue = Issue(3, "grain", "missing", given=False, probability=0.88, parts=parts)
+    >>> issue.repair, sum(issue.parts.values())
+    ('add', 2.0)
     """
 
     document: int

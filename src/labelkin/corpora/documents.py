@@ -70,7 +70,7 @@ class _Key(NamedTuple):
 
 
 class Document(NamedTuple):
-    """One document of a source.
+    r"""One document of a source.
 
     Attributes
     ----------
@@ -91,6 +91,14 @@ class Document(NamedTuple):
         What it is for, where the source says so.
     label_names : mapping of str to str or None
         Names of labels that stand beside them, as in Annif's folders.
+
+    Examples
+    --------
+    >>> from labelkin.corpora import Document
+    >>> texts = {"title": "Tea", "text": "Hot, with sugar."}
+    >>> document = Document(1, "teas.csv, line 2", texts, labels=("sugar", "tea"))
+    >>> document.text, document.name, document.labels
+    ('Tea\nHot, with sugar.', 1, ('sugar', 'tea'))
     """
 
     number: int

@@ -45,7 +45,17 @@ Progress = Callable[[str, int, int | None], None]
 
 
 class FetchError(OSError):
-    """A corpus could not be fetched; the message says what to do by hand."""
+    """A corpus could not be fetched; the message says what to do by hand.
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> try:
+    ...     corpora.fetch("newsroom")
+    ... except corpora.FetchError as error:
+    ...     print(str(error).partition(". ")[0])
+    newsroom cannot be fetched: no address of a file of it is known
+    """
 
 
 class DownloadError(OSError):
@@ -64,6 +74,15 @@ class Fetched:
         What was fetched, or was there already.
     by_hand : str
         What is left to do by hand; empty: the corpus can be loaded.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from labelkin.corpora import Fetched
+    >>> folder = Path("corpora", "emotions")
+    >>> fetched = Fetched(folder, (folder / "emotions.rar",), by_hand="Unpack emotions.rar there.")
+    >>> [file.name for file in fetched.files], fetched.by_hand
+    (['emotions.rar'], 'Unpack emotions.rar there.')
     """
 
     folder: Path

@@ -171,7 +171,17 @@ KNOWN: Mapping[str, KnownCorpus] = MappingProxyType(_read_table())
 
 
 class CorpusNotFound(FileNotFoundError):  # noqa: N818
-    """A corpus is not where it was looked for; the message says where, and what fetches it."""
+    """A corpus is not where it was looked for; the message says where, and what fetches it.
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> try:
+    ...     corpora.load("reuters21578", "nowhere")
+    ... except corpora.CorpusNotFound as error:
+    ...     print(str(error).partition(". ")[0])
+    reuters21578 must have reut2-*.sgm, and there is none in nowhere
+    """
 
 
 def load(

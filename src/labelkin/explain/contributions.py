@@ -84,6 +84,23 @@ class Explanation:
         What each member of a :class:`~labelkin.ContentEnsemble` adds to the part ``"content"``, by
         name, and ``"all members"``, what is there whatever they say; they add up to it. Empty where
         the content is one classifier.
+
+    Examples
+    --------
+    >>> import math
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes
+    >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
+    >>> [[sea]] = model.explain([[1, 1]], labels="sea")
+    >>> print(sea)
+    sea: 0.629 (+0.53)
+      prior                      +0.69
+      content                    +0.30
+      town                       -0.01
+      all other labels           +0.00
+      labels at their priors     -0.46
+    >>> math.isclose(sum(sea.parts.values()), sea.log_odds)
+    True
     """
 
     label: Any
@@ -166,6 +183,17 @@ class Posterior:
     members
         What each member of an ensemble adds to the content log-odds, ``(n_documents, n_labels)``
         each; ``None``: the content is one classifier.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    >>> posterior = rescorer.posterior([[0.1, 0.5, 0.8]])
+    >>> posterior.names.tolist(), posterior.probabilities().round(2).tolist()
+    (['gold', 'grain', 'wheat'], [[0.06, 0.72, 0.83]])
+    >>> [one.label for one in posterior.suggest(top=2)[0]]
+    ['wheat', 'grain']
     """
 
     names: NDArray[Any]

@@ -99,6 +99,17 @@ class LabelEdge:
         Documents with both, were the labels independent.
     bound
         What the documents bear out of the strength, as :func:`borne_out` has it.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer, label_graph
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
+    >>> edge = graph.edges[0]
+    >>> edge.first, edge.second, edge.n_both, round(edge.n_expected, 1)
+    ('grain', 'wheat', 8, 4.8)
+    >>> round(edge.to_first, 2), round(edge.to_second, 2), round(edge.strength, 2)
+    (1.29, 0.93, 1.11)
     """
 
     first: Any
@@ -250,6 +261,17 @@ class LabelGraph:
         The strongest attractions, strongest first, then the strongest repulsions.
     pairs
         All weights and counts.
+
+    Examples
+    --------
+    >>> from labelkin import LabelRescorer, label_graph
+    >>> Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+    >>> graph = label_graph(LabelRescorer(evidence_weight=1).fit(Y), n_repulsions=1)
+    >>> print(graph)
+    +1.11  grain + wheat: 8 of 12 and 8, 4.8 by chance
+    -1.74  gold / grain: 0 of 7 and 12, 4.2 by chance
+    >>> graph.table()[0]["n_both"]
+    8
     """
 
     edges: tuple[LabelEdge, ...]

@@ -39,6 +39,17 @@ class TermExplanation:
         What all other terms add together.
     constant, clipped, neighbours
         As in :class:`ContentContributions`.
+
+    Examples
+    --------
+    >>> from labelkin import LabelDependenceClassifier, NaiveBayes, explain_terms
+    >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
+    >>> [[sea]] = explain_terms(model, [[2, 1]], ["sea"])
+    >>> [(term, round(share, 2)) for term, share, _ in sea.terms]
+    [(0, 3.01), (1, -1.2)]
+    >>> round(sea.log_odds, 2), round(sea.constant, 2)
+    (2.5, 0.69)
     """
 
     label: Any

@@ -208,6 +208,15 @@ class Reliability:
         Weighted number of cells.
     mean_probability, share_positive
         Mean probability of those cells and the share that carries the label; empty bins: NaN.
+
+    Examples
+    --------
+    >>> from labelkin.metrics import reliability
+    >>> table = reliability([[1, 0], [1, 1]], [[2.0, 2.0], [2.0, -2.0]], n_bins=2)
+    >>> table.lower.tolist(), table.upper.tolist(), table.count.tolist()
+    ([0.0, 0.5], [0.5, 1.0], [1.0, 3.0])
+    >>> table.mean_probability.round(2).tolist(), table.share_positive.round(2).tolist()
+    ([0.12, 0.88], [1.0, 0.67])
     """
 
     lower: Floats

@@ -35,6 +35,15 @@ class ProposedRule(NamedTuple):
     surprise : float
         −log of the probability that independent labels of the same frequencies look like this, by
         Fisher's exact test, in nats; what proposals are sorted by.
+
+    Examples
+    --------
+    >>> from labelkin.rules import rules_from
+    >>> [rule] = rules_from([["dog", "poodle"], ["dog"], [], [], []] * 10, min_expected=4)
+    >>> rule.kind, rule.first, rule.second, rule.documents, rule.with_second
+    ('implies', 'poodle', 'dog', 10, 10)
+    >>> print(rule)
+    'poodle' implies 'dog': 10 of 10 (4.0 expected)
     """
 
     kind: Literal["implies", "exclusive"]

@@ -26,6 +26,14 @@ class VocabularyRules(NamedTuple):
         The names of all its concepts, sorted.
     uris : tuple of str
         Their URIs, in the order of the names.
+
+    Examples
+    --------
+    >>> from labelkin.rules import Rules, VocabularyRules
+    >>> rules = Rules(implies=[("poodle", "dog")])
+    >>> pets = VocabularyRules(rules, names=("dog", "poodle"), uris=("urn:dog", "urn:poodle"))
+    >>> dict(zip(pets.names, pets.uris, strict=True))["poodle"]
+    'urn:poodle'
     """
 
     rules: Rules

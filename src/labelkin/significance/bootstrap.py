@@ -53,6 +53,17 @@ class Bootstrap:
         ``≪ <``: the baseline is worse; ``≫ >``: it is better; ``~``: nothing shown.
     better : str or None
         The name of the system with the better score, ``None`` when equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin.significance import paired_bootstrap
+    >>> Y = np.eye(50)
+    >>> result = paired_bootstrap(Y, np.zeros((50, 50)), Y, "hamming_loss", random_state=0)
+    >>> result.better, result.n, result.k == result.n_draws, result.sign
+    ('proposal', 50, True, '≪')
+    >>> round(result.low, 3), round(result.difference, 3), round(result.high, 3)
+    (-0.02, -0.02, -0.02)
     """
 
     baseline: str

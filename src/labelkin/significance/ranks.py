@@ -33,6 +33,16 @@ class RankTest:
         Nemenyi's: two systems whose mean ranks differ by at least this are different, at ``alpha``.
     alpha : float
         The level, for all pairs together.
+
+    Examples
+    --------
+    >>> from labelkin.significance import rank_test
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.6, 0.5, 0.4]]
+    >>> test = rank_test(scores, ["A", "B", "C"])
+    >>> test.ranks[2].tolist(), test.mean_ranks.tolist()
+    ([1.0, 3.0, 2.0], [1.0, 2.25, 2.75])
+    >>> round(test.critical_difference, 2), test.groups()
+    (1.66, [('A', 'B'), ('B', 'C')])
     """
 
     names: tuple[str, ...]

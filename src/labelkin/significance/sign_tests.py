@@ -39,6 +39,17 @@ class SignTest:
         ``≪ <``: the baseline is worse; ``≫ >``: it is better; ``~``: nothing shown.
     better : str or None
         The name of the system with the better F1 (micro or macro), ``None`` when equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin.significance import micro_sign_test
+    >>> Y = np.eye(7)
+    >>> test = micro_sign_test(Y, np.zeros((7, 7)), Y, names=("nothing", "truth"))
+    >>> test.test, test.n, test.k, test.p_value
+    ('s-test', 7, 7, 0.0078125)
+    >>> test.baseline, test.sign, test.proposal, test.better
+    ('nothing', '≪', 'truth', 'truth')
     """
 
     baseline: str

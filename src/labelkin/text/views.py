@@ -29,7 +29,7 @@ _PIECES = (3, 5)
 
 
 class TitledText(NamedTuple):
-    """A document: its title, which may be empty, and the rest of it.
+    r"""A document: its title, which may be empty, and the rest of it.
 
     Attributes
     ----------
@@ -37,6 +37,15 @@ class TitledText(NamedTuple):
         May be empty.
     body
         The rest.
+
+    Examples
+    --------
+    >>> from labelkin.text import TitledText
+    >>> tea = TitledText("Tea", "Hot, with sugar.")
+    >>> tea.title, tea.text
+    ('Tea', 'Tea\nHot, with sugar.')
+    >>> TitledText("", "Hot.").text
+    'Hot.'
     """
 
     title: str

@@ -419,6 +419,16 @@ class SurfaceForm(NamedTuple):
         Its letters, as they stand.
     start, end
         Where they stand in the text.
+
+    Examples
+    --------
+    >>> from labelkin.text import WordCounts, surface_forms
+    >>> text, counts = "They are trading.", WordCounts(min_documents=1).fit(["to trade"])
+    >>> [form] = surface_forms(text, counts)["trade"]
+    >>> form
+    SurfaceForm(word='trading', start=9, end=16)
+    >>> text[form.start : form.end]
+    'trading'
     """
 
     word: str

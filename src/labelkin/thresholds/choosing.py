@@ -151,6 +151,16 @@ class RuleLabels:
     ----------
     rule
         Fitted, for scores that are log-odds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin import FixedCut
+    >>> from labelkin.thresholds import RuleLabels
+    >>> content = np.array([[2.0, -1.0], [-0.3, 0.7]])  # log-odds
+    >>> rule = FixedCut(0.5, scale="log_odds").fit(content, [["sea"], ["town"]])
+    >>> RuleLabels(rule)(content).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
     """
 
     rule: ThresholdRule

@@ -29,6 +29,14 @@ class BestCell(NamedTuple):
         Least probability.
     score
         What the two give by the measure.
+
+    Examples
+    --------
+    >>> from labelkin.thresholds import limit_table
+    >>> table = limit_table([["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]])
+    >>> best = table.best("micro_f1")
+    >>> best.limit, best.threshold, best.score
+    (2, 0.6, 1.0)
     """
 
     limit: int
@@ -53,6 +61,17 @@ class LimitTable:
         Documents that rightly have a label, are given it, and have it, label by label.
     documents : array of shape (4, n_thresholds, n_limits)
         Precision, recall and F1 of the documents, and how many are given nothing, summed.
+
+    Examples
+    --------
+    >>> from labelkin.thresholds import limit_table
+    >>> Y, p = [["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]]
+    >>> table = limit_table(Y, p, limits=(1, 2), thresholds=(0.1, 0.5))
+    >>> table.scores("micro_f1").round(2)
+    array([[0.8 , 0.86],
+           [0.8 , 1.  ]])
+    >>> (table + table).n_documents
+    4
     """
 
     limits: tuple[int, ...]

@@ -47,6 +47,14 @@ class LabelCut(NamedTuple):
         How many documents have it.
     decided
         How many documents the rule gives it, among those for which it is known.
+
+    Examples
+    --------
+    >>> from labelkin import SCut
+    >>> scores, Y = [[0.9, 0.2], [0.7, 0.6], [0.1, 0.3]], [["sea"], ["sea", "town"], []]
+    >>> sea, town = SCut().fit(scores, Y).table()
+    >>> town.label, round(town.cut, 2), town.f1, town.positives, town.decided
+    ('town', 0.45, 1.0, 1, 1)
     """
 
     label: Any
@@ -71,6 +79,19 @@ class ThresholdRule(LinkedEstimator, ABC):
     label_names_ : array of shape (n_labels,)
     cut_, f1_, positives_, decided_ : arrays of shape (n_labels,)
         The columns of :meth:`table`; NaN where they do not apply.
+
+    Examples
+    --------
+    A rule of one's own says what it learns, here a cut per label:
+
+    >>> import numpy as np
+    >>> from labelkin.thresholds import ThresholdRule
+    >>> class MeanCut(ThresholdRule):
+    ...     def _learn(self, scores, labels):
+    ...         return scores.mean(axis=0)
+    >>> rule = MeanCut().fit([[0.9, 0.2], [0.1, 0.6]], [["sea"], ["town"]])
+    >>> rule.decide([[0.6, 0.3], [0.2, np.inf]]).tolist()
+    [[True, False], [False, True]]
     """
 
     needs_scores: ClassVar[bool] = True

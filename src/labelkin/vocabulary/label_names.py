@@ -27,6 +27,14 @@ class FoundLabel(NamedTuple):
         Which label.
     matched : str
         The name, alternative label, notation or URI that was found in it.
+
+    Examples
+    --------
+    >>> from labelkin.vocabulary import LabelNames, read_vocabulary
+    >>> names = LabelNames(["grain", "tennis", "wheat"], read_vocabulary("newsroom"))
+    >>> [found] = names.search("weiz", language="de")
+    >>> found, names.labels[found.column]
+    (FoundLabel(column=2, matched='Weizen'), 'wheat')
     """
 
     column: int

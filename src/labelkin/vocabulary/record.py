@@ -35,6 +35,13 @@ class Concept(NamedTuple):
         URIs of the concepts above it.
     notes : mapping of str to str
         What it is meant for, by language.
+
+    Examples
+    --------
+    >>> from labelkin.vocabulary import Concept
+    >>> poodle = Concept("urn:2", {"en": "poodle", "de": "Pudel"}, broader=("urn:1",))
+    >>> poodle.labels["de"], poodle.broader, poodle.notation
+    ('Pudel', ('urn:1',), '')
     """
 
     uri: str
