@@ -212,7 +212,8 @@ def _compared(
 ) -> tuple[list[Difference], list[str]]:
     """Hold labelkin's ensemble against the best source and Annif's own, document by document."""
     best = max(SOURCES, key=lambda source: rows[source].scores[COMPARED[0]])
-    truth = [re.findall(r"<(\S+)>", line.rpartition("\t")[2]) for line in test.open("r")]
+    lines = test.read_text(encoding="utf-8").splitlines()
+    truth = [re.findall(r"<(\S+)>", line.rpartition("\t")[2]) for line in lines]
     values, notes = {}, []
     for project in (best, "ensemble", "labelkin"):
         out = folder / f"{project}-suggested.jsonl"

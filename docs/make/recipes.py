@@ -177,6 +177,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
         result = folder / f"{name}.json"
         if result.exists():
             parts.append(_table(json.loads(result.read_text())))
+    parts += [_VIEWS, _code("views_and_embeddings.py")]
     parts += ["## After any of them", _AFTER, _code("after_any_model.py")]
     write_whole(page, "\n\n".join(parts) + "\n")
     conclude(page)
@@ -213,6 +214,12 @@ and {n_test:,} test documents of Reuters-21578 are drawn once; the {n_labels} la
 stands. What each step is better by than the first is given with 95 % of {draws:,} paired bootstrap
 draws of the test documents. Few documents and one corpus: the programs are not compared with each
 other, each is compared with itself."""
+_VIEWS = """\
+## Embeddings as one more view of a text
+
+Embeddings beside the words, the title and the characters of a text, each with a classifier of its
+own, weighed against each other; what that gave on the whole of Reuters-21578 is on the page about
+[several classifiers](../findings/ensemble.md)."""
 _AFTER = """\
 Scores that a recipe above returns go through these lines, and so do those of any other model."""
 

@@ -141,7 +141,7 @@ def test_the_page_shows_the_code_and_the_numbers(tmp_path):
     assert (
         "| calibrated | 0.625, +0.125 (+0.100 … +0.150) | 0.500, +0.250 (-0.100 … +0.500) |" in text
     )
-    assert text.count("```py\n") == 5
+    assert text.count("```py\n") == 6
 
 
 def test_the_page_of_this_repository_shows_the_recipes_as_they_are():

@@ -128,6 +128,7 @@ def test_the_experiments_are_shipped():
         "beyond-mulan", "beyond-delicious", "demo", "rivals-reuters", "rivals-ohsumed",
         "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
         "ensemble-reuters", "ensemble-ohsumed", "ensemble-rcv1-sample", "ensemble-mulan",
+        "ensemble-delicious",
         "reveal-reuters", "reveal-ohsumed",
         "reveal-rcv1-sample", "reveal-mulan", "strong-content",
         "strong-content-delicious",
