@@ -38,6 +38,8 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
     """A classifier that is defined by ``_learn(X, labels)`` and ``_log_odds(X)``."""
 
     takes_label_matrix = True
+    #: Whether out-of-fold evidence is that of all documents but one, and not of a fold.
+    leaves_one_out = False
 
     def __sklearn_tags__(self) -> Any:
         """Say what is taken: sparse ``X``; classes, and label matrices."""
@@ -420,13 +422,14 @@ def out_of_fold_log_odds(
     *,
     cv: int | None = None,
     random_state: Any = None,
+    fold: NDArray[np.intp] | None = None,
 ) -> Any:
     """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
 
     The folds are stratified over all labels; as many, and by the seed, as the estimator's own
-    ``cv`` and ``random_state`` say where it has them and nothing is said here. A label whose
-    documents all lie in one fold has, there, the log-odds its classifier gives a label that nobody
-    has.
+    ``cv`` and ``random_state`` say where it has them and nothing is said here; or as ``fold`` says,
+    the fold of every document. A label whose documents all lie in one fold has, there, the log-odds
+    its classifier gives a label that nobody has.
     """
     n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_documents != labels.shape[0]:
@@ -434,10 +437,13 @@ def out_of_fold_log_odds(
             f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
             f"{labels.shape}."
         )
-    n_folds = getattr(estimator, "cv", 5) if cv is None else cv
-    seed = getattr(estimator, "random_state", None) if random_state is None else random_state
+    if fold is None:
+        n_folds = getattr(estimator, "cv", 5) if cv is None else cv
+        seed = getattr(estimator, "random_state", None) if random_state is None else random_state
+        fold = _stratified(labels, n_folds, seed)
     rows, parts = [], []
-    for train, test in _folds(labels, n_folds, seed):
+    for k in range(int(fold.max()) + 1):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         params = params_of_rows(X, fit_params or {}, train)
         target = labels_for(estimator, labels.rows(train))
         fitted = clone(estimator).fit(rows_of(X, train), target, **params)
@@ -449,17 +455,14 @@ def out_of_fold_log_odds(
     return np.concatenate(parts)[order]
 
 
-def _folds(
-    labels: LabelMatrix, cv: int, random_state: Any
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _stratified(labels: LabelMatrix, cv: int, random_state: Any) -> NDArray[np.intp]:
     n_folds = min(cv, labels.shape[0])
     if n_folds < 2:
         raise ValueError(
             f"Out-of-fold evidence needs at least 2 documents and 2 folds, got "
             f"n_samples={labels.shape[0]} and cv={cv!r}."
         )
-    fold = stratified_folds(labels, n_folds, random_state=random_state)
-    return ((np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(n_folds))
+    return stratified_folds(labels, n_folds, random_state=random_state)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PerLabel, PlattSVM
 from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.member_evidence import MemberEvidence
 from labelkin.content.members import read_members
 from labelkin.estimator import fit_content
 from labelkin.label_matrix import read_labels
@@ -36,17 +37,56 @@ def three(**options):
 
 def evidence_by_hand(model, X, Y):
     """Return what the three say beyond the prior of unseen documents, and the prior."""
-    labels = read_labels(Y)
     prior = logit((Y.sum(axis=0) + 0.5) / (len(Y) + 1))
-    z = [fit_content(m, X, labels, {}, out_of_fold=True) for m in map(clone, model.members)]
+    z = [*(in_five_parts(m, X, Y) for m in model.members[:2])]
+    z.append(fit_content(clone(model.members[2]), X, read_labels(Y), {}, out_of_fold=True))
     bayes = np.sign(z[0] - prior) * np.log1p(np.abs(z[0] - prior))
     share = (10 * expit(z[1]) + expit(prior)) / 11
     return np.stack([bayes, logit(share) - prior, z[2] - prior]), prior
 
 
+def in_five_parts(member, X, Y):
+    """Return the log-odds of every fifth of the documents, learned from the four others."""
+    fold = np.empty(len(Y), dtype=int)
+    fold[np.random.RandomState(0).permutation(len(Y))] = np.arange(len(Y)) % 5
+    z = np.empty(Y.shape)
+    for k in range(5):
+        z[fold == k] = clone(member).fit(X[fold != k], Y[fold != k]).log_odds(X[fold == k])
+    return z
+
+
 def loss(theta, inputs, offset, y):
     log_odds = offset + np.tensordot(theta[:-1], inputs, 1) + theta[-1]
     return (np.logaddexp(0, log_odds) - y * log_odds).sum()
+
+
+class TestUnseenDocuments:
+    def test_nobody_has_learned_from_more_of_them_than_the_others(self, monkeypatch):
+        # Of twins, one of which is left out, a neighbour search would always find the other.
+        rng = np.random.default_rng(0)
+        X = np.repeat(rng.standard_normal((100, 300)), 2, axis=0)
+        Y = np.repeat(rng.random((100, 3)) < 0.5, 2, axis=0).astype(int)
+        given = evidence_given(monkeypatch)
+        near = NearestNeighbours(1)
+        ContentEnsemble([near, PlattSVM(random_state=0)], random_state=0).fit(X, Y)
+        right = np.mean((given[0] > 0) == Y)
+        assert 0.8 < right < 0.97  # 0.8 find their twin, the others are right by chance
+        assert np.mean((near.fit_out_of_fold(X, Y) > 0) == Y) == 1
+
+    def test_who_leaves_one_out_does_so_among_such(self, monkeypatch):
+        X, Y = world()
+        given = evidence_given(monkeypatch)
+        members = [NaiveBayes(), NearestNeighbours(10)]
+        ContentEnsemble(members, random_state=0).fit(X, Y)
+        for member, found in zip(members, given, strict=True):
+            np.testing.assert_array_equal(found, clone(member).fit_out_of_fold(X, Y))
+
+
+def evidence_given(monkeypatch):
+    """Return a list that will hold the out-of-fold log-odds of the members."""
+    kept, of = [], MemberEvidence.of
+    monkeypatch.setattr(MemberEvidence, "of", lambda m, v, z, p: kept.extend(z) or of(m, v, z, p))
+    return kept
 
 
 class TestWeights:

@@ -32,7 +32,12 @@ from labelkin.content.term_contributions import (
     read_columns,
     terms_of,
 )
-from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
+from labelkin.estimator import (
+    LogOddsClassifier,
+    fit_content,
+    out_of_fold_log_odds,
+    read_any_documents,
+)
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
@@ -246,17 +251,34 @@ class ContentEnsemble(LogOddsClassifier):
         weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
         positive, known = labels.counts(weight)
         self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
+        # A handful of numbers per label, drawn to those of all: folds need not be stratified.
+        fold = np.full(labels.shape[0], -1)
+        if labels.shape[0] > 1:
+            order = check_random_state(self.random_state).permutation(labels.shape[0])
+            fold[order] = np.arange(labels.shape[0]) % _FOLDS
+        asked = read_members(self.members)
+        left_out = [getattr(member.classifier, "leaves_one_out", False) for member in asked]
         members, views, found = [], [], []
-        for name, features, classifier in read_members(self.members):
+        for (name, features, classifier), leaves_one_out in zip(asked, left_out, strict=True):
             own = None if features is None else seeded(features, self.random_state)
             member = Member(name, own, seeded(classifier, self.random_state))
             view = X if features is None else member.features.fit_transform(X)
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
-            found.append(fit_content(member.classifier, view, labels, given, out_of_fold=True))
+            # Who has learned from all documents but one looks better than it is beside members that
+            # have learned from four fifths of them, and would get too large a weight.
+            apart = leaves_one_out and not all(left_out) and fold.max() > 0
+            if apart:
+                found.append(
+                    out_of_fold_log_odds(member.classifier, view, labels, given, fold=fold)
+                )
+            unseen = fit_content(member.classifier, view, labels, given, out_of_fold=not apart)
+            if not apart:
+                found.append(unseen)
             members.append(member)
             views.append(view)
         evidence = MemberEvidence.of(members, views, found, self.prior_log_odds_)
-        return self._learn_weights(members, evidence, labels, weight, out_of_fold)
+        folds = fold if out_of_fold else np.full_like(fold, -1)
+        return self._learn_weights(members, evidence, labels, weight, folds, out_of_fold)
 
     def _learn_weights(
         self,
@@ -264,6 +286,7 @@ class ContentEnsemble(LogOddsClassifier):
         evidence: MemberEvidence,
         labels: LabelMatrix,
         weight: NDArray[np.float64] | None,
+        fold: NDArray[np.intp],
         out_of_fold: bool,
     ) -> Any:
         """Learn what members count, drop those that do not help; return log-odds out of fold."""
@@ -273,12 +296,6 @@ class ContentEnsemble(LogOddsClassifier):
         self.dropped_ = [m.name for k, m in enumerate(members) if k not in chosen.kept]
         self.members_ = [members[k] for k in chosen.kept]
         training = training.members(chosen.kept) if self.dropped_ else training
-        n_documents = labels.shape[0]
-        fold = np.full(n_documents, -1)
-        if out_of_fold and n_documents > 1:
-            # A handful of numbers per label, drawn to those of all: they need not be stratified.
-            order = check_random_state(self.random_state).permutation(n_documents)
-            fold[order] = np.arange(n_documents) % _FOLDS
         *parts, theta = training.fit(chosen, self._strength(), fold)
         self.weights_, self.bias_ = theta[:, :-1], theta[:, -1]
         if not out_of_fold:

@@ -161,6 +161,7 @@ class NaiveBayes(LogOddsClassifier):
     [('sea',)]
     """
 
+    leaves_one_out = True
     counts_: TermCounts
 
     def __init__(self, alpha: float = 1.0, *, top: int | None = None) -> None:

@@ -50,6 +50,8 @@ class NearestNeighbours(LogOddsClassifier):
     [('sea',)]
     """
 
+    leaves_one_out = True
+
     def __init__(
         self,
         n_neighbors: int = 30,
