@@ -4,18 +4,16 @@ Parts of the documents that were fitted under a prior meant for all of them woul
 than the model, and a cut that is good for the one would be wrong for the other.
 """
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from benchmarks.corpus import DATA
 from scipy import sparse
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, PlattSVM, corpora
 from labelkin.corpora import newsroom
 from labelkin.text import TermWeights, WordCounts
 
-MULAN = Path(os.environ.get("LABELKIN_DATA", "")) / "mulan"
+MULAN = DATA / "mulan"
 
 
 def news():
@@ -27,8 +25,8 @@ def news():
 def enron():
     """Mails: parts that were fitted under the prior of the whole would add a fifth less."""
     if not (MULAN / "enron").exists():
-        pytest.skip("needs the MULAN sets in $LABELKIN_DATA")
-    corpus = corpora.load("enron")
+        pytest.skip(f"no enron in {MULAN}: set LABELKIN_DATA")
+    corpus = corpora.load("enron", MULAN / "enron")
     return sparse.csr_array(corpus.documents), corpus.Y
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.corpus import DATA
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -36,10 +37,9 @@ def figures(name, method):
 @cache
 def split(name):
     """Features scaled to [0, 1] by the training range, and labels, of both parts."""
-    try:
-        corpus = load(name)
-    except FileNotFoundError:
-        pytest.skip(f"the corpus {name} is not in LABELKIN_DATA")
+    if not (DATA / "mulan" / name).exists():
+        pytest.skip(f"no {name} in {DATA / 'mulan'}: set LABELKIN_DATA")
+    corpus = load(name, DATA / "mulan" / name)
     scaler = MinMaxScaler().fit(corpus.documents[corpus.train])
     parts = [scaler.transform(corpus.documents[rows]) for rows in (corpus.train, corpus.test)]
     return *parts, corpus.Y.rows(corpus.train), corpus.Y.rows(corpus.test)
