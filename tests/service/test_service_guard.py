@@ -85,9 +85,28 @@ def test_with_the_token_all_is_open(locked):
     assert locked.post(SAVE, json=DOCUMENT).status_code == 401
 
 
-@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/metrics", "/openapi.json"])
-def test_the_page_and_upkeep_need_no_token(locked, path):
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/openapi.json"])
+def test_the_page_and_health_need_no_token(locked, path):
     assert locked.get(path).status_code == 200
+
+
+def test_metrics_which_name_the_models_need_it(locked):
+    assert locked.get("/metrics").status_code == 401
+    headers = {"Authorization": "Bearer open-sesame"}
+    assert "labelkin_requests" in locked.get("/metrics", headers=headers).text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize("path", ["/api/models", "/v1/projects", "/metrics"])
+def test_pictures_and_scripts_of_other_pages_are_not_computed(client, path, site):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors"}
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 403
+    assert "own page" in answer.json()["detail"]
+    assert client.get(path, headers={**headers, "Sec-Fetch-Mode": "navigate"}).status_code == 200
+    for ours in ("same-origin", "none"):
+        assert client.get(path, headers={**headers, "Sec-Fetch-Site": ours}).status_code == 200
+    assert client.get("/", headers=headers).status_code == 200
 
 
 def test_a_name_that_was_given_is_answered(locked):

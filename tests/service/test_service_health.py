@@ -4,6 +4,8 @@ import shutil
 import signal
 import socket
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 
 import httpx
@@ -47,6 +49,22 @@ def test_it_is_not_ready_and_saves_nothing_when_the_journal_cannot_be_written(
             assert "readonly database. Nothing was saved" in answer.json()["detail"]
         assert client.get("/health").status_code == 200
         assert client.post("/api/models/news/suggest", json={"text": "a"}).status_code == 200
+
+
+def test_many_who_ask_at_once_whether_it_is_ready_cost_one_write(news_file, tmp_path, monkeypatch):
+    insert, calls = journal_module.insert, []
+
+    def slow(database, entries):
+        calls.append(1)
+        time.sleep(0.3)
+        return insert(database, entries)
+
+    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+        monkeypatch.setattr(journal_module, "insert", slow)
+        with ThreadPoolExecutor(20) as askers:
+            found = [askers.submit(client.get, "/ready") for _ in range(20)]
+            assert {answer.result().status_code for answer in found} == {200}
+        assert 1 <= len(calls) <= 3
 
 
 def test_metrics_count_by_route_and_status(news_file, tmp_path):

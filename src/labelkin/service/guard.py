@@ -20,8 +20,8 @@ from labelkin.service.serving import LOCAL_HOSTS, Limits
 
 #: Addresses that mean all of a machine's, under whatever name it is called.
 EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
-#: Where a token is needed; the page itself, health and metrics hold nothing to protect.
-_BEHIND_TOKEN = ("/api", "/v1", "/label-studio")
+#: What is asked by programs and by our own page; the page itself and health are for everybody.
+_DATA = ("/api", "/v1", "/label-studio", "/metrics")
 #: Where it may also come as the password of ``Authorization: Basic …``: Label Studio has no other.
 _OR_BASIC = "/label-studio"
 
@@ -130,11 +130,14 @@ class Guard:
         self._check_host(host)
         for origin in headers.getlist("origin"):
             _check_origin(origin, host)
-        if self._token is not None and scope["path"].startswith(_BEHIND_TOKEN):
-            or_basic = scope["path"].startswith(_OR_BASIC)
-            _check_token(headers.get("authorization", ""), self._token, or_basic)
         if b"&" in scope["query_string"]:
             _check_query(scope["query_string"].decode("latin-1"))
+        if not scope["path"].startswith(_DATA):
+            return
+        _check_site(headers)
+        if self._token is not None:
+            or_basic = scope["path"].startswith(_OR_BASIC)
+            _check_token(headers.get("authorization", ""), self._token, or_basic)
 
     def _check_host(self, host: str) -> None:
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
@@ -252,6 +255,17 @@ def _check_origin(origin: str, host: str) -> None:
     if not same:
         rule = "Only the service's own page may ask from a browser"
         raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
+
+
+def _check_site(headers: Headers) -> None:
+    """Keep out a foreign page's pictures and scripts, which are asked for without an ``Origin``.
+
+    It could not read the answers, but have them computed. A link that a person follows is welcome.
+    """
+    is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
+    if is_foreign and headers.get("sec-fetch-mode", "") != "navigate":
+        detail = "Only the service's own page may ask from a browser, got a request of another's."
+        raise ProblemError(403, "foreign-origin", detail)
 
 
 def _check_query(query: str) -> None:
