@@ -186,6 +186,8 @@ def test_options_of_tables_are_an_error_for_what_is_none(tmp_path):
     [
         ("book.xlsx", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
         ("book.csv", b"PK\x03\x04\x14\0\6\0", "as .xlsx, .docx"),
+        ("page.png", b"\x89PNG\r\n\x1a\n\0\0", "a picture"),
+        ("model.labelkin", b"\x89LABELKIN\r\n\x1a\n", "a model of labelkin"),
         ("old.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "old document of Office"),
         ("paper.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF"),
     ],

@@ -36,10 +36,13 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
 }
 
 #: How files begin that people take for tables and texts.
-_NO_TEXTS = {
+_NO_TEXTS: dict[str, bytes | tuple[bytes, ...]] = {
     "a packed document, as .xlsx, .docx, .ods and .odt are": b"PK\x03\x04",
     "an old document of Office (.xls, .doc)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
     "a PDF": b"%PDF-",
+    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
+    "a model of labelkin": b"\x89LABELKIN",
+    "a NumPy array": b"\x93NUMPY",
 }
 
 #: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
@@ -318,8 +321,10 @@ def _wrong_bytes(
     offset = position - len(error.object) + error.start
     before = error.object[: error.start].decode(encoding, errors="replace")
     number = line + before.count("\n")
+    way_out = "If it is in another encoding, name it: encoding='latin-1', or --encoding latin-1."
+    if b"\0" in error.object:
+        way_out = "Is it a text file at all? It has zero bytes, which no text has."
     return ValueError(
         f"{line_of(name, number)}: the text must be {encoding}, got "
-        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason}). If it is in another "
-        "encoding, name it, e.g. encoding='latin-1'."
+        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason}). {way_out}"
     )
