@@ -17,7 +17,7 @@ import pickle
 import secrets
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -98,13 +98,14 @@ class OnDask:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
         It is the tree of :meth:`labelkin.blocks.Local.fold`, with promises in the place of sums: a
-        sum stays where it is counted until another worker adds to it. Two neighbours, which are
-        added first, are counted by the same worker, as long as it is there: counts are large.
+        sum stays where it is counted until another worker adds to it. Neighbours, which are added
+        first, are counted by the same worker, as long as it is there: counts are large.
         """
         waiting: deque[Any] = deque()
         ahead = self._ahead()
-        workers = [worker for worker in sorted(self.client.nthreads()) for _ in range(2)]
-        turns = cycle(workers)
+        workers = sorted(self.client.nthreads())
+        in_a_row = _in_a_row(blocks, len(workers))
+        turns = cycle([worker for worker in workers for _ in range(in_a_row)])
 
         def counted(block: Any, common: Any) -> Any:
             if len(waiting) > ahead:
@@ -287,6 +288,16 @@ def _on_worker() -> bool:
 
 def _parts(blocks: Any) -> Iterator[Any]:
     return partitions(blocks) if hasattr(blocks, "to_delayed") else iter(blocks)
+
+
+def _in_a_row(blocks: Any, n_workers: int) -> int:
+    """Return how many blocks one worker counts before the next has its turn: 1, 2 or 4.
+
+    As many as leave a turn to every worker; of an iterator nobody knows how many blocks there are.
+    """
+    if not isinstance(blocks, Sequence):
+        return 2
+    return next((many for many in (4, 2) if many * n_workers <= len(blocks)), 1)
 
 
 def _delayed(collection: Any) -> list[Any]:

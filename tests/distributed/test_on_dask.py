@@ -60,7 +60,10 @@ def divide(block):
 def test_sums_are_the_same_bits_and_answers_come_in_order(client):
     engine = OnDask(client)
     values = RANDOM.normal(size=(23, 100)) * 10.0 ** np.arange(23)[:, None]
-    assert engine.fold(slow_sum, add, iter(values)) == Local().fold(slow_sum, add, values)
+    here = Local().fold(slow_sum, add, values)
+    assert engine.fold(slow_sum, add, iter(values)) == here
+    assert engine.fold(slow_sum, add, list(values)) == here  # more of them in a row
+    assert engine.fold(slow_sum, add, list(values[:3])) == Local().fold(slow_sum, add, values[:3])
     assert list(engine.map(slow_sum, values)) == [float(row.sum()) for row in values]
     with pytest.raises(ValueError, match="at least one block"):
         engine.fold(slow_sum, add, [])
