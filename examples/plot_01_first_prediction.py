@@ -36,7 +36,7 @@ print("labels:", *news.Y.label_sets()[document])
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
 print(model.content_, "\nlabel evidence counts", model.evidence_weight_)

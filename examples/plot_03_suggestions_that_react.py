@@ -23,7 +23,7 @@ news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y.rows(news.train))
+model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y[news.train])
 
 # %%
 # One document, two answers
@@ -63,7 +63,7 @@ for axes, (state, known), height in zip(panels, states.items(), probability, str
 # list that reacts, once with the list as it was. A document is counted as long as it has right
 # labels among those that are still open.
 
-truth = news.Y.rows(news.test).dense()
+truth = news.Y[news.test].dense()
 known = np.full(truth.shape, np.nan)
 as_it_was = model.log_odds(X_test)
 reacting, static = [], []

@@ -24,7 +24,7 @@ news = corpora.newsroom(1500)
 words = CountVectorizer()
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 
 def fitted(**parameters):

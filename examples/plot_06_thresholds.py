@@ -23,7 +23,7 @@ news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 model = LabelDependenceClassifier(NearestNeighbours(), keep_out_of_fold=True)
 model.fit(X_train, Y_train)

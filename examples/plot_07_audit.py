@@ -23,9 +23,9 @@ news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_test = news.Y.rows(news.test)
+Y_test = news.Y[news.test]
 
-right = news.Y.rows(news.train).dense().astype(int)
+right = news.Y[news.train].dense().astype(int)
 rng = np.random.default_rng(0)
 given = right * (rng.random(right.shape) >= 0.1)
 n_added = round(0.05 * right.sum())

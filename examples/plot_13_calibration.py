@@ -28,7 +28,7 @@ ways = {
     "learned weight": {},
     "learned weight, calibrated": {"calibrate": True},
 }
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 judged = {}
 for content_name, (content, X) in features.items():

@@ -24,7 +24,7 @@ news = corpora.newsroom(900)
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 proposed = rules_from(Y_train)
 print(f"{len(proposed)} proposals, such as")

@@ -28,7 +28,7 @@ news = corpora.newsroom(1500)
 words = TfidfVectorizer(sublinear_tf=True)
 texts_train, texts_test = news.documents[news.train], news.documents[news.test]
 X_train, X_test = words.fit_transform(texts_train), words.transform(texts_test)
-Y_train, Y_test = news.Y.rows(news.train), news.Y.rows(news.test)
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 svm = PlattSVM(random_state=0)
 contents = {

@@ -19,11 +19,11 @@ from labelkin import LabelDependenceClassifier, corpora, metrics, next_documents
 
 news = corpora.newsroom(1200)
 X = TfidfVectorizer(sublinear_tf=True).fit_transform(news.documents)
-X_test, Y_test = X[news.test], news.Y.rows(news.test)
+X_test, Y_test = X[news.test], news.Y[news.test]
 
 
 def learn(labelled):
-    return LabelDependenceClassifier(random_state=0).fit(X[labelled], news.Y.rows(labelled))
+    return LabelDependenceClassifier(random_state=0).fit(X[labelled], news.Y[labelled])
 
 
 labelled = np.random.default_rng(0).permutation(news.train)[:60]

@@ -334,7 +334,7 @@ news = corpora.newsroom(400)
 words = WordCounts()
 X = words.fit_transform(news.documents[news.train])
 pool = words.transform(news.documents[news.test])
-model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y.rows(news.train))
+model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y[news.train])
 for one in next_documents(model, pool, 3):
     print(one.document, round(one.value, 2), [label.label for label in one.labels])
 ```

@@ -48,10 +48,10 @@ def measure(folder, seeds):
     rows = []
     for seed in seeds:
         begin = time.process_time()
-        model = strong_model(encode, words, seed).fit(texts[train], corpus.Y.rows(train))
+        model = strong_model(encode, words, seed).fit(texts[train], corpus.Y[train])
         seconds = time.process_time() - begin
         log_odds = model.log_odds(texts[test])
-        scores = evaluate(corpus.Y.rows(test), log_odds, model.decide(log_odds)).scores()
+        scores = evaluate(corpus.Y[test], log_odds, model.decide(log_odds)).scores()
         counted = {member.name for member in model.content_.members_}
         rows.append({"seed": seed, "seconds": seconds, **scores, "members": sorted(counted)})
         (folder / "scores.json").write_text(json.dumps(rows, indent=1) + "\n")
