@@ -215,7 +215,7 @@ stands. What each step is better by than the first is given with 95 % of {draws:
 draws of the test documents. Few documents and one corpus: the programs are not compared with each
 other, each is compared with itself."""
 _VIEWS = """\
-## Embeddings as one more view of a text
+## Embeddings as further views of a text
 
 Embeddings beside the words, the title and the characters of a text, each with a classifier of its
 own, weighed against each other; what that gave on the whole of Reuters-21578 is on the page about

@@ -64,7 +64,8 @@ def test_embeddings_are_a_view_beside_others(drawn, vectors):
     def encode(texts):
         return np.array([known[text] for text in texts])
 
-    model = views_and_embeddings.strong_model(encode, random_state=0).fit(drawn.texts, drawn.Y)
+    model = views_and_embeddings.strong_model({"meaning": encode}, random_state=0)
+    model.fit(drawn.texts, drawn.Y)
     names = {member.name for member in model.content_.members_} | set(model.content_.dropped_)
     assert names == {"titled_text", "lead", "title", "characters", "meaning"}
     decided = model.predict(drawn.new_texts)
