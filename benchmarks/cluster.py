@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -42,81 +42,113 @@ def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) ->
     return sparse.csr_array((ones, (rows, np.concatenate([ours, others]))), (Y.shape[0], n_terms))
 
 
-def main() -> None:
-    """Print a table of CPU seconds here and on the cluster."""
+class Overhead(NamedTuple):
+    """What a task costs here and on a cluster: CPU seconds of all processes, and wall time."""
+
+    task: str
+    here: float
+    there: float
+    wall_here: float
+    wall_there: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times the CPU time of this process the cluster takes."""
+        return self.there / self.here
+
+
+def overheads(
+    n_documents: int = 240_000,
+    n_labels: int = 300,
+    block: int = 10_000,
+    rounds: int = 3,
+    keep_memory: bool = False,
+    say: Callable[[str], None] = print,
+) -> Iterator[Overhead]:
+    """Measure every task here and on two worker processes, in turn; the medians of the rounds."""
     import dask
     import psutil
     from distributed import Client, LocalCluster
 
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=60_000)
-    parser.add_argument("--labels", type=int, default=300)
-    parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--keep-memory", action="store_true", help="as this process does")
-    asked = parser.parse_args()
-    Y = made_labels(asked.documents, asked.labels)
+    Y = made_labels(n_documents, n_labels)
     X = made_documents(Y)
     model = NaiveBayes(top=50).fit(X[:20_000], Y[:20_000])
     rescorer = LabelRescorer(
         LogisticLabels(neighbours=16), evidence_weight=0.5, scale="log_odds"
     ).fit(Y[:20_000])
-    with TemporaryDirectory() as folder:
-        files = _saved(Path(folder), X, Y, model, asked.block)
-        tasks: dict[str, Callable[..., Any]] = {
-            "predict": lambda e, n=None: _consumed(
-                predict_blocks(model, files["X"][:n], "log_odds", folder=f"{folder}/p", engine=e)
-            ),
-            "rescore candidates": lambda e, n=None: _consumed(
-                rescore_blocks(rescorer, files["scores"][:n], folder=f"{folder}/r", engine=e)
-            ),
-            "evaluate": lambda e, n=None: judge_blocks(model, files["both"][:n], engine=e),
-            "count naive Bayes": lambda e, n=None: NaiveBayes().fit_blocks(
-                files["both"][:n], engine=e
-            ),
-        }
 
-        def cpu() -> float:
-            processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-            return sum(sum(process.cpu_times()[:2]) for process in processes)
+    def cpu() -> float:
+        processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
+        return sum(sum(process.cpu_times()[:2]) for process in processes)
 
-        def spent(work: Callable[[], Any], idle: float = 0.0) -> tuple[float, float]:
-            start, before = time.perf_counter(), cpu()
-            work()
-            wall = time.perf_counter() - start
-            return cpu() - before - idle * wall, wall
-
-        print(f"{asked.documents:,} documents in blocks of {asked.block:,}, {asked.labels} labels")
+    def spent(work: Callable[[], Any], idle: float = 0.0) -> tuple[float, float]:
         start, before = time.perf_counter(), cpu()
-        trim = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+        work()
+        wall = time.perf_counter() - start
+        return cpu() - before - idle * wall, wall
+
+    trim = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
+    with TemporaryDirectory() as folder:
+        tasks = _tasks(folder, model, rescorer, _saved(Path(folder), X, Y, model, block))
+        say(f"{n_documents:,} documents in blocks of {block:,}, {n_labels} labels")
+        start, before = time.perf_counter(), cpu()
         with (
-            dask.config.set(trim if asked.keep_memory else {}),
+            dask.config.set(trim if keep_memory else {}),
             LocalCluster(
                 2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
             ) as cluster,
             Client(cluster) as client,
         ):
-            on_dask = OnDask(client)
-            _ = [task(on_dask, 2) for task in tasks.values()]  # both import what they need
+            engines = {"here": Local(), "cluster": OnDask(client)}
+            _ = [task(engines["cluster"], 4) for task in tasks.values()]  # both workers import
             took = f"{cpu() - before:.1f} s CPU, {time.perf_counter() - start:.1f} s"
-            print(f"start of the cluster, imports and compiled code: {took}; not counted below")
-            _ = [task(Local(), 1) for task in tasks.values()]
+            say(f"start of the cluster, imports and compiled code: {took}; not counted below")
+            _ = [task(engines["here"], 1) for task in tasks.values()]
             idle = spent(lambda: time.sleep(10))[0] / 10  # heartbeats, per second
-            print(f"an idle cluster takes {idle:.3f} s CPU per second; taken off below")
+            say(f"an idle cluster takes {idle:.3f} s CPU per second; taken off below")
             for name, task in tasks.items():
-                engines = {"here": Local(), "cluster": on_dask}
-                rounds = [
+                found = [
                     {where: spent(partial(task, e), idle) for where, e in engines.items()}
-                    for _ in range(asked.rounds)
+                    for _ in range(rounds)
                 ]
-                here, there = (
-                    [median(one[where][k] for one in rounds) for k in range(2)] for where in engines
+                (here, wall_here), (there, wall_there) = (
+                    [median(one[where][k] for one in found) for k in range(2)] for where in engines
                 )
-                print(
-                    f"{name:20} CPU: here {here[0]:6.2f} s  cluster {there[0]:6.2f} s  "
-                    f"× {there[0] / here[0]:.2f}   wall: {here[1]:6.2f} s  {there[1]:6.2f} s",
-                    flush=True,
-                )
+                yield Overhead(name, here, there, wall_here, wall_there)
+
+
+def _tasks(
+    folder: str, model: Any, rescorer: LabelRescorer, files: dict[str, list[Any]]
+) -> dict[str, Callable[..., Any]]:
+    """Return what is measured: functions of an engine and of how many blocks, all if not said."""
+    return {
+        "predict": lambda e, n=None: _consumed(
+            predict_blocks(model, files["X"][:n], "log_odds", folder=f"{folder}/p", engine=e)
+        ),
+        "rescore candidates": lambda e, n=None: _consumed(
+            rescore_blocks(rescorer, files["scores"][:n], folder=f"{folder}/r", engine=e)
+        ),
+        "evaluate": lambda e, n=None: judge_blocks(model, files["both"][:n], engine=e),
+        "count naive Bayes": lambda e, n=None: NaiveBayes().fit_blocks(files["both"][:n], engine=e),
+    }
+
+
+def main() -> None:
+    """Print a table of CPU seconds here and on the cluster."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--documents", type=int, default=240_000)
+    parser.add_argument("--labels", type=int, default=300)
+    parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--keep-memory", action="store_true", help="as this process does")
+    asked = parser.parse_args()
+    sizes = asked.documents, asked.labels, asked.block, asked.rounds
+    for one in overheads(*sizes, keep_memory=asked.keep_memory):
+        print(
+            f"{one.task:20} CPU: here {one.here:6.2f} s  cluster {one.there:6.2f} s  "
+            f"× {one.ratio:.2f}   wall: {one.wall_here:6.2f} s  {one.wall_there:6.2f} s",
+            flush=True,
+        )
 
 
 def _saved(folder: Path, X: Any, Y: Any, model: Any, size: int) -> dict[str, list[Any]]:

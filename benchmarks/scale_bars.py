@@ -205,6 +205,15 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     yield Bar(f"delicious, top={top}: share of the CPU to learn and rescore", share, "≤", 0.2)
 
 
+def cluster() -> Iterator[Bar]:
+    """Ask what Dask's worker processes cost beyond the work, as they come and keeping memory."""
+    from benchmarks.cluster import overheads
+
+    for keeps, how in ((False, ""), (True, ", memory kept")):
+        for one in overheads(keep_memory=keeps, say=lambda text: None):
+            yield Bar(f"Dask, 24 blocks of 10,000, {one.task}{how}: × CPU", one.ratio, "≤", 1.2)
+
+
 def _made(task: str, *numbers: int) -> dict[str, Any]:
     """Measure one task of :mod:`benchmarks.scale` in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.scale", "--one", task, *map(str, numbers)]
@@ -221,6 +230,7 @@ SUBJECTS: dict[str, Callable[..., Iterator[Bar]]] = {
     "delicious-layer": delicious_layer,
     "model": model,
     "delicious": delicious,
+    "cluster": cluster,
 }
 
 
