@@ -397,19 +397,28 @@ def names_candidates(content: Any) -> bool:
 
 
 def fit_content(
-    content: Any, X: Any, labels: LabelMatrix, fit_params: dict[str, Any], *, out_of_fold: bool
+    content: Any,
+    X: Any,
+    labels: LabelMatrix,
+    fit_params: dict[str, Any],
+    *,
+    out_of_fold: bool,
+    fold: NDArray[np.intp] | None = None,
 ) -> Any:
     """Fit a content classifier; return its out-of-fold log-odds if they are wanted.
 
     They are dense, or a CSR array of candidates where it gives only those.
 
-    One that has no out-of-fold evidence of its own is cross-validated.
+    One that has no out-of-fold evidence of its own is cross-validated; so is any where ``fold``
+    says in which fold every document is.
     """
     target = labels_for(content, labels)
-    if out_of_fold and hasattr(content, "fit_out_of_fold"):
+    if out_of_fold and fold is None and hasattr(content, "fit_out_of_fold"):
         evidence = content.fit_out_of_fold(X, target, **fit_params)
         return evidence if sparse.issparse(evidence) else np.asarray(evidence)
-    evidence = out_of_fold_log_odds(content, X, labels, fit_params) if out_of_fold else None
+    evidence = None
+    if out_of_fold:
+        evidence = out_of_fold_log_odds(content, X, labels, fit_params, fold=fold)
     content.fit(X, target, **fit_params)
     return evidence
 

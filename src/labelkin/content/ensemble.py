@@ -32,12 +32,7 @@ from labelkin.content.term_contributions import (
     read_columns,
     terms_of,
 )
-from labelkin.estimator import (
-    LogOddsClassifier,
-    fit_content,
-    out_of_fold_log_odds,
-    read_any_documents,
-)
+from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
@@ -257,23 +252,20 @@ class ContentEnsemble(LogOddsClassifier):
             order = check_random_state(self.random_state).permutation(labels.shape[0])
             fold[order] = np.arange(labels.shape[0]) % _FOLDS
         asked = read_members(self.members)
-        left_out = [getattr(member.classifier, "leaves_one_out", False) for member in asked]
+        ways = {getattr(member.classifier, "leaves_one_out", False) for member in asked}
         members, views, found = [], [], []
-        for (name, features, classifier), leaves_one_out in zip(asked, left_out, strict=True):
+        for name, features, classifier in asked:
             own = None if features is None else seeded(features, self.random_state)
             member = Member(name, own, seeded(classifier, self.random_state))
             view = X if features is None else member.features.fit_transform(X)
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
             # Who has learned from all documents but one looks better than it is beside members that
             # have learned from four fifths of them, and would get too large a weight.
-            apart = leaves_one_out and not all(left_out) and fold.max() > 0
-            if apart:
-                found.append(
-                    out_of_fold_log_odds(member.classifier, view, labels, given, fold=fold)
-                )
-            unseen = fit_content(member.classifier, view, labels, given, out_of_fold=not apart)
-            if not apart:
-                found.append(unseen)
+            is_better_off = len(ways) > 1 and getattr(classifier, "leaves_one_out", False)
+            in_folds = fold if is_better_off and fold.max() > 0 else None
+            found.append(
+                fit_content(member.classifier, view, labels, given, out_of_fold=True, fold=in_folds)
+            )
             members.append(member)
             views.append(view)
         evidence = MemberEvidence.of(members, views, found, self.prior_log_odds_)
