@@ -49,8 +49,9 @@ _OPENING = """\
 # Several content classifiers, and several views of a text
 
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
-ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample` and `ensemble-mulan`; no
-number is typed by hand. How to use them: [how to](../how-to/several-classifiers.md).
+ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample`, `ensemble-mulan` and
+`ensemble-delicious`; no number is typed by hand. How to use them:
+[how to](../how-to/several-classifiers.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
   each other (`content=["naive_bayes", "nearest_neighbours", "svm"]`, `--content svm,nb,knn`).
