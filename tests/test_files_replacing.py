@@ -51,6 +51,16 @@ def test_who_may_read_a_file_stays_so(tmp_path, mode):
     assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid(), reason="only root gives files away")
+def test_whose_file_it_is_stays_so(tmp_path):
+    path = tmp_path / "model"
+    path.touch(0o600)
+    os.chown(path, 12345, 12346)
+    storage.save(MODEL, path)
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 12346)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_a_new_file_has_the_mode_of_new_files(tmp_path):
     (tmp_path / "plain").touch()
     write_whole(tmp_path / "new", "x")

@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def labelkin(*arguments, closed=(), most_bytes=None, **options):
     return subprocess.run(
         [sys.executable, "-c", RUN, *map(str, arguments)],
         preexec_fn=prepare,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": ""},  # as users have it
         timeout=120,
         **{"capture_output": True, **options},
         check=False,
@@ -103,6 +104,15 @@ def test_two_writers_of_one_file_do_not_mix(model, texts, tmp_path):
         assert b"is being written by another" in done.stderr
         first.write('{"id": 2}\n')
     assert out.read_text() == '{"id": 1}\n{"id": 2}\n'
+
+
+def test_a_pipe_is_neither_removed_nor_replaced_by_answers(model, texts, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = labelkin("predict", model, texts, "--out", pipe, "--replace")
+    assert done.returncode == 2
+    assert b"is a device or pipe" in done.stderr
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
 def test_a_pipe_that_is_closed_early_is_no_fault(model, texts):

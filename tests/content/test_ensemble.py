@@ -8,7 +8,7 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.preprocessing import FunctionTransformer
 
 import labelkin
@@ -434,3 +434,14 @@ class TestParts:
         log_odds, parts = model.taken_apart(X)
         assert np.array_equal(log_odds, model.log_odds(X))
         assert sum(parts.values()) == pytest.approx(log_odds)
+
+
+def test_a_seed_is_handed_on_to_members_that_have_none():
+    X, Y = world()
+    first, second = (
+        ContentEnsemble([NaiveBayes(), PerLabel(SGDClassifier(loss="log_loss"))], random_state=0)
+        .fit(X, Y)
+        .log_odds(X)
+        for _ in range(2)
+    )
+    assert (first == second).all()

@@ -88,6 +88,32 @@ def test_many_slow_connections_keep_nobody_out(service):
         connection.close()
 
 
+@pytest.fixture
+def patient(news_file, tmp_path):
+    """A service that waits long for headers, so that only the number of connections is bounded."""
+    limits = Limits(header_seconds=120, connections=20)
+    with serving(news_file, journal=tmp_path / "journal.sqlite", limits=limits) as client:
+        yield client
+
+
+def test_there_are_never_more_connections_than_there_may_be(patient):
+    slow = [connect(patient, HALF) for _ in range(50)]
+    wait_until(lambda: sum(map(is_closed, slow)) >= 30)
+    assert patient.get("/health").status_code == 200
+    for connection in slow:
+        connection.close()
+
+
+def test_connections_that_were_answered_and_ask_no_more_make_room(patient):
+    idle = [connect(patient, HALF, "\r\n") for _ in range(20)]
+    for connection in idle:
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200 ")
+    with connect(patient, HALF, "Connection: close\r\n\r\n") as one_more:
+        assert read(one_more).startswith(b"HTTP/1.1 200 ")
+    for connection in idle:
+        connection.close()
+
+
 def test_who_comes_later_does_not_wait_for_as_many_rounds(news_file, tmp_path, monkeypatch):
     """A hundred clients wait when it starts: all are taken up and answered in a few rounds."""
     waiting = []

@@ -1,5 +1,6 @@
 """Foreign hosts, foreign pages, missing tokens and large bodies stay outside."""
 
+import asyncio
 import socket
 import time
 
@@ -7,7 +8,7 @@ import pytest
 from live_server import serving
 
 from labelkin.service import Limits, create_app, serve
-from labelkin.service.guard import name_in
+from labelkin.service.guard import Guard, name_in
 from labelkin.service.serving import is_local
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -207,3 +208,44 @@ def test_who_leaves_before_the_end_has_saved_nothing(narrow):
         )
     time.sleep(0.3)
     assert n_saved(narrow) == before
+
+
+def guarded(path, *headers):
+    """Ask a guard as a server does that leaves such requests alone; return status and headers."""
+    sent = []
+
+    async def app(scope, receive, send):
+        seen = [(b"path", scope["path"].encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": seen})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        **{"type": "http", "method": "GET", "path": path, "raw_path": path.encode()},
+        **{"query_string": b"", "headers": list(headers)},
+    }
+    asyncio.run(Guard(app, [], None, Limits())(scope, receive, send))
+    return sent[0]["status"], dict(sent[0]["headers"])
+
+
+HOST = (b"host", b"localhost")
+
+
+def test_two_lengths_are_turned_away_whatever_the_server_makes_of_them():
+    lengths = (b"content-length", b"6"), (b"transfer-encoding", b"chunked")
+    for one in lengths:
+        assert guarded("/", HOST, one)[0] == 200
+    status, headers = guarded("/", HOST, *lengths)
+    assert (status, headers[b"connection"]) == (400, b"close")
+
+
+def test_a_host_in_the_request_line_counts_for_that_of_the_header():
+    status, headers = guarded("http://localhost:80/health", HOST)
+    assert (status, headers[b"path"]) == (200, b"/health")
+    assert guarded("http://localhost", (b"host", b"evil.example"))[0] == 200
+    assert guarded("http://evil.example/health", HOST)[0] == 421

@@ -21,7 +21,7 @@ from labelkin import (
     NearestNeighbours,
     storage,
 )
-from labelkin.service import create_app, read_journal, serve
+from labelkin.service import Limits, create_app, read_journal, serve
 from labelkin.service import journal as journal_module
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -219,3 +219,30 @@ def test_labels_that_are_made_up_are_counted_to_a_bound(news_file, tmp_path, mon
         state = "/api/models/news/journal"
         wait_until(lambda: client.get(state).json()["learned"] == 3)
         assert len(client.get(state).json()["unknown"]) == 50
+
+
+def test_a_journal_that_has_its_size_takes_no_more_and_the_service_answers_on(news_file, tmp_path):
+    limits = Limits(journal_bytes=1)
+    with serving(news_file, journal=tmp_path / "journal.sqlite", limits=limits) as client:
+        answer = client.post("/api/models/news/documents", json={"text": "a"})
+        assert answer.status_code == 503
+        assert "may have 1 bytes" in answer.json()["detail"]
+        assert client.post("/api/models/news/suggest", json={"text": "a"}).status_code == 200
+
+
+def test_texts_of_the_journal_are_not_in_memory_when_it_is_learned(
+    news_file, tmp_path, monkeypatch
+):
+    path = tmp_path / "journal.sqlite"
+    journal = journal_module.Journal(path)
+    journal.append([journal_module.Entry("news", "long", ("gas",))]).result()
+    journal.close()
+    replay, replayed = journal_module.Journal.replay, []
+
+    def watched(*args, **options):
+        replayed.extend(replay(*args, **options))
+        return list(replayed)
+
+    monkeypatch.setattr(journal_module.Journal, "replay", watched)
+    create_app([news_file], journal=path).state.service.close()
+    assert [(entry.text, entry.accepted) for entry in replayed] == [("", ("gas",))]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from labelkin.service import journal as journal_module
 from labelkin.service import read_journal
 from labelkin.service.journal import Entry, Journal, Mark
+from labelkin.service.journal_file import explained
 
 pytestmark = pytest.mark.xdist_group("service")
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -299,6 +300,37 @@ def test_one_journal_has_one_writer(journal, path):
     assert read_journal(path).documents == ["ours"]
     journal.close()
     Journal(path).close()
+
+
+def test_a_second_opening_takes_no_lock_from_the_first(journal, path):
+    """Else a reader that ends would count as the last, and SQLite remove the log under us."""
+    journal.append([Entry("m", "before", ())]).result()
+    with pytest.raises(ValueError, match="is being written by another"):
+        Journal(path)
+    import subprocess
+    import sys
+
+    program = "import sys; from labelkin.service import read_journal; read_journal(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", program, path], check=True)
+    assert journal.append([Entry("m", "after", ())]).result() == [2]
+    assert read_journal(path).documents == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "reason"),
+    [
+        ("attempt to write a readonly database", ValueError, "must be ours to write"),
+        ("database is locked", ValueError, "is locked by another program"),
+        ("database or disk is full", OSError, "cannot be written"),
+        ("disk I/O error", OSError, "cannot be written"),
+        ("database disk image is malformed", ValueError, "is damaged"),
+    ],
+)
+def test_what_sqlite_says_names_the_file_and_only_damage_is_called_so(path, said, kind, reason):
+    with pytest.raises(kind, match=reason) as caught, explained(path):
+        raise sqlite3.OperationalError(said)
+    assert str(path) in str(caught.value)
+    assert ("damaged" in str(caught.value)) == (reason == "is damaged")
 
 
 def test_only_its_owner_may_read_a_journal(journal, path):

@@ -5,12 +5,14 @@ import random
 import shutil
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 
 import pytest
 
 from labelkin.cli import main
+from labelkin.corpora.corrections import Decision
 from labelkin.service import journal_upkeep, read_journal
 from labelkin.service.journal import Entry, Journal
 
@@ -92,6 +94,38 @@ def test_damage_is_found_before_anything_is_learned(path, how, capsys):
     assert "labelkin journal recover" in capsys.readouterr().err
     if how != "a missing table":
         assert path.read_bytes() == before
+
+
+@pytest.fixture
+def answered(tmp_path):
+    """A journal of documents of another program, and of an answer to an issue."""
+    path = tmp_path / "answered.sqlite"
+    journal = Journal(path)
+    journal.append([Entry("news", "text", ("gas",), (), f"studio {i}") for i in range(300)])
+    journal.append([Decision("7", "gas", True, "wrong")]).result()
+    journal.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE answers SET label = 'tea'", "UPDATE origins SET origin = 'other' WHERE id = 7"],
+)
+def test_damage_of_other_entries_than_documents_is_found_when_it_is_opened(answered, statement):
+    change(answered, statement)
+    with pytest.raises(ValueError, match=r"is damaged: entry \d of (answers|origins)"):
+        Journal(answered)
+
+
+def test_damage_that_no_entry_shows_is_found_when_it_is_opened(path):
+    """A page of documents in the list of free ones: what is written next would go over it."""
+    raw = bytearray(path.read_bytes())
+    raw[32:40] = struct.pack(">II", page_of(path, b"Text 70 of") + 1, 1)
+    path.write_bytes(raw)
+    assert len(read_journal(path).documents) == len(ENTRIES)
+    with pytest.raises(ValueError, match=r"is damaged: .*labelkin journal recover"):
+        Journal(path)
+    assert path.read_bytes() == raw
 
 
 @pytest.mark.parametrize("how", DAMAGE)

@@ -133,3 +133,11 @@ def test_every_route_says_what_it_answers(address):
                 assert kinds == {"application/problem+json"}
             elif status != "204":
                 assert kinds in ({"application/json"}, {"text/plain"})
+
+
+def test_an_empty_label_is_not_described_and_is_refused(address):
+    schemas = httpx.get(f"{address}openapi.json").json()["components"]["schemas"]
+    assert schemas["ExplainRequest"]["properties"]["label"]["minLength"] == 1
+    request = {"text": "gas", "label": ""}
+    answer = httpx.post(f"{address}api/models/news/explain", json=request)
+    assert answer.status_code == 400

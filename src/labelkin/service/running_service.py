@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Annotated, TypeVar
@@ -38,7 +37,6 @@ class RunningService:
         self.keeper = keeper
         self.limits = limits
         self.workers = WorkerPool(limits)
-        self._check: asyncio.Future[None] | None = None
 
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
@@ -52,13 +50,8 @@ class RunningService:
         return await self._kept(self.keeper.write(entries)) if entries else []
 
     async def check_journals(self) -> None:
-        """Raise a problem if a journal can no longer be written.
-
-        Who asks during a check waits for that one: anyone may ask, and a check writes.
-        """
-        if self._check is None or self._check.done():
-            self._check = asyncio.ensure_future(self._kept(self.keeper.check_journals()))
-        await asyncio.shield(self._check)
+        """Raise a problem if a journal can no longer be written."""
+        await self._kept(self.keeper.check_journals())
 
     async def journal_state(self, model: ServedModel) -> JournalState:
         """Return what the journal holds for a model."""
