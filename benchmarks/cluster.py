@@ -58,7 +58,7 @@ class Overhead(NamedTuple):
 
 
 def overheads(
-    n_documents: int = 240_000,
+    n_documents: int = 160_000,
     n_labels: int = 300,
     block: int = 10_000,
     rounds: int = 3,
@@ -136,7 +136,7 @@ def _tasks(
 def main() -> None:
     """Print a table of CPU seconds here and on the cluster."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--documents", type=int, default=240_000)
+    parser.add_argument("--documents", type=int, default=160_000)
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
     parser.add_argument("--rounds", type=int, default=3)
