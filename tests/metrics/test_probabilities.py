@@ -1,6 +1,7 @@
 """Probabilities against scikit-learn label by label, and calibration in worlds counted by hand."""
 
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from labelkin import metrics
 from labelkin.label_matrix import read_labels
 from labelkin.metrics.judged import Truth
 from labelkin.metrics.probabilities import log_losses, squared_errors
+
+#: From scikit-learn 1.7 on, a column of zeros must be told that there are ones elsewhere.
+BOTH = {"labels": [0, 1]} if "labels" in signature(sk.brier_score_loss).parameters else {}
 
 
 def world(seed, n=80, p=5):
@@ -28,7 +32,7 @@ def test_log_loss_and_brier_equal_scikit_learn_label_by_label(seed):
         labels = range(Y.shape[1])
         loss = [sk.log_loss(Y[:, j], P[:, j], labels=[0, 1], sample_weight=w) for j in labels]
         brier = [
-            sk.brier_score_loss(Y[:, j], P[:, j], labels=[0, 1], pos_label=1, sample_weight=w)
+            sk.brier_score_loss(Y[:, j], P[:, j], pos_label=1, sample_weight=w, **BOTH)
             for j in labels
         ]
         ours = metrics.log_loss_per_label(Y, log_odds, sample_weight=w)
