@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -243,6 +244,7 @@ class ContentEnsemble(LogOddsClassifier):
         if unknown:
             raise TypeError(f"fit takes sample_weight beside X and y, got {unknown[0]!r}.")
         X, labels = self._read(X, y)
+        X = _sorted_rows(X)
         weight = read_sample_weight(labels.positive, metadata.get("sample_weight"))
         positive, known = labels.counts(weight)
         self.prior_log_odds_ = log_odds_of((positive + 0.5) / (known + 1.0))
@@ -257,7 +259,7 @@ class ContentEnsemble(LogOddsClassifier):
         for name, features, classifier in asked:
             own = None if features is None else seeded(features, self.random_state)
             member = Member(name, own, seeded(classifier, self.random_state))
-            view = X if features is None else member.features.fit_transform(X)
+            view = X if features is None else _sorted_rows(member.features.fit_transform(X))
             given = {} if weight is None or not takes_sample_weight(classifier) else metadata
             # Who has learned from all documents but one looks better than it is beside members that
             # have learned from four fifths of them, and would get too large a weight.
@@ -336,6 +338,13 @@ class ContentEnsemble(LogOddsClassifier):
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         return read_any_documents(self, X, reset)
+
+
+def _sorted_rows(X: Any) -> Any:
+    """Return sparse rows with sorted indices: every member would sort them in each of its folds."""
+    if sparse.issparse(X) and X.format == "csr" and not X.has_sorted_indices:
+        return X.sorted_indices()
+    return X
 
 
 def _scaled(cell: ContentContributions, prior: float, beyond: float) -> ContentContributions:
