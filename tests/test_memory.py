@@ -1,5 +1,10 @@
 """Work that cannot be done is said to be so before it is begun."""
 
+import os
+import platform
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -58,3 +63,65 @@ def test_all_weights_of_svms_are_forecast(small):
     with pytest.raises(MemoryError, match=r"3 labels × 900 features .*prune=0\.1"):
         PlattSVM().fit(X, Y)
     PlattSVM(prune=0.1, random_state=0).fit(X, Y)
+
+
+_FREED = """
+import resource, time
+import numpy as np
+import labelkin.memory
+from labelkin.memory import reused_memory
+
+def pages():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+def held():
+    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+
+def work():
+    before = pages()
+    for _ in range(50):
+        np.ones(2**17)  # a megabyte
+    return pages() - before
+
+labelkin.memory._IDLE = 0.2
+work()
+as_started = work()
+with reused_memory():
+    arrays = [np.ones(2**17) for _ in range(100)]
+    del arrays
+    work()
+    reused = work()
+    most = held()
+time.sleep(1.5)
+print(as_started, reused, most - held(), work())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked for it")
+def test_workers_of_dask_use_freed_memory_again_while_they_work_and_hand_it_back_then():
+    trim = {"MALLOC_TRIM_THRESHOLD_": "65536"}  # what Dask gives them
+    found = subprocess.run(
+        [sys.executable, "-c", _FREED],
+        env=os.environ | trim,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    as_started, reused, handed_back, afterwards = map(int, found.stdout.split())
+    assert as_started > 50 * 200  # of 256 pages to a megabyte
+    assert reused < as_started / 10
+    assert handed_back > 50e6
+    assert afterwards > as_started / 2
+
+
+@pytest.mark.parametrize("setting", [None, "none"])
+def test_without_the_setting_of_dask_memory_is_left_alone(monkeypatch, setting):
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    if setting is not None:
+        monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", setting)
+    monkeypatch.setattr(labelkin.memory, "_set", lambda settings: pytest.fail("was set"))
+    labelkin.memory._settings_of_worker.cache_clear()
+    with labelkin.memory.reused_memory():
+        pass
+    labelkin.memory._settings_of_worker.cache_clear()

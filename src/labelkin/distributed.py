@@ -30,6 +30,7 @@ from joblib.parallel import get_active_backend
 
 from labelkin.blocks import Engine, Local
 from labelkin.files import write_whole
+from labelkin.memory import reused_memory
 
 #: Seconds in which a scheduler, and a worker of it, must answer.
 _PATIENCE = 10.0
@@ -102,9 +103,9 @@ class OnDask:
         first, are counted by the same worker, as long as it is there: counts are large.
         """
         waiting: deque[Any] = deque()
-        ahead = self._ahead()
         workers = sorted(self.client.nthreads())
         in_a_row = _in_a_row(blocks, len(workers))
+        ahead = max(self._ahead(), in_a_row * len(workers))
         turns = cycle([worker for worker in workers for _ in range(in_a_row)])
 
         def counted(block: Any, common: Any) -> Any:
@@ -116,7 +117,7 @@ class OnDask:
             return waiting[-1]
 
         def added(one: Any, other: Any) -> Any:
-            return self._task(add, one, other)
+            return self._task(partial(_add, add), one, other)
 
         with self._sharing(shared) as common:
             return Local().fold(counted, added, _parts(blocks), common=common).result()
@@ -291,13 +292,13 @@ def _parts(blocks: Any) -> Iterator[Any]:
 
 
 def _in_a_row(blocks: Any, n_workers: int) -> int:
-    """Return how many blocks one worker counts before the next has its turn: 1, 2 or 4.
+    """Return how many blocks one worker counts before the next has its turn, 8 at most.
 
     As many as leave a turn to every worker; of an iterator nobody knows how many blocks there are.
     """
     if not isinstance(blocks, Sequence):
         return 2
-    return next((many for many in (4, 2) if many * n_workers <= len(blocks)), 1)
+    return next((many for many in (8, 4, 2) if many * n_workers <= len(blocks)), 1)
 
 
 def _delayed(collection: Any) -> list[Any]:
@@ -337,7 +338,13 @@ def _large_graphs_allowed() -> Iterator[None]:
 
 
 def _apply(function: Callable[..., Any], block: Any, shared: dict[str, Any]) -> Any:
-    return function(block, **shared)
+    with reused_memory():
+        return function(block, **shared)
+
+
+def _add(add: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
+    with reused_memory():
+        return add(one, other)
 
 
 def _value(value: Any) -> Any:

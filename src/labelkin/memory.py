@@ -1,8 +1,23 @@
-"""What work will take in memory, said before it is begun."""
+"""What work will take in memory, said before it is begun; and freed memory that is used again."""
 
 from __future__ import annotations
 
+import ctypes
 import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+#: What glibc calls its settings: how much freed memory is kept, and from which size on an array has
+#: pages of its own, which are never kept.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+#: What they are while somebody works; 32 MB is the most that glibc takes for the second.
+_WORKING = {_TRIM_THRESHOLD: 2**28, _MMAP_THRESHOLD: 2**25}
+#: Seconds without work after which freed memory is handed back; to Dask it is recent for thirty.
+_IDLE = 20.0
 
 
 def memory_of_machine() -> int | None:
@@ -44,3 +59,72 @@ def check_memory(n_bytes: float, what: str, way_out: str) -> None:
 
 def _in_words(n_bytes: float) -> str:
     return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"
+
+
+@contextmanager
+def reused_memory() -> Iterator[None]:
+    """Have memory that is freed in this context used again, and handed back soon after.
+
+    Dask starts its workers with ``MALLOC_TRIM_THRESHOLD_``: what is freed goes back to the system
+    at once, and every larger array is made of new pages, which can take as long as the work itself.
+    Here it stays as long as block follows block, and goes back some seconds after the last. Where
+    the variable is not set, or not understood, nothing is done: glibc keeps memory by itself.
+    """
+    settings = _settings_of_worker()
+    if settings is None:
+        yield
+        return
+    with _working.lock:
+        _working.many += 1
+        if _working.many == 1:
+            _set(_WORKING)
+    try:
+        yield
+    finally:
+        with _working.lock:
+            _working.many -= 1
+            _working.last = time.monotonic()
+        timer = threading.Timer(_IDLE, _hand_back, [settings])
+        timer.daemon = True
+        timer.start()
+
+
+class _Working:
+    """Who works here, in this and other threads, and when the last has ended."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.many = 0
+        self.last = 0.0
+
+
+_working = _Working()
+
+
+@cache
+def _settings_of_worker() -> dict[int, int] | None:
+    """Return what the environment says of freed memory; ``None``: nothing that can be changed."""
+    try:
+        trim = int(os.environ["MALLOC_TRIM_THRESHOLD_"])
+        own_pages = int(os.environ.get("MALLOC_MMAP_THRESHOLD_", "131072"))
+        _ = _glibc().mallopt, _glibc().malloc_trim
+    except (KeyError, ValueError, OSError, AttributeError):
+        return None
+    return {_TRIM_THRESHOLD: trim, _MMAP_THRESHOLD: own_pages}
+
+
+def _hand_back(settings: dict[int, int]) -> None:
+    with _working.lock:
+        if _working.many == 0 and time.monotonic() - _working.last >= _IDLE:
+            _set(settings)
+            _glibc().malloc_trim(0)
+
+
+def _set(settings: dict[int, int]) -> None:
+    for name, value in settings.items():
+        _glibc().mallopt(name, value)
+
+
+@cache
+def _glibc() -> Any:
+    return ctypes.CDLL(None)

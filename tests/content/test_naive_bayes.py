@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,20 +21,48 @@ def world(seed, n=50, terms=30, p=6):
     return X, Y
 
 
+@pytest.fixture(params=["few counts", "many counts"])
+def either_way(request, monkeypatch):
+    """Counts above 0 looked at alone, and all of them."""
+    share = 2.0 if request.param == "few counts" else 0.0
+    monkeypatch.setattr("labelkin.content.naive_bayes._FEW_COUNTS", share)
+
+
 def scikit_learn_log_odds(X, y, queries, alpha=1.0):
     joint = MultinomialNB(alpha=alpha).fit(X, y).predict_joint_log_proba(queries)
     return joint[:, 1] - joint[:, 0]
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.1])
-def test_log_odds_equal_scikit_learns_for_every_label(alpha):
+@pytest.mark.parametrize("indices", [np.int32, np.int64])
+def test_log_odds_equal_scikit_learns_for_every_label(either_way, alpha, indices):
     X, Y = world(0)
-    ours = NaiveBayes(alpha).fit(sparse.csr_array(X), Y).log_odds(X)
+    given = sparse.csr_array(X)
+    given.indices, given.indptr = given.indices.astype(indices), given.indptr.astype(indices)
+    ours = NaiveBayes(alpha).fit(given, Y).log_odds(X)
     theirs = [scikit_learn_log_odds(X, y, X, alpha) for y in Y.T]
     np.testing.assert_allclose(ours, np.transpose(theirs), atol=1e-11)
 
 
-def test_unknown_cells_leave_the_document_out_for_that_label():
+def test_a_document_by_itself_scores_what_it_does_among_others(either_way):
+    X, Y = world(8)
+    model = NaiveBayes().fit(X, Y)
+    alone = np.vstack([model.log_odds(X[[i]]) for i in range(len(X))])  # weighs its own words
+    np.testing.assert_array_equal(alone, model.log_odds(X))  # weighs all words
+    assert np.count_nonzero(X) > X.shape[1] > np.count_nonzero(X, axis=1).max()
+
+
+def test_what_is_kept_for_the_next_documents_knows_its_smoothing_and_is_not_stored():
+    X, Y = world(9)
+    model = NaiveBayes().fit(X, Y)
+    empty = len(pickle.dumps(model))
+    model.log_odds(X)
+    assert len(pickle.dumps(model)) == empty
+    model.alpha = 0.1
+    np.testing.assert_array_equal(model.log_odds(X), NaiveBayes(0.1).fit(X, Y).log_odds(X))
+
+
+def test_unknown_cells_leave_the_document_out_for_that_label(either_way):
     X, Y = world(1)
     Y[np.random.default_rng(5).random(Y.shape) < 0.2] = np.nan
     Y[0, -1], Y[2, -1] = 0, 1
@@ -46,7 +76,7 @@ def test_unknown_cells_leave_the_document_out_for_that_label():
 
 @pytest.mark.parametrize("values", ["counts", "real"])
 @pytest.mark.parametrize("unknown", [False, True])
-def test_leave_one_out_equals_fitting_without_the_document(values, unknown):
+def test_leave_one_out_equals_fitting_without_the_document(either_way, values, unknown):
     X, Y = world(2)
     rng = np.random.default_rng(0)
     if values == "real":
@@ -123,7 +153,7 @@ def test_negative_counts_and_no_smoothing_are_refused():
 
 @pytest.mark.parametrize("counts", ["counts", "real"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_candidates_of_many_labels_score_what_all_labels_do(counts, weighted):
+def test_candidates_score_what_all_labels_do(counts, weighted):
     rng = np.random.default_rng(7)
     X = sparse.csr_array(rng.poisson(0.3, (40, 30)).astype(float))
     if counts == "real":

@@ -196,11 +196,12 @@ class BestCells:
         columns = np.broadcast_to(labels.astype(np.int32), values.shape)
         if values.shape[1] > 2 * self._top and (np.diff(labels) > 0).all():
             values, columns = _best_columns(values, columns, self._top)
-        both = np.hstack([self._values, values]), np.hstack([self._labels, columns])
+        both: Any = values, columns
+        if self._values.shape[1]:
+            both = np.hstack([self._values, values]), np.hstack([self._labels, columns])
         if both[0].shape[1] > self._top:
             keep = np.lexsort((both[1], -both[0]), axis=1)[:, : self._top]
-            best = [np.take_along_axis(part, keep, axis=1) for part in both]
-            both = best[0], best[1]
+            both = [np.take_along_axis(part, keep, axis=1) for part in both]
         self._values, self._labels = both
 
     def matrix(self) -> sparse.csr_array:
@@ -222,9 +223,12 @@ def _best_columns(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Return the best of each row without sorting it; of equal ones those to the left."""
     least = np.partition(values, -top, axis=1)[:, -top, None]
-    better, ties = values > least, values == least
-    wanted = top - np.count_nonzero(better, axis=1)[:, None]
-    keep = better | (ties & (np.cumsum(ties, axis=1) <= wanted))
+    keep = values >= least
+    crowded = np.flatnonzero(np.count_nonzero(keep, axis=1) > top)
+    if len(crowded):
+        better, ties = values[crowded] > least[crowded], values[crowded] == least[crowded]
+        wanted = top - np.count_nonzero(better, axis=1)[:, None]
+        keep[crowded] = better | (ties & (np.cumsum(ties, axis=1) <= wanted))
     return values[keep].reshape(-1, top), columns[keep].reshape(-1, top)
 
 
@@ -251,7 +255,7 @@ def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> spar
         best = BestCells(len(values), n_labels, top)
         best.add(values, np.arange(n_labels))
         parts.append(best.matrix())
-    return sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts, format="csr"))
 
 
 def best_of(candidates: sparse.csr_array, top: int) -> sparse.csr_array:

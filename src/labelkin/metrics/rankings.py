@@ -422,12 +422,21 @@ def _rank_candidates(truth: Truth, log_odds: sparse.csr_array) -> _Ranking:
     """Rank what is stored; rows with fewer candidates than others end in places of nobody."""
     cells = Cells.of(log_odds)
     shape = cells.shape[0], int(np.diff(cells.indptr).max(initial=0))
-    by_rank = np.lexsort((-log_odds.data, cells.document))  # stable: ties go to the lowest column
     at = cells.document, np.arange(cells.n) - cells.indptr[cells.document]
-    order, relevant = np.zeros(shape, dtype=np.intp), np.zeros(shape, dtype=np.bool_)
-    descending = np.full(shape, np.nan)  # nobody ties with nobody
-    order[at], descending[at] = cells.label[by_rank], log_odds.data[by_rank]
-    relevant[at] = cells.at(truth.positive)[by_rank] > 0
+
+    def in_rows(values: NDArray[Any], nobody: float = 0) -> NDArray[Any]:
+        if cells.n == shape[0] * shape[1]:
+            return values.reshape(shape)
+        rows = np.full(shape, nobody, dtype=values.dtype)
+        rows[at] = values
+        return rows
+
+    rows = in_rows(log_odds.data, np.nan)  # sorted to the end, and nobody ties with nobody
+    by_rank = np.argsort(-rows, axis=1, kind="stable")  # ties go to the lowest column
+    order, relevant, descending = (
+        np.take_along_axis(part, by_rank, axis=1)
+        for part in (in_rows(cells.label), in_rows(cells.at(truth.positive) > 0), rows)
+    )
     size = truth.positive.sum(axis=1)
     missed = size - relevant.sum(axis=1)
     return _Ranking(order, relevant, _last_of_ties(descending), size, missed, cells.shape[1])
