@@ -3,10 +3,6 @@
 The same blocks of made documents are predicted, rescored, judged and counted here and on two worker
 processes of this machine, in turn. Costs are CPU seconds of all processes, less what an idle
 cluster takes in the same time. What starting the cluster takes is printed, and not among them.
-
-Dask has its workers hand freed memory back to the system at once (``MALLOC_TRIM_THRESHOLD_``), so
-that every large array is made of new pages; this process keeps them. ``--keep-memory`` starts
-workers that do, too: what is left is what distributing costs.
 """
 
 from __future__ import annotations
@@ -62,11 +58,9 @@ def overheads(
     n_labels: int = 300,
     block: int = 10_000,
     rounds: int = 3,
-    keep_memory: bool = False,
     say: Callable[[str], None] = print,
 ) -> Iterator[Overhead]:
     """Measure every task here and on two worker processes, in turn; the medians of the rounds."""
-    import dask
     import psutil
     from distributed import Client, LocalCluster
 
@@ -87,13 +81,11 @@ def overheads(
         wall = time.perf_counter() - start
         return cpu() - before - idle * wall, wall
 
-    trim = {"distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None}
     with TemporaryDirectory() as folder:
         tasks = _tasks(folder, model, rescorer, _saved(Path(folder), X, Y, model, block))
         say(f"{n_documents:,} documents in blocks of {block:,}, {n_labels} labels")
         start, before = time.perf_counter(), cpu()
         with (
-            dask.config.set(trim if keep_memory else {}),
             LocalCluster(
                 2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
             ) as cluster,
@@ -140,10 +132,8 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=300)
     parser.add_argument("--block", type=int, default=10_000, help="documents of a block")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--keep-memory", action="store_true", help="as this process does")
     asked = parser.parse_args()
-    sizes = asked.documents, asked.labels, asked.block, asked.rounds
-    for one in overheads(*sizes, keep_memory=asked.keep_memory):
+    for one in overheads(asked.documents, asked.labels, asked.block, asked.rounds):
         print(
             f"{one.task:20} CPU: here {one.here:6.2f} s  cluster {one.there:6.2f} s  "
             f"× {one.ratio:.2f}   wall: {one.wall_here:6.2f} s  {one.wall_there:6.2f} s",

@@ -206,13 +206,12 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
 
 
 def cluster(n_blocks: int = 16) -> Iterator[Bar]:
-    """Ask what Dask's worker processes cost beyond the work, as they come and keeping memory."""
+    """Ask what Dask's worker processes cost beyond the work."""
     from benchmarks.cluster import overheads
 
-    for keeps, how in ((False, ""), (True, ", memory kept")):
-        for one in overheads(n_blocks * 10_000, keep_memory=keeps, say=lambda text: None):
-            bar = f"Dask, {n_blocks} blocks of 10,000 documents, {one.task}{how}: × CPU"
-            yield Bar(bar, one.ratio, "≤", 1.2)
+    for one in overheads(n_blocks * 10_000, rounds=5, say=lambda text: None):
+        bar = f"Dask, {n_blocks} blocks of 10,000 documents, {one.task}: × CPU"
+        yield Bar(bar, one.ratio, "≤", 1.2)
 
 
 def _made(task: str, *numbers: int) -> dict[str, Any]:
