@@ -5,6 +5,10 @@ labels to look at all: everything is a 1-d array over the candidate cells, and a
 neighbours. A label that is no candidate is not a sure "no": it counts ρ, the share of the documents
 without it as a candidate that have it. Candidates count for what they are above their ρ, and a
 label of which nothing can be missed counts 0 where it is absent.
+
+Among very many labels nearly all are improbable, and what tells documents apart is whether a label
+has 0.01 or 0.1: there the correction is linear in the square roots of the predicted labels, which
+lie further apart down there than the labels themselves.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ _LABELS = 3000
 #: So many labels join a label's neighbours as inputs of its correction, those that promise a gain
 #: of more than this in log-likelihood: two standard errors.
 _MOST_MORE, _CLEAR_GAIN = 96, 2.0
+#: What an input must count in a document to have a say there in who is chosen: the root of 0.01.
+_HARDLY = 0.1
 #: Share of the objective at which a label's correction is good enough.
 _TOL = 1e-5
 _GONE = 1e-12
@@ -94,13 +100,18 @@ class CandidateEvidence(NamedTuple):
         """Return log-odds of the cells as what the criteria judge."""
         return self.cells.matrix(log_odds)
 
+    @property
+    def by_root(self) -> bool:
+        """Whether the correction is linear in square roots of predicted labels: of neighbours."""
+        return bool(sparse.issparse(self.weights))
+
     def correction(self, offset: Matrix, shrinkage: float) -> LinearTerm | None:
         """Learn what predicted labels say beyond given log-odds, ``(n_cells,)``.
 
         One logistic regression per label over the documents of which it is a candidate, with a
         Gaussian prior around 0: on all other labels, or, where the paper's weights are those of
-        neighbours, on these, on the labels it clearly gains from besides, and on the sum of the
-        others. ``None`` where label evidence is not linear.
+        neighbours, on the roots of these, of the labels it clearly gains from besides, and on the
+        sum of the others'. ``None`` where label evidence is not linear.
         """
         return self._learn(offset, shrinkage, np.ones(self.cells.shape[0], dtype=np.bool_))
 
@@ -114,8 +125,14 @@ class CandidateEvidence(NamedTuple):
             term = self._learn(offset, share * shrinkage, ~half)
             if term is not None:
                 part, places = self.cells.take(np.flatnonzero(half))
-                added[places] = term.at_cells(part, self.filled[places], self.absent)
+                inputs, absent = self._inputs(places)
+                added[places] = term.at_cells(part, inputs, absent)
         return added
+
+    def _inputs(self, places: Any) -> tuple[Matrix, Matrix]:
+        """Return what the correction is linear in: of some cells, and of absent labels."""
+        filled = self.filled[places], self.absent
+        return (np.sqrt(filled[0]), np.sqrt(filled[1])) if self.by_root else filled
 
     def _learn(
         self, offset: Matrix, shrinkage: float, rows: NDArray[np.bool_]
@@ -130,7 +147,8 @@ class CandidateEvidence(NamedTuple):
         truth = cells.at(labels.positive).astype(np.int8)
         if labels.unknown is not None:
             truth[cells.at(labels.unknown) > 0] = -1
-        values = self.filled[places] - self.absent[cells.label]
+        inputs, absent = self._inputs(places)
+        values = inputs - absent[cells.label]
         problems = problems_by_label(
             cells,
             values,
@@ -141,17 +159,17 @@ class CandidateEvidence(NamedTuple):
             self._penalty(shrinkage),
         )
         varies = np.flatnonzero(~self.labels.constant(self.weight))
-        has_rest = sparse.issparse(self.weights)
+        has_rest = self.by_root
         if has_rest:
             problems = with_best_inputs(
-                problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN
+                problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN, hardly=_HARDLY
             )
         learned = fit_at_candidates(problems, varies, rest=has_rest, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(self.cells.shape[1],) * 2)
         term = LinearTerm(weights, learned.bias, learned.rest if has_rest else None)
         # Inputs are what candidates are above ρ: with all at ρ there is the bias alone.
-        return term._replace(bias=learned.bias - term.beyond_bias(self.absent))
+        return term._replace(bias=learned.bias - term.beyond_bias(absent))
 
     def _penalty(self, shrinkage: float) -> Matrix:
         sets = count_label_sets(self.labels, self.weight)

@@ -10,8 +10,9 @@ it twice. What they are worth is learned in five steps, all on training document
    content + w·E given, shrunk towards 0 by a Gaussian prior that is ``shrinkage`` times as strong
    as the one of the paper's label evidence. So the weights of predicted labels are w·W + u: the
    paper's, scaled, are the prior mean, and the data must speak clearly to move them. Of candidates
-   among very many labels, whose content is often strong, it counts a quarter less as long as the
-   first labels of out-of-fold documents are worse for it (P@3, P@5, nDCG@5).
+   among very many labels it is linear in the square roots of the predicted labels (``candidates``);
+   and as content is often strong there, it counts a quarter less as long as the first labels of
+   out-of-fold documents are worse for it (P@3, P@5, nDCG@5).
 3. **no harm**: while out-of-fold decisions are clearly worse than without all this by micro F1,
    macro F1, Hamming or subset 0/1 loss, it counts a quarter less.
 4. **first place**: how much of this has a say in which label comes first (``first_place``).
@@ -157,6 +158,7 @@ class LearnedWeight(LinkedEstimator):
                 paper.prior_log_odds,
                 strength * weight,
                 None if correction is None else correction.scaled(strength),
+                by_root=isinstance(evidence, CandidateEvidence) and evidence.by_root,
             ),
             paper.prior,
             paper.prior_log_odds,
@@ -222,14 +224,17 @@ class LearnedLabels:
         How much of the paper's label evidence counts.
     correction
         What predicted labels say besides; ``None``: nothing.
+    by_root
+        Whether the correction is linear in the square roots of predicted labels.
     weights_, bias_
-        Both in one, where the label classifier is linear; else ``None``.
+        What is linear in predicted labels, in one, where the label classifier is; else ``None``.
     """
 
     labels: LabelClassifier
     prior_log_odds: Matrix
     weight: float
     correction: LinearTerm | None
+    by_root: bool = False
     weights_: Matrix | None = field(init=False, default=None)
     bias_: Matrix | None = field(init=False, default=None)
     rest_: Matrix | None = field(init=False, default=None)
@@ -240,7 +245,7 @@ class LearnedLabels:
             return
         rest = getattr(labels, "rest_", None)
         paper = LinearTerm(labels.weights_, labels.bias_ - self.prior_log_odds, rest)
-        both = paper.scaled(self.weight).plus(self.correction)
+        both = paper.scaled(self.weight).plus(None if self.by_root else self.correction)
         object.__setattr__(self, "weights_", both.weights)
         object.__setattr__(self, "bias_", both.bias + self.prior_log_odds)
         object.__setattr__(self, "rest_", both.rest)
@@ -248,7 +253,10 @@ class LearnedLabels:
     def log_odds(self, L: Matrix) -> Matrix:
         """Return the log-odds given predicted labels, ``(n_documents, n_labels)``."""
         if self.weights_ is not None and self.bias_ is not None:
-            return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
+            linear = LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
+            if self.by_root and self.correction is not None:
+                linear += self.correction.at(np.sqrt(L))
+            return linear
         paper = self.labels.log_odds(L) - self.prior_log_odds
         added = 0.0 if self.correction is None else self.correction.at(L)
         return np.asarray(self.prior_log_odds + self.weight * paper + added)
@@ -295,8 +303,24 @@ class LearnedCombination(Combination):
     ) -> Self:
         """Return the same rule with label evidence learned from more label sets."""
         now = self.learned_labels
-        learned = LearnedLabels(labels, prior_log_odds, now.weight, now.correction)
+        learned = LearnedLabels(labels, prior_log_odds, now.weight, now.correction, now.by_root)
         return super().with_labels(learned, prior, prior_log_odds, constant)
+
+    @cached_property
+    def predicted_roots(self) -> LinearTerm | None:
+        """What square roots of predicted labels add to the others; ``None``: nothing."""
+        now = self.learned_labels
+        if not now.by_root or now.correction is None:
+            return None
+        return now.correction.scaled(~self.constant) if self.constant.any() else now.correction
+
+    def added_at(self, cells: Cells, filled: Matrix, absent: Matrix | None = None) -> Matrix:
+        """Return what predicted labels add at candidate cells, ``(n_cells,)``."""
+        added = super().added_at(cells, filled, absent)
+        if self.predicted_roots is not None:
+            roots = None if absent is None else np.sqrt(absent)
+            added += self.predicted_roots.at_cells(cells, np.sqrt(filled), roots)
+        return added
 
     def _combined(self, content: Matrix) -> Matrix:
         label = self.label_evidence(self.fill_in(content))
@@ -332,6 +356,7 @@ class LearnedCombination(Combination):
         Known labels add to the posterior that there is when nothing is known.
         """
         posterior, parts = super().taken_apart(content)
+        parts[2] = parts[2]._replace(by_root=self.predicted_roots)
         moved = np.zeros_like(posterior)
         if self.first_place < 1:
             contest = content + self.first_place * parts[2].log_odds

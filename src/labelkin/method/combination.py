@@ -148,6 +148,8 @@ class Part(NamedTuple):
         is above its prediction. What all of them leave is there when every label is as expected.
     if_rejected
         The term of labels that are rejected, where it is another.
+    by_root
+        A second term, in which square roots of ``values`` and ``expected`` count.
     """
 
     name: str
@@ -156,6 +158,7 @@ class Part(NamedTuple):
     expected: Matrix | None = None
     term: LinearTerm | None = None
     if_rejected: LinearTerm | None = None
+    by_root: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
         """Return what each label adds to label j of document i, ``(n_labels,)``."""
@@ -164,7 +167,10 @@ class Part(NamedTuple):
         weights = self.term.column(j)
         if self.if_rejected is not None:
             weights = np.where(self.values[i] == 0, self.if_rejected.column(j), weights)
-        return np.nan_to_num((self.values[i] - self.expected[i]) * weights)
+        added = (self.values[i] - self.expected[i]) * weights
+        if self.by_root is not None:
+            added += (np.sqrt(self.values[i]) - np.sqrt(self.expected[i])) * self.by_root.column(j)
+        return np.nan_to_num(added)
 
 
 @dataclass(frozen=True)
@@ -218,6 +224,11 @@ class Combination:
     def paper_term(self) -> LinearTerm | None:
         """The paper's label evidence less the prior, where it is linear; else ``None``."""
         return self._linear_term(self.paper_labels)
+
+    @property
+    def predicted_roots(self) -> LinearTerm | None:
+        """What square roots of predicted labels add besides: nothing in the paper."""
+        return None
 
     @cached_property
     def known_terms(self) -> tuple[LinearTerm, LinearTerm] | None:

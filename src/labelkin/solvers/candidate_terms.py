@@ -23,10 +23,6 @@ from labelkin.solvers.neighbourhoods import MOST, Engine, label_parts, pick_engi
 
 Array = NDArray[Any]
 
-#: An input that counts less than this in a document has no say there in who is chosen.
-_HARDLY = 0.01
-
-
 #: A step that promises more than this share of the one before takes a new Hessian.
 SLOW = 0.5
 
@@ -232,6 +228,7 @@ def with_best_inputs(
     *,
     most: int = MOST,
     least: float = 0.0,
+    hardly: float = 0.01,
     n_jobs: int | None = None,
     engine: Engine | None = None,
 ) -> ProblemsByLabel:
@@ -254,12 +251,14 @@ def with_best_inputs(
         How many at most.
     least
         The gain that each must exceed. What has nothing to say gains 1 on average.
+    hardly
+        An input that counts less than this in a document has no say there in who is chosen.
     n_jobs, engine
         As :func:`fit_at_candidates` takes them.
     """
     n_labels = len(problems.penalty)
     inputs, n_inputs = np.zeros((n_labels, most), np.int32), np.zeros(n_labels, np.int64)
-    counts = np.abs(values) >= _HARDLY
+    counts = np.abs(values) >= hardly
     ends = np.concatenate(([0], np.cumsum(counts)))[cells.indptr]
     by_document = ends, cells.indices[counts], values[counts]
     choose = pick_engine(engine, _choose_inputs, "candidate_kernel", "choose_inputs")
