@@ -47,26 +47,8 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
     for j in chosen:
         first, last = problems.ends[j], problems.ends[j + 1]
         start, stop = problems.input_ends[j], problems.input_ends[j + 1]
-        n_rows, n = last - first, stop - start
-        A = np.zeros((n + 1 + has_rest, n_rows))  # input by input: sums run along the documents
-        A[n + has_rest] = 1.0
-        times = np.empty(n_rows)
-        for i in range(n_rows):
-            document = problems.documents[first + i]
-            row_of[document] = i
-            times[i] = problems.times[document] if problems.truth[first + i] >= 0 else 0.0
-            if has_rest:
-                A[n, i] = problems.sums[document] - problems.values[first + i]
-        for column in range(n):
-            k = problems.inputs[start + column]
-            for place in range(problems.ends[k], problems.ends[k + 1]):
-                row = row_of[problems.documents[place]]
-                if row >= 0:
-                    A[column, row] = problems.values[place]
-                    if has_rest:
-                        A[n, row] -= problems.values[place]
-        for i in range(n_rows):
-            row_of[problems.documents[first + i]] = -1
+        n = stop - start
+        A, times = lay_out(j, problems, row_of, has_rest)
         w = _newton(
             A,
             times,
@@ -80,6 +62,34 @@ def fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Le
         if has_rest:
             learned.weights[start:stop] -= w[n]
             learned.rest[j] = w[n]
+
+
+@njit(nogil=True, cache=True)
+def lay_out(j: int, problems: ProblemsByLabel, row_of: Array, has_rest: int) -> tuple[Array, Array]:
+    """Return the inputs of a label, input by input, and how often each of its documents counts."""
+    first, last = problems.ends[j], problems.ends[j + 1]
+    start, stop = problems.input_ends[j], problems.input_ends[j + 1]
+    n_rows, n = last - first, stop - start
+    A = np.zeros((n + 1 + has_rest, n_rows))  # sums run along the documents
+    A[n + has_rest] = 1.0
+    times = np.empty(n_rows)
+    for i in range(n_rows):
+        document = problems.documents[first + i]
+        row_of[document] = i
+        times[i] = problems.times[document] if problems.truth[first + i] >= 0 else 0.0
+        if has_rest:
+            A[n, i] = problems.sums[document] - problems.values[first + i]
+    for column in range(n):
+        k = problems.inputs[start + column]
+        for place in range(problems.ends[k], problems.ends[k + 1]):
+            row = row_of[problems.documents[place]]
+            if row >= 0:
+                A[column, row] = problems.values[place]
+                if has_rest:
+                    A[n, row] -= problems.values[place]
+    for i in range(n_rows):
+        row_of[problems.documents[first + i]] = -1
+    return A, times
 
 
 @njit(nogil=True, cache=True)

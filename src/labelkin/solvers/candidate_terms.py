@@ -8,6 +8,7 @@ and NumPy; where every label is an input of every other, NumPy's products are th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,42 +143,58 @@ def fit_at_candidates(
     are_few = np.diff(problems.input_ends)[chosen] <= 2 * MOST
     for some, by in ((chosen[are_few], engine), (chosen[~are_few], engine or "numpy")):
         fit = pick_engine(by, _fit_labels, "candidate_kernel")
+        if engine is None and by == "numpy" and rest:  # with neighbours, it is loaded anyway
+            compiled = pick_engine(None, _lay_out, "candidate_kernel", "lay_out")
+            fit = partial(_fit_labels, lay_out=compiled)
         Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(fit)(some[part], problems, tol, learned) for part in label_parts(len(some))
         )
     return learned
 
 
-def _fit_labels(chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned) -> None:
+def _fit_labels(
+    chosen: Array, problems: ProblemsByLabel, tol: float, learned: Learned, lay_out: Any = None
+) -> None:
     """Fit the labels that are chosen, with NumPy; fill in what is learned of them."""
+    lay_out = _lay_out if lay_out is None else lay_out
     row_of = np.full(len(problems.sums), -1, dtype=np.int64)
     ends, has_rest = problems.ends, int(len(learned.rest) > 0)
     for j in chosen.tolist():
         own = slice(ends[j], ends[j + 1])
         stored = slice(problems.input_ends[j], problems.input_ends[j + 1])
-        neighbours, documents = problems.inputs[stored], problems.documents[own]
-        n = len(neighbours)
-        A = np.zeros((len(documents), n + has_rest + 1))
-        A[:, -1] = 1.0
-        row_of[documents] = np.arange(len(documents))
-        lengths = ends[neighbours + 1] - ends[neighbours]
-        column = np.repeat(np.arange(n), lengths)
-        place = np.arange(len(column)) + np.repeat(
-            ends[neighbours] - (np.cumsum(lengths) - lengths), lengths
-        )
-        row = row_of[problems.documents[place]]
-        shared = row >= 0
-        A[row[shared], column[shared]] = problems.values[place[shared]]
-        row_of[documents] = -1
-        if has_rest:
-            A[:, n] = problems.sums[documents] - problems.values[own] - A[:, :n].sum(axis=1)
-        truth = problems.truth[own]
-        times = np.where(truth < 0, 0.0, problems.times[documents])
-        w = _newton(A, times, times * truth, problems.penalty[j], tol, problems.given[own])
+        n = stored.stop - stored.start
+        A, times = lay_out(j, problems, row_of, has_rest)
+        positives = times * problems.truth[own]
+        w = _newton(A.T, times, positives, problems.penalty[j], tol, problems.given[own])
         learned.weights[stored], learned.bias[j] = w[:n], w[-1]
         if has_rest:
             learned.weights[stored] -= w[n]
             learned.rest[j] = w[n]
+
+
+def _lay_out(
+    j: int, problems: ProblemsByLabel, row_of: Array, has_rest: int
+) -> tuple[Array, Array]:
+    """Return the inputs of a label, input by input, and how often each of its documents counts."""
+    ends, own = problems.ends, slice(problems.ends[j], problems.ends[j + 1])
+    stored = slice(problems.input_ends[j], problems.input_ends[j + 1])
+    neighbours, documents = problems.inputs[stored], problems.documents[own]
+    n = len(neighbours)
+    A = np.zeros((n + has_rest + 1, len(documents)))
+    A[-1] = 1.0
+    row_of[documents] = np.arange(len(documents))
+    lengths = ends[neighbours + 1] - ends[neighbours]
+    column = np.repeat(np.arange(n), lengths)
+    place = np.arange(len(column)) + np.repeat(
+        ends[neighbours] - (np.cumsum(lengths) - lengths), lengths
+    )
+    row = row_of[problems.documents[place]]
+    shared = row >= 0
+    A[column[shared], row[shared]] = problems.values[place[shared]]
+    row_of[documents] = -1
+    if has_rest:
+        A[n] = problems.sums[documents] - problems.values[own] - A[:n].sum(axis=0)
+    return A, np.where(problems.truth[own] < 0, 0.0, problems.times[documents])
 
 
 def _newton(
@@ -202,7 +219,8 @@ def _newton(
         p = np.where(m >= 0, 1.0, e) / (1 + e)
         gradient = A.T @ (times * p - positives) + penalty * w
         if is_old:
-            factor = cho_factor((A.T * (times * e / (1 + e) ** 2)) @ A + ridge, check_finite=False)
+            bent = A.T * (np.sqrt(times * e) / (1 + e))
+            factor = cho_factor(bent @ bent.T + ridge, check_finite=False)  # half the work: AᵀA
         direction = cho_solve(factor, gradient, check_finite=False)
         promised = gradient @ direction
         is_last = promised <= 2 * max(tol, ROUNDING) * abs(f)

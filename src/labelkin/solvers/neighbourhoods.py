@@ -199,7 +199,7 @@ def label_parts(n_labels: int) -> Iterator[Array]:
 
 
 def pick_engine(
-    engine: Engine | None, numpy: Callable[..., None], kernel: str, name: str = "fit_labels"
+    engine: Engine | None, numpy: Callable[..., Any], kernel: str, name: str = "fit_labels"
 ) -> Any:
     """Return the way of doing it that is asked for: compiled, where it can be had."""
     if engine not in (None, "compiled", "numpy"):
