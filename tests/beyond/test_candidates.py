@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
-from labelkin import LabelRescorer, LogisticLabels
+from labelkin import LabelRescorer, LogisticLabels, load, save
 from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
 from labelkin.beyond.candidates import CandidateEvidence, share_of_missed
 from labelkin.beyond.first_place import keep_first, keep_first_of_cells
@@ -249,3 +250,105 @@ class TestHarmlessShare:
 
     def test_all_labels_as_inputs_are_left_as_they_are(self):
         assert self.share(lambda Y, Z: -3 * Z, np.zeros((14, 14))) == 1
+
+
+class TestRoots:
+    """Among very many labels the correction is linear in square roots of predicted labels."""
+
+    labels = LogisticLabels(neighbours=4)
+
+    def fitted(self):
+        Y, Z = made()
+        weight = LearnedWeight(first_place=False)
+        return LabelRescorer(self.labels, "soft", weight, scale="log_odds").fit(
+            Y, scores=best(Z, 6)
+        )
+
+    def test_the_posterior_is_the_sum_of_its_formula(self):
+        rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)
+        rule = rescorer.combination_
+        learned, absent = rule.learned_labels, rule.absent
+        assert learned.by_root
+        found = rescorer.rescore(scores)
+        calibration = rule.variant.calibration
+        for i in range(0, scores.shape[0], 37):
+            row = slice(scores.indptr[i], scores.indptr[i + 1])
+            own, z = scores.indices[row], scores.data[row]
+            L = absent.copy()
+            L[own] = expit(calibration.slope[own] * z + calibration.shift[own])
+            for j, content, posterior in zip(own, z, found.data[row], strict=True):
+                paper, u = learned.labels, learned.correction
+                expected = content + learned.weight * (
+                    paper.bias_[j]
+                    - learned.prior_log_odds[j]
+                    + L @ paper.weights_.toarray()[:, j]
+                    + paper.rest_[j] * (L.sum() - L[j])
+                )
+                roots = np.sqrt(L)
+                expected += u.bias[j] + roots @ u.weights.toarray()[:, j]
+                expected += u.rest[j] * (roots.sum() - roots[j])
+                assert posterior == pytest.approx(expected, abs=1e-10)
+
+    def test_a_correction_is_what_an_optimiser_finds(self):
+        Y, Z = made()
+        labels, scores = read_labels(Y), best(Z, 6)
+        cells = Cells.of(scores)
+        paper = fit_combination(self.labels, labels).labels.weights_
+        evidence = CandidateEvidence.of(self.labels, probable_labels, scores, labels, None, paper)
+        term = evidence.correction(scores.data, 20.0)
+        roots = cells.dense(np.sqrt(evidence.filled), np.sqrt(evidence.absent))
+        penalty = evidence._penalty(20.0)
+        above = roots - np.sqrt(evidence.absent)
+        for j in (0, 5, 11):
+            rows = cells.document[cells.label == j]
+            inputs = term.weights.indices[term.weights.indptr[j] : term.weights.indptr[j + 1]]
+            others = np.setdiff1d(np.arange(Y.shape[1]), [*inputs, j])
+            A = np.column_stack(
+                [above[np.ix_(rows, inputs)], above[np.ix_(rows, others)].sum(axis=1)]
+            )
+            A = np.column_stack([A, np.ones(len(rows))])
+            y, given = Y[rows, j], scores.toarray()[rows, j]
+
+            def loss(w, A=A, y=y, given=given, j=j):
+                m = A @ w + given
+                return np.logaddexp(0, m).sum() - y @ m + penalty[j] / 2 * (w @ w)
+
+            w = minimize(loss, np.zeros(A.shape[1]), method="BFGS", tol=1e-8).x
+            found = term.at_cells(cells, np.sqrt(evidence.filled), np.sqrt(evidence.absent))
+            np.testing.assert_allclose(found[cells.label == j], A @ w, atol=5e-3)
+
+    def test_what_a_label_adds_is_what_is_gone_when_it_is_as_expected(self):
+        rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)[:4]
+        rule = rescorer.combination_
+        content = Cells.of(scores).dense(scores.data, -np.inf)
+        posterior, parts = rule.taken_apart(content)
+        filled = rule.fill_in(content)
+        whole = rule.label_evidence(filled)
+        for i, row in enumerate(rescorer.explain(scores, top=2)):
+            for explained in row:
+                j = rescorer.label_names_.tolist().index(explained.label)
+                assert sum(explained.parts.values()) == pytest.approx(explained.log_odds)
+                assert explained.log_odds == pytest.approx(posterior[i, j])
+                for one in explained.labels:
+                    k = rescorer.label_names_.tolist().index(one.label)
+                    expected = filled.copy()
+                    expected[i, k] = rule.prior[k]
+                    gone = whole[i, j] - rule.label_evidence(expected)[i, j]
+                    assert one.log_odds == pytest.approx(gone, abs=1e-9)
+        known = [one.name for one in parts]
+        assert known[2] == "predicted labels"
+
+    def test_it_is_kept_in_files_and_with_more_label_sets(self, tmp_path):
+        rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)
+        save(rescorer, tmp_path / "many.labelkin")
+        again = load(tmp_path / "many.labelkin")
+        np.testing.assert_array_equal(again.rescore(scores).data, rescorer.rescore(scores).data)
+        learned = rescorer.learn_more(made(seed=3)[0]).combination_.learned_labels
+        assert learned.by_root
+        assert learned.correction is rescorer.combination_.learned_labels.correction
+
+    def test_all_labels_as_inputs_are_taken_as_they_are(self):
+        Y, Z = made()
+        rescorer = LabelRescorer(LogisticLabels(neighbours=None), scale="log_odds")
+        rescorer.fit(Y, scores=best(Z, 6))
+        assert not rescorer.combination_.learned_labels.by_root
