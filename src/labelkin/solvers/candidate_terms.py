@@ -8,6 +8,7 @@ and NumPy; where every label is an input of every other, NumPy's products are th
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import Cells
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING
@@ -146,9 +148,11 @@ def fit_at_candidates(
         if engine is None and by == "numpy" and rest:  # with neighbours, it is loaded anyway
             compiled = pick_engine(None, _lay_out, "candidate_kernel", "lay_out")
             fit = partial(_fit_labels, lay_out=compiled)
-        Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(fit)(some[part], problems, tol, learned) for part in label_parts(len(some))
-        )
+        # More threads of BLAS would change the last bits, and cost more than they help.
+        with threadpool_limits(1, user_api="blas") if len(some) else nullcontext():
+            Parallel(n_jobs=n_jobs, require="sharedmem")(
+                delayed(fit)(some[part], problems, tol, learned) for part in label_parts(len(some))
+            )
     return learned
 
 
