@@ -136,7 +136,8 @@ hardly grows.
 The rows of delicious compare candidates with all labels, of its test documents and, out of fold,
 of its training documents, four times as many. Those of Dask are CPU seconds of the scheduler, the
 client and two worker processes as multiples of those that one process takes for the same blocks,
-all read from files ([how to work on a cluster](../how-to/dask.md)).
+all read from files, with a client that asks the workers directly
+([how to work on a cluster](../how-to/dask.md)).
 """
 
 
