@@ -33,6 +33,8 @@ from labelkin.scikit_learn import read_sample_weight
 
 #: Where a smaller share of terms × labels has a count, those are looked at alone.
 _FEW_COUNTS = 0.2
+#: Terms × labels up to which a dense product is the faster one, however few the counts are.
+_SMALL = 2**20
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
 _DENSE_CELLS = 2**23
 #: Entries × labels whose logarithms are taken together: what a processor has near at hand.
@@ -160,10 +162,10 @@ class WordWeights(NamedTuple):
     def of(self, X: sparse.csr_array) -> NDArray[np.float64]:
         """Return what the words of documents add up to, ``(n_documents, n_labels)``."""
         result = X @ self.own
-        if self.shared is None:
-            return np.asarray(result)
-        result = result.toarray()
-        result += (X @ self.shared)[:, None]
+        if sparse.issparse(result):
+            result = result.toarray()
+        if self.shared is not None:
+            result += (X @ self.shared)[:, None]
         return np.asarray(result)
 
 
@@ -196,8 +198,9 @@ def _weigh(
     if not counts.are_few:
         return WordWeights(own, None)
     own += np.repeat(rest - np.log(alpha), seen)
-    pattern = own, found.indices, found.indptr
-    return WordWeights(sparse.csr_array(pattern, shape=found.shape), np.log(alpha) - rest)
+    weights = sparse.csr_array((own, found.indices, found.indptr), shape=found.shape)
+    is_small = found.shape[0] * found.shape[1] <= _SMALL
+    return WordWeights(weights.toarray() if is_small else weights, np.log(alpha) - rest)
 
 
 def _weigh_all(counts: TermCounts, terms: NDArray[np.int64], alpha: float) -> WordWeights:
