@@ -66,7 +66,7 @@ def test_all_weights_of_svms_are_forecast(small):
 
 
 _FREED = """
-import resource, time
+import resource, threading, time
 import numpy as np
 import labelkin.memory
 from labelkin.memory import reused_memory
@@ -92,8 +92,12 @@ with reused_memory():
     work()
     reused = work()
     most = held()
+for _ in range(20):  # however many blocks, one thread watches
+    with reused_memory():
+        work()
+watching = threading.active_count() - 1
 time.sleep(1.5)
-print(as_started, reused, most - held(), work())
+print(as_started, reused, most - held(), work(), watching)
 """
 
 
@@ -108,9 +112,10 @@ def test_workers_of_dask_use_freed_memory_again_while_they_work_and_hand_it_back
         check=True,
         timeout=120,
     )
-    as_started, reused, handed_back, afterwards = map(int, found.stdout.split())
+    as_started, reused, handed_back, afterwards, watching = map(int, found.stdout.split())
     assert as_started > 50 * 200  # of 256 pages to a megabyte
     assert reused < as_started / 10
+    assert watching == 1
     assert handed_back > 50e6
     assert afterwards > as_started / 2
 

@@ -100,7 +100,7 @@ and for explanations, not for P@k; for log loss, calibration does as much or mor
 On delicious label evidence first did cost P@5 and nDCG@5. Training documents, as if unseen, showed
 the same loss, and that the correction was its cause and not the weight; a correction on neighbours
 now counts as much as leaves their first labels as good as those of content alone. The test
-documents of delicious were thus read twice."""
+documents of delicious were thus read more than once; nothing was chosen by what they said later."""
 _KNOWN = """\
 What a person has accepted or rejected cannot be said to an extreme classifier. Content alone → with
 label evidence → with known labels, on the cells that stay open; ± is the standard error of the last

@@ -84,18 +84,19 @@ def reused_memory() -> Iterator[None]:
         with _working.lock:
             _working.many -= 1
             _working.last = time.monotonic()
-        timer = threading.Timer(_IDLE, _hand_back, [settings])
-        timer.daemon = True
-        timer.start()
+            if not _working.is_watched:
+                _working.is_watched = True
+                _look_again(_IDLE, settings)
 
 
 class _Working:
-    """Who works here, in this and other threads, and when the last has ended."""
+    """How many work here, in this and other threads, when the last has ended, and who sees it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.many = 0
         self.last = 0.0
+        self.is_watched = False
 
 
 _working = _Working()
@@ -113,11 +114,22 @@ def _settings_of_worker() -> dict[int, int] | None:
     return {_TRIM_THRESHOLD: trim, _MMAP_THRESHOLD: own_pages}
 
 
+def _look_again(seconds: float, settings: dict[int, int]) -> None:
+    timer = threading.Timer(seconds, _hand_back, [settings])
+    timer.daemon = True
+    timer.start()
+
+
 def _hand_back(settings: dict[int, int]) -> None:
+    """Hand freed memory back, if nobody has worked for a while; else look again later."""
     with _working.lock:
-        if _working.many == 0 and time.monotonic() - _working.last >= _IDLE:
-            _set(settings)
-            _glibc().malloc_trim(0)
+        left = _IDLE if _working.many else _working.last + _IDLE - time.monotonic()
+        if left > 0:
+            _look_again(left, settings)
+            return
+        _working.is_watched = False
+        _set(settings)
+        _glibc().malloc_trim(0)
 
 
 def _set(settings: dict[int, int]) -> None:

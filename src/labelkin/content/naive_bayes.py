@@ -110,8 +110,9 @@ class TermCounts:
         """Return what every term adds; kept, for block after block of documents asks for it."""
         found = self._weights.get(alpha)
         if found is None:
-            weigh = _weigh if self.are_few else _weigh_all
-            found = self._weights[alpha] = weigh(self, np.arange(len(self.total)), alpha)
+            every = np.arange(len(self.total))
+            found = _weigh(self, every, alpha) if self.are_few else _weigh_all(self, alpha)
+            self._weights[alpha] = found
         return found
 
     @cached_property
@@ -203,7 +204,7 @@ def _weigh(
     return WordWeights(weights.toarray() if is_small else weights, np.log(alpha) - rest)
 
 
-def _weigh_all(counts: TermCounts, terms: NDArray[np.int64], alpha: float) -> WordWeights:
+def _weigh_all(counts: TermCounts, alpha: float) -> WordWeights:
     """Return what all terms add where counts are many, some labels at a time."""
     own = np.empty(counts.inside.shape)
     for labels in _label_blocks(counts, _CACHED):
@@ -228,10 +229,10 @@ def _sum_terms(X: sparse.csr_array, cells: sparse.csr_array) -> sparse.csc_array
 
     From rows to columns the product is sorted on the way, in a fraction of the time of sorting.
     """
-    indices, ends = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
-    small = max(X.nnz, *X.shape) < np.iinfo(np.int32).max
-    rows = sparse.csr_array((X.data, indices, ends), shape=X.shape) if small else X
-    product = sparse.csc_array(sparse.csr_array(rows.T) @ cells)
+    if max(X.nnz, *X.shape) < np.iinfo(np.int32).max:  # half the memory of larger indices
+        indices, ends = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+        X = sparse.csr_array((X.data, indices, ends), shape=X.shape)
+    product = sparse.csc_array(sparse.csr_array(X.T) @ cells)
     product.sum_duplicates()
     return product
 
