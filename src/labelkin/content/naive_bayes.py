@@ -217,7 +217,7 @@ def count_terms(
     X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
 ) -> TermCounts:
     """Count terms per label; ``weight`` says how many times each document counts."""
-    weighted = X if weight is None else sparse.csr_array(sparse.diags_array(weight) @ X)
+    weighted = sparse.csr_array(X if weight is None else sparse.diags_array(weight) @ X)
     total = np.asarray(weighted.sum(axis=0)).ravel()
     inside = _sum_terms(weighted, labels.positive)
     unknown = None if labels.unknown is None else _sum_terms(weighted, labels.unknown)
