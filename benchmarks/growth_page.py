@@ -137,8 +137,8 @@ The rows of delicious compare candidates with all labels, of its test documents 
 of its training documents, four times as many. Those of Dask are CPU seconds of the scheduler, the
 client and two worker processes as multiples of those that one process takes for the same blocks,
 all read from files, with a client that asks the workers directly
-([how to work on a cluster](../how-to/dask.md)). Counting takes so little that what a machine does with
-new memory decides its row: further runs of `python -m benchmarks.cluster` gave from 1.0 to 1.9.
+([how to work on a cluster](../how-to/dask.md)). Counting takes so little that what a machine does
+with new memory decides its row: further runs of `python -m benchmarks.cluster` gave 1.0 to 1.9.
 """
 
 
