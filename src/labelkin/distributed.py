@@ -22,7 +22,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from itertools import cycle
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -99,28 +99,36 @@ class OnDask:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
         It is the tree of :meth:`labelkin.blocks.Local.fold`, with promises in the place of sums: a
-        sum stays where it is counted until another worker adds to it. Neighbours, which are added
-        first, are counted by the same worker, as long as it is there: counts are large.
+        sum stays where it is counted until another worker adds to it. Counts are large, so a task
+        counts and adds up to four neighbours, and neighbouring sums are made by the same worker, as
+        long as it is there.
         """
         waiting: deque[Any] = deque()
         workers = sorted(self.client.nthreads())
         in_a_row = _in_a_row(blocks, len(workers))
-        ahead = max(self._ahead(), in_a_row * len(workers))
-        turns = cycle([worker for worker in workers for _ in range(in_a_row)])
+        together = _together(blocks, in_a_row)
+        ahead = max(self._ahead(), in_a_row * len(workers)) // together
+        turns = cycle([worker for worker in workers for _ in range(in_a_row // together)])
 
-        def counted(block: Any, common: Any) -> Any:
+        def counted(some: list[Any], common: Any) -> Any:
             if len(waiting) > ahead:
                 failed = waiting.popleft().exception()  # waits, and leaves the count where it is
                 if failed is not None:
                     raise failed
-            waiting.append(self._submit(count, block, common, next(turns, None)))
+            worker = next(turns, None)
+            if together == 1:
+                waiting.append(self._submit(count, some[0], common, worker))
+            else:
+                waiting.append(self._task(partial(_fold, count, add, some), common, worker=worker))
             return waiting[-1]
 
         def added(one: Any, other: Any) -> Any:
             return self._task(partial(_add, add), one, other)
 
         with self._sharing(shared) as common:
-            return Local().fold(counted, added, _parts(blocks), common=common).result()
+            # Of a power of two of neighbours each, so that trees of theirs make up the same tree.
+            batches = _batches(_parts(blocks), together)
+            return Local().fold(counted, added, batches, common=common).result()
 
     def _submit(
         self, function: Callable[..., Any], block: Any, common: Any, worker: str | None = None
@@ -301,6 +309,21 @@ def _in_a_row(blocks: Any, n_workers: int) -> int:
     return next((many for many in (8, 4, 2) if many * n_workers <= len(blocks)), 1)
 
 
+def _together(blocks: Any, in_a_row: int) -> int:
+    """Return how many neighbours one task counts: half of those in a row, 4 at most.
+
+    One by one where each is computed by Dask, or comes from an iterator: memory holds one of them.
+    """
+    if not isinstance(blocks, Sequence) or any(map(_is_promised, blocks)):
+        return 1
+    return max(1, in_a_row // 2)
+
+
+def _batches(blocks: Iterator[Any], size: int) -> Iterator[list[Any]]:
+    while some := list(islice(blocks, size)):
+        yield some
+
+
 def _delayed(collection: Any) -> list[Any]:
     parts = collection.to_delayed()
     shape: tuple[int, ...] = getattr(parts, "shape", (len(parts),))
@@ -340,6 +363,13 @@ def _large_graphs_allowed() -> Iterator[None]:
 def _apply(function: Callable[..., Any], block: Any, shared: dict[str, Any]) -> Any:
     with reused_memory():
         return function(block, **shared)
+
+
+def _fold(
+    count: Callable[..., Any], add: Callable[[Any, Any], Any], blocks: Any, shared: dict[str, Any]
+) -> Any:
+    with reused_memory():
+        return Local().fold(count, add, blocks, **shared)
 
 
 def _add(add: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:

@@ -11,11 +11,14 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-#: What glibc calls its settings: how much freed memory is kept, and from which size on an array has
-#: pages of its own, which are never kept.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-#: What they are while somebody works; 32 MB is the most that glibc takes for the second.
-_WORKING = {_TRIM_THRESHOLD: 2**28, _MMAP_THRESHOLD: 2**25}
+#: What glibc calls its settings: how much freed memory is kept; how much is kept by a thread other
+#: than the main one, where Dask's tasks are; and from which size on an array has pages of its own,
+#: which are never kept.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
+#: What they are while somebody works; 32 MB is the most that glibc takes for the last.
+_WORKING = {_TRIM_THRESHOLD: 2**28, _TOP_PAD: 2**28, _MMAP_THRESHOLD: 2**25}
+#: What glibc has for those of which the environment says nothing.
+_DEFAULT = str(2**17)
 #: Seconds without work after which freed memory is handed back; to Dask it is recent for thirty.
 _IDLE = 20.0
 
@@ -107,11 +110,12 @@ def _settings_of_worker() -> dict[int, int] | None:
     """Return what the environment says of freed memory; ``None``: nothing that can be changed."""
     try:
         trim = int(os.environ["MALLOC_TRIM_THRESHOLD_"])
-        own_pages = int(os.environ.get("MALLOC_MMAP_THRESHOLD_", "131072"))
+        pad = int(os.environ.get("MALLOC_TOP_PAD_", _DEFAULT))
+        own_pages = int(os.environ.get("MALLOC_MMAP_THRESHOLD_", _DEFAULT))
         _ = _glibc().mallopt, _glibc().malloc_trim
     except (KeyError, ValueError, OSError, AttributeError):
         return None
-    return {_TRIM_THRESHOLD: trim, _MMAP_THRESHOLD: own_pages}
+    return {_TRIM_THRESHOLD: trim, _TOP_PAD: pad, _MMAP_THRESHOLD: own_pages}
 
 
 def _look_again(seconds: float, settings: dict[int, int]) -> None:

@@ -69,6 +69,15 @@ def test_sums_are_the_same_bits_and_answers_come_in_order(client):
         engine.fold(slow_sum, add, [])
 
 
+@pytest.mark.parametrize("n", [1, 3, 4, 7, 8, 11, 16, 21])
+def test_neighbours_of_one_task_are_added_as_one_by_one(client, n):
+    here = Local().fold(str, "({}{})".format, range(n))
+    assert OnDask(client).fold(str, "({}{})".format, range(n)) == here
+    assert OnDask(client).fold(str, "({}{})".format, iter(range(n))) == here
+    promised = [client.submit(int, number, pure=False) for number in range(n)]
+    assert OnDask(client).fold(str, "({}{})".format, promised) == here
+
+
 def test_few_blocks_are_ahead(client):
     seen = []
     answers = OnDask(client).map(slow_sum, (seen.append(i) or np.ones(1) for i in range(100)))
@@ -218,6 +227,13 @@ def test_a_worker_that_dies_with_counts_in_its_hands_is_survived(client, kill_wo
     assert len(deaths) == 1
     assert same(found.counts_.inside, here.counts_.inside)
     assert same(found.counts_.total, here.counts_.total)
+
+
+def test_a_worker_that_dies_over_several_blocks_is_survived(client, killing):
+    values = list(RANDOM.normal(size=(19, 100)) * 10.0 ** np.arange(19)[:, None])
+    killing("slow_sum")
+    found = OnDask(client).fold(slow_sum, add, values, wait=0.2)
+    assert found == Local().fold(slow_sum, add, values)
 
 
 def test_a_worker_that_dies_over_its_labels_is_survived(client, killing):
