@@ -89,7 +89,7 @@ def overheads(
             LocalCluster(
                 2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
             ) as cluster,
-            Client(cluster, direct_to_workers=True) as client,  # not by way of the scheduler
+            Client(cluster) as client,
         ):
             engines = {"here": Local(), "cluster": OnDask(client)}
             _ = [task(engines["cluster"], 4) for task in tasks.values()]  # both workers import

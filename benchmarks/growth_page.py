@@ -136,9 +136,10 @@ hardly grows.
 The rows of delicious compare candidates with all labels, of its test documents and, out of fold,
 of its training documents, four times as many. Those of Dask are CPU seconds of the scheduler, the
 client and two worker processes as multiples of those that one process takes for the same blocks,
-all read from files, with a client that asks the workers directly
-([how to work on a cluster](../how-to/dask.md)). Counting takes so little that what a machine does
-with new memory decides its row: further runs of `python -m benchmarks.cluster` gave 1.0 to 1.9.
+all read from files, with Dask's own settings: medians of five rounds. Less than 1 is possible:
+workers keep freed memory while they work ([how to work on a cluster](../how-to/dask.md)), and one
+process by itself hands large arrays back. A first round, for which they take it, costs up to 0.3
+more where little is computed, as in counting.
 """
 
 

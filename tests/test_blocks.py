@@ -9,7 +9,7 @@ from scipy import sparse
 
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
 from labelkin.blocks import Local, read_block, row_blocks
-from labelkin.content.naive_bayes import count_terms
+from labelkin.content.term_counts import count_terms
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics import evaluate

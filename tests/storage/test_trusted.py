@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 
 import labelkin
 from labelkin import LabelDependenceClassifier, NaiveBayes, text
+from labelkin.content.term_counts import TermCounts
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES, name_of, named
 
@@ -103,18 +104,17 @@ def test_a_file_names_no_module_of_ours(tmp_path):
 def test_a_file_is_read_after_its_module_has_moved(tmp_path, monkeypatch):
     model = LabelDependenceClassifier(NaiveBayes()).fit(X, SETS)
     path = save(model, tmp_path / "model")
-    place = import_module("labelkin.content.naive_bayes").__file__
+    place = import_module("labelkin.content.term_counts").__file__
     spec = spec_from_file_location("labelkin.moved", place)
     moved = module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "labelkin.moved", moved)
     spec.loader.exec_module(moved)
-    monkeypatch.setitem(sys.modules, "labelkin.content.naive_bayes", None)  # it is there no more
+    monkeypatch.setitem(sys.modules, "labelkin.content.term_counts", None)  # it is there no more
     with pytest.raises(ValueError, match="names the class 'TermCounts', which model files may not"):
         load(path)
     monkeypatch.setitem(PLACES, "TermCounts", "labelkin.moved.TermCounts")
-    monkeypatch.setitem(PLACES, "NaiveBayes", "labelkin.moved.NaiveBayes")
     restored = load(path)
-    assert type(restored.content_) is moved.NaiveBayes is not NaiveBayes
+    assert type(restored.content_.counts_) is moved.TermCounts is not TermCounts
     np.testing.assert_array_equal(restored.log_odds(X), model.log_odds(X))
     again = save(restored, tmp_path / "again")
     assert take_apart(again).model == take_apart(path).model

@@ -87,7 +87,7 @@ PLACES: dict[str, str] = {
     "OmikujiForest": "labelkin.content.omikuji_forest.OmikujiForest",
     "OutOfFold": "labelkin.method.classifier.OutOfFold",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",
-    "TermCounts": "labelkin.content.naive_bayes.TermCounts",
+    "TermCounts": "labelkin.content.term_counts.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
     "TextView": "labelkin.text.TextView",
