@@ -165,6 +165,7 @@ def test_labels_are_worked_on_in_blocks_with_the_same_result(monkeypatch):
     whole = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
     monkeypatch.setattr("labelkin.content.term_counts._DENSE_CELLS", 60)
     monkeypatch.setattr("labelkin.content.term_counts._CACHED", 60)
+    monkeypatch.setattr("labelkin.content.term_counts._NARROWEST", 1)
     blocks = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
     np.testing.assert_allclose(blocks, whole, atol=1e-12)
 

@@ -23,8 +23,10 @@ _FEW_COUNTS = 0.2
 _SMALL = 2**20
 #: Terms × labels held dense at a time; 2²³ numbers are 64 MB.
 _DENSE_CELLS = 2**23
-#: The same where logarithms are taken of them: what a processor has near at hand.
-_CACHED = 2**18
+#: The same where terms are looked up in them: what a processor has near at hand.
+_CACHED = 2**20
+#: Labels of the narrowest of such tables: with fewer, looking a term up costs more than adding it.
+_NARROWEST = 16
 
 
 @dataclass(frozen=True)
@@ -139,22 +141,24 @@ class WordWeights(NamedTuple):
     Attributes
     ----------
     own
-        What each label has of its own, ``(n_terms, n_labels)``: dense, or a CSR array.
+        What each label has of its own, ``(n_terms, n_labels)``: a CSR array, or dense tables of
+        neighbouring labels.
     shared
         What a term adds to all labels besides, ``(n_terms,)``; ``None``: nothing.
     """
 
-    own: sparse.csr_array | NDArray[np.float64]
+    own: sparse.csr_array | list[NDArray[np.float64]]
     shared: NDArray[np.float64] | None
 
     def of(self, X: sparse.csr_array) -> NDArray[np.float64]:
         """Return what the words of documents add up to, ``(n_documents, n_labels)``."""
-        result = X @ self.own
-        if sparse.issparse(result):
-            result = result.toarray()
+        if sparse.issparse(self.own):
+            result = np.asarray((X @ self.own).toarray())
+        else:
+            result = np.hstack([X @ table for table in self.own])
         if self.shared is not None:
             result += (X @ self.shared)[:, None]
-        return np.asarray(result)
+        return result
 
 
 def weigh_terms(
@@ -184,20 +188,25 @@ def weigh_terms(
     own = np.log(inside + alpha)
     own -= np.log(outside, out=outside)
     if not counts.are_few:
-        return WordWeights(own, None)
+        return WordWeights([own], None)
     own += np.repeat(rest - np.log(alpha), seen)
     weights = sparse.csr_array((own, found.indices, found.indptr), shape=found.shape)
     is_small = found.shape[0] * found.shape[1] <= _SMALL
-    return WordWeights(weights.toarray() if is_small else weights, np.log(alpha) - rest)
+    return WordWeights([weights.toarray()] if is_small else weights, np.log(alpha) - rest)
 
 
 def _weigh_all(counts: TermCounts, alpha: float) -> WordWeights:
-    """Return what all terms add where counts are many, some labels at a time."""
-    own = np.empty(counts.inside.shape)
-    for labels in label_blocks(counts, _CACHED):
+    """Return what all terms add where counts are many, in tables that a processor has at hand.
+
+    Documents look words up all over a table. In one that is too large for the cache they wait for
+    memory, and processes at work side by side for each other.
+    """
+    tables = []
+    for labels in label_blocks(counts, max(_CACHED, _NARROWEST * len(counts.total))):
         inside, outside = counts.sides(labels)
-        own[:, labels] = np.log(inside + alpha) - np.log(outside + alpha)
-    return WordWeights(own, None)
+        own = np.log(inside + alpha) - np.log(outside + alpha)
+        tables.append(np.ascontiguousarray(own))  # a term's weights side by side
+    return WordWeights(tables, None)
 
 
 def count_terms(
