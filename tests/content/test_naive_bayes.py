@@ -160,14 +160,22 @@ def test_log_odds_are_not_clipped_where_probabilities_are():
     assert (model.predict_proba([[300, 0]]) < 1).all()
 
 
-def test_labels_are_worked_on_in_blocks_with_the_same_result(monkeypatch):
+@pytest.mark.parametrize("values", ["counts", "real"])
+def test_labels_and_documents_are_worked_on_in_blocks_with_the_same_result(
+    either_way, monkeypatch, values
+):
     X, Y = world(4)
-    whole = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
-    monkeypatch.setattr("labelkin.content.term_counts._DENSE_CELLS", 60)
-    monkeypatch.setattr("labelkin.content.term_counts._CACHED", 60)
+    if values == "real":
+        X = np.tile(X * np.random.default_rng(0).uniform(0.5, 1.5, X.shape), (1, 9))
+    weight = np.random.default_rng(1).uniform(0.2, 3.0, len(X))
+    model = NaiveBayes()
+    whole = model.fit_out_of_fold(X, Y, sample_weight=weight), model.log_odds(X)
+    for name in ("term_counts._DENSE_CELLS", "term_counts._CACHED", "naive_bayes._CACHED"):
+        monkeypatch.setattr(f"labelkin.content.{name}", 60)
     monkeypatch.setattr("labelkin.content.term_counts._NARROWEST", 1)
-    blocks = NaiveBayes().fit_out_of_fold(X, Y), NaiveBayes().fit(X, Y).log_odds(X)
-    np.testing.assert_allclose(blocks, whole, atol=1e-12)
+    model = NaiveBayes()
+    blocks = model.fit_out_of_fold(X, Y, sample_weight=weight), model.log_odds(X)
+    np.testing.assert_allclose(blocks, whole, atol=1e-10)
 
 
 def test_negative_counts_and_no_smoothing_are_refused():

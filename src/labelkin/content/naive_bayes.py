@@ -319,6 +319,8 @@ def _left_out_of_rest(
             weights = weigh_terms(counts, terms, alpha, float(value))
             result += weights.of(value * alike[:, terms])
         return _with_lengths(result, counts, X, smoothing, own)
+    if counts.are_few:
+        return _with_lengths(_few_by_entry(counts, X, alpha, own), counts, X, smoothing, own)
     X, used = _used_terms(X, counts)
     result = np.empty((X.shape[0], len(counts.positive)))
     for labels in label_blocks(used):
@@ -384,6 +386,45 @@ def _words_by_entry(
         result[start : start + step] = (
             sparse.csr_array(words, shape=(len(ends) - 1, n_entries)) @ left
         )
+    return result
+
+
+def _few_by_entry(
+    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Σ_t x (log(inside_t + α) − log(outside_t − x + α)) for real values, where counts are few.
+
+    To labels that have not seen its term an entry adds the same: logarithms are taken for the
+    others alone.
+    """
+    found, n_labels = counts.by_term, len(counts.positive)
+    seen = np.diff(found.indptr)
+    inside = found.data.real
+    outside = np.repeat(counts.total + alpha, seen) - inside
+    if counts.unknown is not None:
+        outside -= found.data.imag
+    inside = np.log(inside + alpha) - np.log(alpha)
+    taken = X.data * np.repeat(own, np.diff(X.indptr))
+    rest = np.log(np.maximum(counts.total[X.indices] + alpha - taken, alpha))
+    unseen = X.copy()
+    unseen.data = X.data * (np.log(alpha) - rest)
+    result = np.repeat(_length(unseen)[:, None], n_labels, axis=1)
+    cells = np.concatenate([[0], np.cumsum(seen[X.indices])])
+    for rows in _row_blocks(cells[X.indptr]):
+        ends = X.indptr[rows.start : rows.stop + 1]
+        entries = slice(ends[0], ends[-1])
+        times = seen[X.indices[entries]]
+        first = found.indptr[X.indices[entries]] - (cells[entries] - cells[entries.start])
+        cell = np.repeat(first, times) + np.arange(times.sum())
+        left = outside[cell] - np.repeat(taken[entries], times)
+        np.log(np.maximum(left, alpha, out=left), out=left)
+        share = inside[cell] + np.repeat(rest[entries], times)
+        share -= left
+        share *= np.repeat(X.data[entries], times)
+        document = np.repeat(np.arange(len(ends) - 1) * n_labels, np.diff(ends))
+        where = np.repeat(document, times) + found.indices[cell]
+        sums = np.bincount(where, weights=share, minlength=(len(ends) - 1) * n_labels)
+        result[rows] += sums.reshape(-1, n_labels)
     return result
 
 
@@ -459,6 +500,13 @@ def _used_terms(X: sparse.csr_array, counts: TermCounts) -> tuple[sparse.csr_arr
     """Drop the terms that no document of ``X`` has: one document needs its own words only."""
     terms = np.unique(X.indices)
     return X[:, terms], counts.terms(terms)
+
+
+def _row_blocks(cells: NDArray[np.int64]) -> Iterator[slice]:
+    """Slices of documents with about 2¹⁸ cells together; ``cells`` are those before each."""
+    edges = np.searchsorted(cells, np.arange(_CACHED, cells[-1], _CACHED))
+    bounds = np.unique(np.concatenate([[0], edges, [len(cells) - 1]]))
+    return (slice(int(a), int(b)) for a, b in pairwise(bounds))
 
 
 def _pair_blocks(X: sparse.csr_array, row: NDArray[np.int64]) -> Iterator[slice]:
