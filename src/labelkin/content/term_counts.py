@@ -155,7 +155,8 @@ class WordWeights(NamedTuple):
         if sparse.issparse(self.own):
             result = np.asarray((X @ self.own).toarray())
         else:
-            result = np.hstack([X @ table for table in self.own])
+            sums = [X @ table for table in self.own]
+            result = sums[0] if len(sums) == 1 else np.hstack(sums)
         if self.shared is not None:
             result += (X @ self.shared)[:, None]
         return result
