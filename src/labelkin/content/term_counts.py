@@ -62,7 +62,7 @@ class TermCounts:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what follows from the counts, and have them take a third of the room.
+        """Leave out what follows from the counts, and have whole numbers take less room.
 
         They are sent from worker to worker, and there are many.
         """
