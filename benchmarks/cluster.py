@@ -39,13 +39,17 @@ def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) ->
 
 
 class Overhead(NamedTuple):
-    """What a task costs here and on a cluster: CPU seconds of all processes, and wall time."""
+    """What a task costs here and on a cluster: CPU seconds of all processes, and wall time.
+
+    Medians of the rounds, each of which had a ratio of its own.
+    """
 
     task: str
     here: float
     there: float
     wall_here: float
     wall_there: float
+    ratios: list[float]
 
     @property
     def ratio(self) -> float:
@@ -106,7 +110,8 @@ def overheads(
                 (here, wall_here), (there, wall_there) = (
                     [median(one[where][k] for one in found) for k in range(2)] for where in engines
                 )
-                yield Overhead(name, here, there, wall_here, wall_there)
+                ratios = [one["cluster"][0] / one["here"][0] for one in found]
+                yield Overhead(name, here, there, wall_here, wall_there, ratios)
 
 
 def _tasks(
@@ -136,7 +141,8 @@ def main() -> None:
     for one in overheads(asked.documents, asked.labels, asked.block, asked.rounds):
         print(
             f"{one.task:20} CPU: here {one.here:6.2f} s  cluster {one.there:6.2f} s  "
-            f"× {one.ratio:.2f}   wall: {one.wall_here:6.2f} s  {one.wall_there:6.2f} s",
+            f"× {one.ratio:.2f} ({min(one.ratios):.2f}–{max(one.ratios):.2f})   "
+            f"wall: {one.wall_here:6.2f} s  {one.wall_there:6.2f} s",
             flush=True,
         )
 

@@ -138,8 +138,8 @@ of its training documents, four times as many. Those of Dask are CPU seconds of 
 client and two worker processes as multiples of those that one process takes for the same blocks,
 all read from files, with Dask's own settings: medians of five rounds. Less than 1 is possible:
 workers keep freed memory while they work ([how to work on a cluster](../how-to/dask.md)), and one
-process by itself hands large arrays back. A first round, for which they take it, costs up to 0.3
-more where little is computed, as in counting.
+process by itself hands large arrays back. A first round, for which they take it, costs more:
+`python -m benchmarks.cluster` prints the range of the rounds.
 """
 
 

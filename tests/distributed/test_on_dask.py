@@ -1,7 +1,7 @@
 """What a cluster answers is what one machine answers, also when a worker dies on the way."""
 
 import time
-from operator import add
+from operator import add, or_
 
 import joblib
 import numpy as np
@@ -76,6 +76,17 @@ def test_neighbours_of_one_task_are_added_as_one_by_one(client, n):
     assert OnDask(client).fold(str, "({}{})".format, iter(range(n))) == here
     promised = [client.submit(int, number, pure=False) for number in range(n)]
     assert OnDask(client).fold(str, "({}{})".format, promised) == here
+
+
+def task_of(block):
+    from distributed import get_worker
+
+    return {str(get_worker().get_current_task())}
+
+
+def test_one_task_counts_neighbours_of_a_list_and_one_block_of_an_iterator(client):
+    assert len(OnDask(client).fold(task_of, or_, range(16))) == 4
+    assert len(OnDask(client).fold(task_of, or_, iter(range(16)))) == 16
 
 
 def test_few_blocks_are_ahead(client):

@@ -356,7 +356,7 @@ class LearnedCombination(Combination):
         Known labels add to the posterior that there is when nothing is known.
         """
         posterior, parts = super().taken_apart(content)
-        parts[2] = parts[2]._replace(by_root=self.predicted_roots)
+        parts[2] = parts[2]._replace(root_term=self.predicted_roots)
         moved = np.zeros_like(posterior)
         if self.first_place < 1:
             contest = content + self.first_place * parts[2].log_odds

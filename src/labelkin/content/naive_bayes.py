@@ -32,6 +32,8 @@ from labelkin.scikit_learn import read_sample_weight
 
 #: Entries × labels whose logarithms are taken together: what a processor has near at hand.
 _CACHED = 2**18
+#: Words of the pairs (document, label it carries) that are looked up together.
+_PAIRED = 2**20
 #: Term counts have few distinct values; tf-idf weights have as many as entries.
 _FEW_VALUES = 256
 #: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
@@ -311,16 +313,12 @@ def _left_out_of_rest(
     """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
     smoothing = alpha * X.shape[1]
     by_value = (own == 1).all() and _has_few_values(X.data)
-    if by_value and counts.are_few:
-        result = np.zeros((X.shape[0], len(counts.positive)))
-        for value in np.unique(X.data):
-            alike = _entries_equal(X, value)
-            terms = np.unique(alike.indices)
-            weights = weigh_terms(counts, terms, alpha, float(value))
-            result += weights.of(value * alike[:, terms])
-        return _with_lengths(result, counts, X, smoothing, own)
     if counts.are_few:
-        return _with_lengths(_few_by_entry(counts, X, alpha, own), counts, X, smoothing, own)
+        if by_value:
+            result = _few_by_value(counts, X, alpha)
+        else:
+            result = _few_by_entry(counts, X, alpha, own)
+        return _with_lengths(result, counts, X, smoothing, own)
     X, used = _used_terms(X, counts)
     result = np.empty((X.shape[0], len(counts.positive)))
     for labels in label_blocks(used):
@@ -389,10 +387,21 @@ def _words_by_entry(
     return result
 
 
+def _few_by_value(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
+    """Σ_t x log((inside_t + α) / (outside_t − x + α)) where counts are few: value by value."""
+    result = np.zeros((X.shape[0], len(counts.positive)))
+    for value in np.unique(X.data):
+        entries = _entries_equal(X, value)
+        terms = np.unique(entries.indices)
+        weights = weigh_terms(counts, terms, alpha, float(value))
+        result += weights.of(value * entries[:, terms])
+    return result
+
+
 def _few_by_entry(
     counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Σ_t x (log(inside_t + α) − log(outside_t − x + α)) for real values, where counts are few.
+    """Compute the same for real values and weights.
 
     To labels that have not seen its term an entry adds the same: logarithms are taken for the
     others alone.
@@ -410,7 +419,7 @@ def _few_by_entry(
     unseen.data = X.data * (np.log(alpha) - rest)
     result = np.repeat(_length(unseen)[:, None], n_labels, axis=1)
     cells = np.concatenate([[0], np.cumsum(seen[X.indices])])
-    for rows in _row_blocks(cells[X.indptr]):
+    for rows in _slices(cells[X.indptr], _CACHED):
         ends = X.indptr[rows.start : rows.stop + 1]
         entries = slice(ends[0], ends[-1])
         times = seen[X.indices[entries]]
@@ -439,7 +448,8 @@ def _left_out_of_label(
     smoothing = alpha * X.shape[1]
     row, column = positive.nonzero()
     words = np.empty(len(row))
-    for pairs in _pair_blocks(X, row):
+    lengths = np.diff(X.indptr)[row]
+    for pairs in _slices(np.concatenate([[0], np.cumsum(lengths)]), _PAIRED):
         words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha, own)
     inside_length, outside_length = (part[column] for part in counts.lengths())
     length = _length(X)[row]
@@ -502,19 +512,11 @@ def _used_terms(X: sparse.csr_array, counts: TermCounts) -> tuple[sparse.csr_arr
     return X[:, terms], counts.terms(terms)
 
 
-def _row_blocks(cells: NDArray[np.int64]) -> Iterator[slice]:
-    """Slices of documents with about 2¹⁸ cells together; ``cells`` are those before each."""
-    edges = np.searchsorted(cells, np.arange(_CACHED, cells[-1], _CACHED))
-    bounds = np.unique(np.concatenate([[0], edges, [len(cells) - 1]]))
+def _slices(before: NDArray[np.int64], size: int) -> Iterator[slice]:
+    """Slices of about one size; ``before`` says how much comes before each, and how much is all."""
+    edges = np.searchsorted(before, np.arange(size, before[-1], size))
+    bounds = np.unique(np.concatenate([[0], edges, [len(before) - 1]]))
     return (slice(int(a), int(b)) for a, b in pairwise(bounds))
-
-
-def _pair_blocks(X: sparse.csr_array, row: NDArray[np.int64]) -> Iterator[slice]:
-    """Slices of pairs whose documents have about 2²⁰ words together."""
-    words = np.cumsum(np.diff(X.indptr)[row])
-    edges = np.searchsorted(words, np.arange(2**20, words[-1] if len(words) else 0, 2**20))
-    bounds = np.unique(np.concatenate([[0], edges, [len(row)]]))
-    return (slice(a, b) for a, b in pairwise(bounds))
 
 
 def _entries_equal(X: sparse.csr_array, value: float) -> sparse.csr_array:

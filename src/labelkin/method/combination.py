@@ -148,7 +148,7 @@ class Part(NamedTuple):
         is above its prediction. What all of them leave is there when every label is as expected.
     if_rejected
         The term of labels that are rejected, where it is another.
-    by_root
+    root_term
         A second term, in which square roots of ``values`` and ``expected`` count.
     """
 
@@ -158,7 +158,7 @@ class Part(NamedTuple):
     expected: Matrix | None = None
     term: LinearTerm | None = None
     if_rejected: LinearTerm | None = None
-    by_root: LinearTerm | None = None
+    root_term: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
         """Return what each label adds to label j of document i, ``(n_labels,)``."""
@@ -168,8 +168,9 @@ class Part(NamedTuple):
         if self.if_rejected is not None:
             weights = np.where(self.values[i] == 0, self.if_rejected.column(j), weights)
         added = (self.values[i] - self.expected[i]) * weights
-        if self.by_root is not None:
-            added += (np.sqrt(self.values[i]) - np.sqrt(self.expected[i])) * self.by_root.column(j)
+        if self.root_term is not None:
+            above = np.sqrt(self.values[i]) - np.sqrt(self.expected[i])
+            added += above * self.root_term.column(j)
         return np.nan_to_num(added)
 
 
