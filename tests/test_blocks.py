@@ -12,7 +12,8 @@ from labelkin.blocks import Local, read_block, row_blocks
 from labelkin.content.term_counts import count_terms
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.metrics import evaluate
+from labelkin.metrics import evaluate, evaluate_blocks
+from labelkin.prediction import judge_blocks
 
 
 def in_rounds(values):
@@ -144,6 +145,30 @@ def test_a_path_is_what_is_in_the_file(tmp_path):
     np.testing.assert_array_equal(mapped, stored.toarray())
     with pytest.raises(ValueError, match=r"\.npy.*\.npz.*got 'a.csv'"):
         read_block(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_a_damaged_file_is_named(tmp_path, name):
+    path = tmp_path / name
+    np.save(tmp_path / "a.npy", np.eye(3))
+    sparse.save_npz(tmp_path / "a.npz", sparse.csr_array(np.eye(3)))
+    whole = path.read_bytes()
+    for damaged in (b"", b"no such thing", whole[: len(whole) // 2], whole[:-9]):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=rf"{name} must be an array .*damaged or something"):
+            read_block(path)
+
+
+@pytest.mark.parametrize("block", [np.eye(3), "a.npz", (np.eye(3),), (np.eye(3),) * 4])
+def test_a_block_of_other_parts_is_an_error(block):
+    model = NaiveBayes().fit(np.eye(3), np.eye(3))
+    for work in (
+        lambda: NaiveBayes().fit_blocks([block]),
+        lambda: judge_blocks(model, [block]),
+        lambda: evaluate_blocks([block]),
+    ):
+        with pytest.raises(ValueError, match=r"A block must be a tuple of .*, got .*row_blocks"):
+            work()
 
 
 def test_naive_bayes_of_blocks_is_that_of_the_whole():

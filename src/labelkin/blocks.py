@@ -15,7 +15,7 @@ and take what they need as arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -147,11 +147,51 @@ def read_block(block: Any) -> Any:
         )
     if not isinstance(block, Path):
         return block
-    if block.suffix == ".npy":
-        return np.load(block, mmap_mode="r", allow_pickle=False)
-    if block.suffix == ".npz":
+    if block.suffix not in (".npy", ".npz"):
+        raise ValueError(
+            "A block in a file must be an array (.npy) or a sparse matrix (.npz), got "
+            f"{block.name!r}. Read other files yourself: blocks may be an iterator of rows."
+        )
+    try:
+        if block.suffix == ".npy":
+            return np.load(block, mmap_mode="r", allow_pickle=False)
         return sparse.csr_array(sparse.load_npz(block))
-    raise ValueError(
-        f"A block in a file must be an array (.npy) or a sparse matrix (.npz), got {block.name!r}. "
-        "Read other files yourself: blocks may be an iterator of rows."
-    )
+    except (FileNotFoundError, PermissionError):
+        raise
+    except Exception as error:  # a file can be damaged in any way, and NumPy does not name it
+        raise ValueError(
+            f"{block} must be an array as numpy.save, or a sparse matrix as scipy.sparse.save_npz "
+            "writes it, and is damaged or something else. Write it again."
+        ) from error
+
+
+def read_parts(block: Any, what: str, many: Sequence[int] = (2,)) -> tuple[Any, ...]:
+    """Return the rows of a block of several parts.
+
+    Parameters
+    ----------
+    block : tuple of rows or of paths of files
+        As :func:`read_block` takes them.
+    what
+        What they are, for the message.
+    many
+        How many there may be.
+
+    Raises
+    ------
+    ValueError
+        When it is no such tuple: the rows of one matrix would be taken for its parts.
+
+    Examples
+    --------
+    >>> read_parts(([[1, 0]], [["sea"]]), "documents and their labels")
+    ([[1, 0]], [['sea']])
+    """
+    is_several = isinstance(block, tuple | list)
+    if not is_several or len(block) not in many:
+        came = type(block).__name__ + (f" of {len(block)}" if is_several else "")
+        raise ValueError(
+            f"A block must be a tuple of {what}, got {came}. labelkin.blocks.row_blocks cuts "
+            "matrices into such; files are named by pathlib.Path."
+        )
+    return tuple(map(read_block, block))

@@ -17,7 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.blocks import Engine, read_block
+from labelkin.blocks import Engine, read_parts
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
     linear_contributions,
@@ -241,7 +241,7 @@ class NaiveBayes(LogOddsClassifier):
 
 
 def _fit_block(block: Any, like: NaiveBayes, classes: Sequence[Any] | None) -> NaiveBayes:
-    X, y = read_block(block)
+    X, y = read_parts(block, "documents and their labels")
     return clone(like).fit(X, y if classes is None else read_labels(y, names=classes))
 
 

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.blocks import Engine, read_block
+from labelkin.blocks import Engine, read_parts
 from labelkin.distributed import using
 from labelkin.metrics.decisions import DecisionCounts, Metric, count_decisions, sum_label_sets
 from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
@@ -274,7 +274,8 @@ def evaluate_blocks(
 
 
 def _evaluate_block(block: Any, settings: dict[str, Any]) -> Evaluation:
-    return evaluate(*read_block(block), **settings)
+    parts = read_parts(block, "Y and log-odds, or Y, log-odds and decisions", many=(2, 3))
+    return evaluate(*parts, **settings)
 
 
 def _check_alike(one: Evaluation, other: Evaluation) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from labelkin.blocks import Engine, read_block
+from labelkin.blocks import Engine, read_block, read_parts
 from labelkin.distributed import partitions, using
 from labelkin.files import write_whole
 from labelkin.label_matrix import read_labels
@@ -177,7 +177,7 @@ def _rescore(block: Any, rescorer: LabelRescorer) -> Any:
 
 
 def _judge(block: Any, model: FittedModel) -> Evaluation:
-    documents, labels = read_block(block)
+    documents, labels = read_parts(block, "documents and their labels")
     log_odds = model.scores(documents)
     return evaluate(read_labels(labels, names=model.labels), log_odds, model.decide(log_odds))
 
