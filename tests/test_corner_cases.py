@@ -273,6 +273,12 @@ def test_verbose_tells_the_stages_on_stderr(capsys):
     assert told.out == ""
 
 
+def test_a_stage_that_fails_leaves_a_line_of_its_own_to_the_message(capsys):
+    with pytest.raises(ValueError, match="alpha"):
+        LabelDependenceClassifier(content=NaiveBayes(alpha=0), verbose=1).fit(X, Y)
+    assert capsys.readouterr().err == "labelkin: content evidence of 3 labels …\n"
+
+
 def test_neighbours_take_no_weights():
     with pytest.raises(TypeError, match="sample_weight"):
         NearestNeighbours().fit(X, Y, sample_weight=np.ones(60))

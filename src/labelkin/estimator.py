@@ -482,8 +482,12 @@ def stage(name: str, verbose: int) -> Iterator[None]:
         return
     _print(f"labelkin: {name} …")
     start = time.perf_counter()
-    with _announcing_compilation():
-        yield
+    try:
+        with _announcing_compilation():
+            yield
+    except BaseException:
+        _print("\n")  # what is said of it has a line of its own
+        raise
     _print(f" {time.perf_counter() - start:.1f} s\n")
 
 
