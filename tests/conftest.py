@@ -9,6 +9,13 @@ TOP = Path(__file__).parent.parent
 DATA = Path(os.environ.get("LABELKIN_DATA", TOP.parent / "shared" / "data"))
 
 
+@pytest.fixture(autouse=True)
+def own_search_path():
+    """Remove after each test the environment variable that the command line sets."""
+    yield
+    os.environ.pop("PYTHONSAFEPATH", None)
+
+
 @pytest.fixture(scope="session")
 def oracle_folder():
     """Weka's own numbers; tests/oracle/README.md says how they came about."""

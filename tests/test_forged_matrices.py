@@ -40,7 +40,13 @@ def too_far(X):
     X.indptr[-1] += 10
 
 
-FORGERIES = [outside, negative, rows_back, too_far]
+def overflowing(X):
+    """Make every difference of ends positive by overflow."""
+    most = np.iinfo(X.indptr.dtype)
+    X.indptr[1:4] = [most.max, most.min, -1]
+
+
+FORGERIES = [outside, negative, rows_back, too_far, overflowing]
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)

@@ -33,7 +33,7 @@ LAYERS = [
     {"splits"},
     {"label_matrix"},
     {"distributed"},
-    {"odds", "blocks", "files", "memory", "progress", "registry", "scikit_learn"},
+    {"odds", "blocks", "files", "helper_process", "memory", "progress", "registry", "scikit_learn"},
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 

@@ -212,3 +212,18 @@ def names_to_disk(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+#: Characters that terminals take for commands, and those that reorder the text around them.
+_CONTROLS = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: object) -> str:
+    r"""Return a text for terminals: control characters escaped, except tab and newline.
+
+    Examples
+    --------
+    >>> print(printable("sea\x1b[2J"))
+    sea\u001b[2J
+    """
+    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text))

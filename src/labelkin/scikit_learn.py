@@ -69,43 +69,53 @@ def sound_sparse(X: Any, what: str = "X") -> Any:
         return X
     if X.format in ("lil", "dok"):  # lists and mappings, whose positions are copied unseen
         X = X.tocsr()
-    if not _parts_fit(X):
+    try:
+        if X.format == "coo":
+            _check_places(X.row, X.shape[0], X.data)
+            _check_places(X.col, X.shape[1], X.data)
+        elif X.format in ("csr", "csc", "bsr"):
+            shape = X.shape if X.format != "csc" else X.shape[::-1]
+            data = X.data
+            if X.format == "bsr":  # of every block its first value
+                shape, data = (
+                    (shape[0] // X.blocksize[0], shape[1] // X.blocksize[1]),
+                    data[:, 0, 0],
+                )
+            n_stored = max(0, int(X.indptr[-1]))  # there may be room for more
+            check_compressed(shape, data[:n_stored], X.indices[:n_stored], X.indptr)
+    except (ValueError, IndexError) as error:
         raise ValueError(
-            f"{what} must be a sparse matrix whose parts fit each other, got positions outside its "
-            f"shape {X.shape}, or rows that do not follow each other. Make it anew from its "
-            "values and their positions."
-        )
+            f"{what} must be a sparse matrix whose parts fit each other, got one of shape "
+            f"{X.shape} where {error}. Build it again from its values and their positions."
+        ) from None
     return X
 
 
-def _parts_fit(X: Any) -> bool:
-    n_rows, n_columns = X.shape
-    if X.format == "coo":
-        return (
-            len(X.row) == len(X.col) == len(X.data)
-            and _lie_within(X.row, n_rows)
-            and _lie_within(X.col, n_columns)
-        )
-    if X.format not in ("csr", "csc"):
-        try:
-            X.check_format(full_check=True)
-        except (AttributeError, ValueError) as error:  # diagonals have nothing to check
-            return isinstance(error, AttributeError)
-        return True
-    if X.format == "csc":
-        n_rows, n_columns = n_columns, n_rows
-    ends, places = X.indptr, X.indices[: X.indptr[-1]]
-    return (
-        len(ends) == n_rows + 1
-        and ends[0] == 0
-        and len(places) == ends[-1] <= len(X.data)
-        and not (ends[1:] < ends[:-1]).any()
-        and _lie_within(places, n_columns)
-    )
+def check_compressed(
+    shape: tuple[int, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]
+) -> None:
+    """Raise for parts that are not a sparse matrix; ``indptr`` cuts the first axis of ``shape``."""
+    if len(shape) != 2:
+        raise ValueError(f"a sparse matrix has the shape {shape}")
+    if any(part.ndim != 1 for part in (data, indices, indptr)):
+        raise ValueError("the parts of a sparse matrix must be vectors")
+    if any(part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
+        raise ValueError("the positions in a sparse matrix must be integers of 32 or 64 bits")
+    if data.dtype.kind not in "biufc":
+        raise ValueError(f"a sparse matrix holds values of dtype {data.dtype}")
+    # Compared, not subtracted: a difference may overflow.
+    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("the rows of a sparse matrix do not follow each other")
+    if indptr[-1] != len(indices):
+        raise ValueError("a sparse matrix has not as many positions as values")
+    _check_places(indices, shape[1], data)
 
 
-def _lie_within(places: NDArray[Any], n: int) -> bool:
-    return not len(places) or bool(0 <= places.min() <= places.max() < n)
+def _check_places(places: NDArray[Any], n: int, data: NDArray[Any]) -> None:
+    if len(places) != len(data):
+        raise ValueError("a sparse matrix has not as many positions as values")
+    if len(places) and not 0 <= places.min() <= places.max() < n:
+        raise ValueError(f"a sparse matrix has positions outside its shape, 0 to {n - 1}")
 
 
 def read_numbers(estimator: Any, X: Any, reset: bool) -> Any:
@@ -162,9 +172,10 @@ def read_sample_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None
 
 
 def router(owner: Any, **parts: Any) -> MetadataRouter:
-    """Return a router that hands metadata of ``fit`` to the parts that ask for it."""
+    """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner itself."""
     mapping = MethodMapping().add(caller="fit", callee="fit")
-    return MetadataRouter(owner=owner).add(**parts, method_mapping=mapping)
+    routed = MetadataRouter(owner=owner).add_self_request(owner)
+    return routed.add(**parts, method_mapping=mapping)
 
 
 def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:

@@ -74,7 +74,8 @@ def test_what_one_has_saved_all_have_and_learn_at_one_moment(served):
     watcher = Thread(target=watch)
     watcher.start()
     for i in range(1, 31):
-        assert ask(served, "api/models/ruled/documents", json=DOCUMENT)["id"] == n_before + i
+        document = DOCUMENT | {"text": f"{DOCUMENT['text']} {i}"}
+        assert ask(served, "api/models/ruled/documents", json=document)["id"] == n_before + i
         assert ask(served, "api/models/ruled/journal")["documents"] == n_before + i
     wait_until(lambda: suggested(served)["learned"] == n_before + 30)
     ends.set()

@@ -1,7 +1,10 @@
 """Vocabularies from files: every format says the same, and hostile ones do no harm."""
 
 import json
+import os
 import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -163,11 +166,112 @@ def test_short_entities_are_read(tmp_path):
     assert read_vocabulary(tmp_path / "x.rdf").name_of("u:1") == "dog"
 
 
-@pytest.mark.parametrize("context", ["http://example.org/c.jsonld", {"@import": "file:///x"}])
-def test_no_context_is_fetched(tmp_path, context, no_network):
-    (tmp_path / "x.jsonld").write_text(json.dumps({"@context": context, "@graph": []}))
+REMOTE = "http://example.org/c.jsonld"
+SKOS_NAME = "http://www.w3.org/2004/02/skos/core#prefLabel"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"@context": REMOTE},
+        {"@context": {"@import": "file:///x"}},
+        {"@context": [REMOTE]},
+        {"@context": [[REMOTE]]},
+        {"@context": [[[["file:///etc/hostname"]]]]},
+        {"@context": [{}, [{}, [REMOTE]]]},
+        {"@context": {"name": {"@id": SKOS_NAME, "@context": REMOTE}}},
+        {"@context": {"name": {"@id": SKOS_NAME, "@context": [["file:///x"]]}}},
+        {"@context": [[{"name": {"@id": SKOS_NAME, "@context": [{"@import": [REMOTE]}]}}]]},
+        {"@context": {"@context": [[REMOTE]]}},
+        {"@graph": [{"@context": [["x.jsonld"]], "@id": "u:1"}]},
+        [{"@context": [[REMOTE]]}],
+        [[{"@context": [[REMOTE]]}]],
+    ],
+    ids=str,
+)
+def test_no_context_is_fetched(tmp_path, document, no_network):
+    (tmp_path / "x.jsonld").write_text(json.dumps(document))
     with pytest.raises(ValueError, match="must carry its context"):
         read_vocabulary(tmp_path / "x.jsonld")
+
+
+def test_rdflib_itself_fetches_no_context(tmp_path, no_network, monkeypatch):
+    from labelkin.vocabulary import skos
+
+    monkeypatch.setattr(skos, "_own_context", lambda document, file: json.dumps(document).encode())
+    for address in (REMOTE, (tmp_path / "x.jsonld").as_uri()):
+        (tmp_path / "x.jsonld").write_text(json.dumps({"@context": [[address]]}))
+        with pytest.raises(ValueError, match="and nothing is fetched"):
+            read_vocabulary(tmp_path / "x.jsonld")
+
+
+def test_no_file_is_read_as_an_entity(tmp_path, no_network):
+    (tmp_path / "secret").write_text("secret")
+    address = (tmp_path / "secret").as_uri()
+    text = RDF.replace(
+        "&x9;", '<s:Concept rdf:about="u:1"><s:prefLabel>&x;a</s:prefLabel></s:Concept>'
+    )
+    text = text.replace("<rdf:RDF", '<rdf:RDF xmlns:s="http://www.w3.org/2004/02/skos/core#"')
+    (tmp_path / "x.rdf").write_text(f'<!DOCTYPE r [<!ENTITY x SYSTEM "{address}">]>{text}')
+    assert read_vocabulary(tmp_path / "x.rdf").name_of("u:1") == "a"
+
+
+LONG = "http://example.org/" + "x" * 10**6
+HEAD = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:s="http://www.w3.org/2004/02/skos/core#"'
+SEVERAL = range(20_000)
+MULTIPLIED = {
+    "prefix.ttl": "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n"
+    f"@prefix p: <{LONG}> .\n" + "".join(f"p:{i} a s:Concept .\n" for i in SEVERAL),
+    "base.ttl": "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n"
+    f"@base <{LONG}/> .\n" + "".join(f"<{i}> a s:Concept .\n" for i in SEVERAL),
+    "base.rdf": f'{HEAD} xml:base="{LONG}/">'
+    + "".join(f'<s:Concept rdf:about="{i}"/>' for i in SEVERAL)
+    + "</rdf:RDF>",
+    "attlist.rdf": f'<!DOCTYPE r [<!ATTLIST s:Concept s:note CDATA "{LONG}">]>{HEAD}>'
+    + "".join(f'<s:Concept rdf:about="u:{i}"/>' for i in SEVERAL)
+    + "</rdf:RDF>",
+    "vocab.jsonld": json.dumps(
+        {"@context": {"p": LONG}, "@graph": [{"@id": f"p:{i}", "p:a": "b"} for i in SEVERAL]}
+    ),
+    "terms.jsonld": json.dumps(
+        {"@context": {"p": LONG, **{f"t{i}": f"p:{i}" for i in SEVERAL}}, "@id": "u:1"}
+    ),
+    "chain.jsonld": json.dumps(
+        {"@context": {"t0": "http://a/", **{f"t{i}": f"t{i - 1}:{i}" for i in SEVERAL[1:]}}}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MULTIPLIED)
+def test_lengths_do_not_multiply(tmp_path, name):
+    (tmp_path / name).write_text(MULTIPLIED[name])
+    program = (
+        "import resource, sys; from labelkin.vocabulary import read_vocabulary; import rdflib\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (2**30,) * 2)\n"
+        "try: read_vocabulary(sys.argv[1])\n"
+        "except ValueError as error: print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / name],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        check=True,
+    )
+    assert done.stdout.startswith(name), done
+
+
+def test_a_lack_of_memory_is_not_called_a_wrong_format(tmp_path, monkeypatch):
+    rdflib = pytest.importorskip("rdflib")
+
+    def no_memory(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(rdflib.Graph, "parse", no_memory)
+    (tmp_path / "x.ttl").write_text(TURTLE)
+    with pytest.raises(MemoryError):
+        read_vocabulary(tmp_path / "x.ttl")
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000])

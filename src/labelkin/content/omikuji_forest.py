@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from labelkin.helper_process import python_command
 from labelkin.solvers.cosine_index import unit_rows
 
 _NEEDED = 'OmikujiContent needs Omikuji: pip install "labelkin[omikuji]".'
@@ -46,9 +47,8 @@ _ROWS = 1000
 #: What the training process does: data file, folder, threads, hyper-parameters.
 _TRAIN = """
 import json, sys
-sys.path[:0] = json.loads(sys.argv[1])
 import omikuji
-data, folder, threads, given = json.loads(sys.argv[2])
+data, folder, threads, given = json.loads(sys.argv[1])
 parameters = omikuji.Model.default_hyper_param()
 for name, value in given.items():
     setattr(parameters, name, value)
@@ -57,9 +57,8 @@ omikuji.Model.train_on_data(data, parameters, threads).save(folder)
 #: What the process does that tries a folder; it may not take much more memory than the folder.
 _TRY = """
 import json, sys
-sys.path[:0] = json.loads(sys.argv[1])
 import omikuji
-folder, n_features, n_labels, n_trees, most_bytes = json.loads(sys.argv[2])
+folder, n_features, n_labels, n_trees, most_bytes = json.loads(sys.argv[1])
 try:
     import resource
     resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
@@ -271,9 +270,10 @@ def _run(
     program: str, given: list[Any], folder: str, seconds: float | None
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in a process of its own that finds Omikuji where this one does."""
-    command = [sys.executable, "-c", program, json.dumps(sys.path), json.dumps(given)]
+    command, environment = python_command(program, json.dumps(given))
     return subprocess.run(
         command,
+        env=environment,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

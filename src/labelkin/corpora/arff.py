@@ -38,7 +38,8 @@ def read_mulan(
     Parameters
     ----------
     folder : path
-        Where the files are; its name is the corpus' name.
+        Where the files are; its name is the corpus' name. Of an ``.arff`` file only that file is
+        read, and ``x.xml`` of the same name is preferred to other files beside it.
     ids : str, optional
         The attribute that is the documents' name, if there is one; it is no feature. Known for
         genbase.
@@ -46,17 +47,24 @@ def read_mulan(
         What the files are written in.
     """
     folder = Path(folder)
-    xml = _only(folder, "*.xml")
+    if folder.is_file():
+        name = folder.name.split(".arff")[0]
+        stems = (name, name.removesuffix("-train").removesuffix("-test"))
+        beside = [file for stem in stems if (file := folder.with_name(f"{stem}.xml")).is_file()]
+        xml, paths = beside[0] if beside else _only(folder.parent, "*.xml"), [folder]
+    else:
+        name, xml = folder.name, _only(folder, "*.xml")
+        has_parts = any(any(folder.glob(f"*-{part}.arff*")) for part in ("train", "test"))
+        patterns = ("*-train.arff*", "*-test.arff*") if has_parts else ("*.arff*",)
+        paths = [_only(folder, pattern) for pattern in patterns]
     labels_of = partial(_labels_by_xml, xml, _read_xml_labels(xml))
-    has_parts = any(any(folder.glob(f"*-{part}.arff*")) for part in ("train", "test"))
-    patterns = ("*-train.arff*", "*-test.arff*") if has_parts else ("*.arff*",)
-    tables = [_read_table(_only(folder, pattern), labels_of, encoding) for pattern in patterns]
+    tables = [_read_table(path, labels_of, encoding) for path in paths]
     return _corpus(
         tables,
-        name=folder.name,
+        name=name,
         n_train=tables[0].values.shape[0],
-        ids=ids or DOCUMENT_NAMES.get(folder.name),
-        source=f"{folder.name}, https://mulan.sourceforge.net/datasets-mlc.html",
+        ids=ids or DOCUMENT_NAMES.get(xml.stem),
+        source=f"{name}, https://mulan.sourceforge.net/datasets-mlc.html",
     )
 
 

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.experiment.train import Matrix, Stopwatch
+from labelkin.helper_process import python_command
 from labelkin.label_matrix import LabelMatrix
 
 _JOB, _ANSWER = "job.joblib", "answer.joblib"
@@ -92,10 +93,10 @@ def train_apart(job: Job, time_limit: float | None = None) -> Answer | None:
     patience = _PATIENCE if _COUNTS_CPU else 1
     with TemporaryDirectory(prefix="labelkin-") as folder:
         joblib.dump(job, Path(folder) / _JOB)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        command, environment = python_command(_PROGRAM, folder, os.getpid(), time_limit or 0)
         try:
             done = subprocess.run(
-                [sys.executable, "-c", _PROGRAM, folder, str(os.getpid()), str(time_limit or 0)],
+                command,
                 env=environment,
                 timeout=patience * time_limit if time_limit else None,
                 capture_output=True,

@@ -27,6 +27,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, NamedTuple
 
+from labelkin.helper_process import python_command
 from labelkin.service.app import app_of
 from labelkin.service.channel import Channel
 from labelkin.service.journal_rows import Entry, Withdrawal
@@ -227,12 +228,13 @@ class _Crew:
         ours, theirs = socket.socketpair()
         with theirs:
             inherited = [listening.fileno(), theirs.fileno(), self._shared.descriptor]
+            command, environment = python_command(_PROGRAM, *inherited)
             process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, *map(str, inherited)],
+                command,
                 stdin=subprocess.DEVNULL,
                 pass_fds=inherited,
                 start_new_session=True,  # Ctrl-C comes to us alone
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=environment,
             )
         worker = _Worker(number, process)
         connection = Connection(ours.detach())

@@ -41,6 +41,8 @@ from labelkin.storage.forms import (
 )
 
 _DEEPEST = 100
+#: References that are followed when a model is walked through: at least, and per part of the file.
+_WAYS, _WAYS_PER_PART = 10_000, 20
 #: Keys of one mapping with the same hash: a dictionary compares each of them with all others.
 _MOST_ALIKE = 100
 _RESCORER = (
@@ -70,7 +72,8 @@ def decode_model(written: Any, data: Bytes, header: ModelFile) -> Any:
     if not isinstance(written, dict) or set(written) != {"model", "parts", "arrays"}:
         raise ValueError("its model is not made of parts and arrays")
     decoder = Decoder(read_arrays(written["arrays"], data))
-    for part in read_list(written["parts"]):
+    decoder.most_ways = _WAYS + _WAYS_PER_PART * len(read_list(written["parts"]))
+    for part in written["parts"]:
         decoder.add(part)
     model = decoder.decode(written["model"])
     if not isinstance(model, BaseEstimator):
@@ -91,7 +94,7 @@ def label_names(model: Any) -> list[Any]:
     while isinstance(model, Pipeline):
         model = model[-1]
     names = getattr(model, "label_names_", getattr(model, "classes_", ()))
-    listed = names.tolist() if isinstance(names, np.ndarray) else []
+    listed = names.tolist() if isinstance(names, np.ndarray) and names.ndim == 1 else []
     return [name if is_json(name) else str(name) for name in listed]
 
 
@@ -212,14 +215,20 @@ class Decoder:
         self.arrays: list[NDArray[Any]] = arrays
         self.parts: list[Any] = []
         self.class_names: set[str] = set()
+        self.most_ways = _WAYS
         self._depth = 0
+        # Of every part its levels and the ways through it; then the same of what is being read.
+        self._sizes: list[tuple[int, int]] = []
+        self._deepest, self._ways = 0, 1
 
     def add(self, part: Any) -> None:
         """Build the next part; it can only refer to those before it."""
         tag, content = _tagged(part)
         if tag not in PARTS:
             raise ValueError(f"a part is a {tag[:80]!r}")
+        self._deepest, self._ways = 0, 1
         self.parts.append(FORMS[tag].read(self, content))
+        self._sizes.append((self._deepest, self._ways))
 
     def decode(self, written: Any) -> Any:
         """Return the value that JSON stands for."""
@@ -235,7 +244,16 @@ class Decoder:
     def _value(self, written: dict[str, Any]) -> Any:
         tag, content = _tagged(written)
         if tag == "part":
-            return read_numbered(self.parts, content, tag)
+            part = read_numbered(self.parts, content, tag)
+            levels, ways = self._sizes[content]
+            self._deepest = max(self._deepest, self._depth + levels)
+            self._ways += ways
+            if self._deepest > _DEEPEST + 1 or self._ways > self.most_ways:
+                raise ValueError(
+                    f"its parts nest deeper than {_DEEPEST} levels, or share parts that share "
+                    f"others in more than {self.most_ways} ways"
+                )
+            return part
         if tag not in FORMS or tag in PARTS:
             raise ValueError(f"a value is a {tag[:80]!r}")
         return FORMS[tag].read(self, content)

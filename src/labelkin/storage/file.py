@@ -430,8 +430,10 @@ Bytes = NDArray[np.uint8]
 _ALIGNED = 64  # what vector instructions and cache lines like
 _MOST_DIMENSIONS = 32
 _LAST_CHARACTER = 0x10FFFF
+#: Largest dimension without bytes in the file: of an empty array, or columns of a sparse matrix.
+MOST_UNUSED = 2**24
 #: Booleans, integers, floats (no long doubles: they differ between machines), text, byte strings.
-_DTYPE = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|<U\d{1,8}|\|S\d{1,8}")
+_DTYPE = re.compile(r"\|b1|\|[iu]1|<[iu][248]|<f[248]|(?:<U|\|S)[1-9][0-9]{0,7}")
 
 
 def array_bytes(array: NDArray[Any]) -> Iterator[Any]:
@@ -507,6 +509,7 @@ def read_shape(shape: Any) -> tuple[int, ...]:
         not isinstance(shape, list)
         or len(shape) > _MOST_DIMENSIONS
         or not all(type(n) is int and 0 <= n < 2**63 for n in shape)
+        or (0 in shape and max(shape) > MOST_UNUSED)
     ):
         is_plain = isinstance(shape, list) and all(type(n) in (int, float, bool) for n in shape)
         raise ValueError(f"{str(shape)[:80] if is_plain else shown(shape)} is no shape")

@@ -117,6 +117,7 @@ ON_REQUEST: dict[str, tuple[str, str]] = {
     "omikuji": ("OmikujiForest", "a folder for the compiled code of Omikuji to read"),
 }
 
+_MOST_PIPELINES = 5
 _NUMPY_TYPES = (
     *("bool_", "str_", "object_", "float16", "float32", "float64"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -190,26 +191,6 @@ def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -
             )
 
 
-def check_compressed(
-    shape: tuple[int, ...], data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any]
-) -> None:
-    """Raise for parts that are no sparse matrix; ``shape`` counts what ``indptr`` cuts first."""
-    if len(shape) != 2:
-        raise ValueError(f"a sparse matrix has the shape {shape}")
-    if any(part.ndim != 1 for part in (data, indices, indptr)):
-        raise ValueError("the parts of a sparse matrix must be vectors")
-    if any(part.dtype not in (np.int32, np.int64) for part in (indices, indptr)):
-        raise ValueError("the positions in a sparse matrix must be integers of 32 or 64 bits")
-    if data.dtype.kind not in "biuf":
-        raise ValueError(f"a sparse matrix holds values of dtype {data.dtype}")
-    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError("the rows of a sparse matrix do not follow each other")
-    if not indptr[-1] == len(indices) == len(data):
-        raise ValueError("a sparse matrix has not as many positions as values")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]:
-        raise ValueError(f"a sparse matrix has positions outside its shape {shape}")
-
-
 def check_twister(state: Any) -> None:
     """Raise for what is no state of NumPy's ``RandomState``."""
     n_words = 624
@@ -257,6 +238,18 @@ def _check_hashing(state: dict[str, Any]) -> None:
     n_features = state.get("n_features")
     if not (isinstance(n_features, int | np.integer) and 1 <= n_features < 2**31):
         raise ValueError(f"a HashingVectorizer with n_features={shown(n_features)}")
+
+
+def _check_pipeline(state: dict[str, Any]) -> None:
+    """Raise for pipelines in pipelines: scikit-learn's time triples with every level."""
+    if (levels := _pipeline_levels(state.get("steps"))) > _MOST_PIPELINES:
+        raise ValueError(f"{levels} nested pipelines, of at most {_MOST_PIPELINES}")
+
+
+def _pipeline_levels(steps: Any) -> int:
+    pairs = [x for x in steps if type(x) is tuple] if isinstance(steps, list) else []
+    inner = [vars(step) for pair in pairs for step in pair if type(step).__name__ == "Pipeline"]
+    return 1 + max((_pipeline_levels(state.get("steps")) for state in inner), default=0)
 
 
 def _check_input(state: dict[str, Any]) -> None:
@@ -362,7 +355,7 @@ def _check_concepts(state: dict[str, Any]) -> None:
         if not (type(part) is tuple and len(part) == 2 and _are_texts(part[1])):
             raise ValueError("a vocabulary with other names that are none")
         _check_places(part[0], (len(part[1]),), n_concepts)
-        if (np.diff(part[0]) < 0).any():
+        if (part[0][1:] < part[0][:-1]).any():
             raise ValueError("a vocabulary whose other names are in no order")
     for name in ("broader", "disjoint"):
         _check_places(state[name], (None, 2), n_concepts)
@@ -394,7 +387,7 @@ def _check_places(places: Any, shape: tuple[int | None, ...], n_concepts: int) -
 
 
 def _check_pairs_in_order(pairs: NDArray[np.int32]) -> None:
-    if (np.diff(pairs[:, 0]) < 0).any():
+    if (pairs[1:, 0] < pairs[:-1, 0]).any():
         raise ValueError("a vocabulary whose broader concepts are in no order")
 
 
@@ -409,4 +402,5 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "sklearn.feature_extraction.text.CountVectorizer": _check_vocabulary,
     "sklearn.feature_extraction.text.HashingVectorizer": _check_hashing,
     "sklearn.feature_extraction.text.TfidfVectorizer": _check_vocabulary,
+    "sklearn.pipeline.Pipeline": _check_pipeline,
 }

@@ -1,8 +1,9 @@
 """SKOS: the concepts of an RDF file.
 
 Needs rdflib (``pip install "labelkin[skos]"``), which is imported when a file is read. Nothing is
-fetched from the network: a JSON-LD file must carry its context itself. No entity of RDF/XML
-unfolds into others, so that what is read is about as large as the file.
+fetched from the network and no other file is read: a JSON-LD file must carry its context itself.
+Prefixes, bases and entities abbreviate; the size of the unabbreviated graph is bounded by the
+size of the file.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from labelkin.vocabulary.record import Concept, Vocabulary
@@ -26,7 +28,11 @@ FORMATS = {
     ".jsonld": "json-ld",
     ".json": "json-ld",
 }
-_LONGEST_ENTITY = 1_000
+#: Characters of an entity, and of a text in a JSON-LD context.
+_LONGEST = 1_000
+#: Characters of all triples and prefixes: at least, and per byte of the file.
+_CHARACTERS, _PER_BYTE = 10**6, 50
+_rdflib_lock = Lock()
 _ENTITY = re.compile(rb"""<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+("[^"]*"|'[^']*')""")
 Pair = tuple[Any, Any]
 
@@ -193,10 +199,43 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
         data = _own_context(document, file)
     if language == "xml":
         _check_entities(data, file)
-    with _saying_unreadable(file, language):
+    _bound_store(graph.store, _CHARACTERS + _PER_BYTE * len(data))
+    with _saying_unreadable(file, language), _fetching_nothing():
         # As bytes, never as a path: rdflib might take that for an address.
         graph.parse(data=data, format=language)
     return rdflib, graph
+
+
+def _bound_store(store: Any, room: int) -> None:
+    """Make a store of rdflib raise when its triples and prefixes have more characters than this."""
+
+    def bounded(write: Any) -> Any:
+        def write_if_small(first: Any, *others: Any, **options: Any) -> Any:
+            nonlocal room
+            room -= sum(map(len, first if isinstance(first, tuple) else (first, *others[:1])))
+            if room < 0:
+                raise ValueError("its prefixes, bases or entities stand for too long texts")
+            return write(first, *others, **options)
+
+        return write_if_small
+
+    store.add, store.bind = bounded(store.add), bounded(store.bind)
+
+
+@contextmanager
+def _fetching_nothing() -> Iterator[None]:
+    """Let rdflib raise where it would fetch a context of JSON-LD or read it from another file."""
+
+    def refuse(address: Any, *_: Any) -> Any:
+        raise ValueError(f"it refers to {address!r}, and nothing is fetched")
+
+    loader: Any = import_module("rdflib.plugins.shared.jsonld.context")
+    with _rdflib_lock:
+        before, loader.source_to_json = loader.source_to_json, refuse
+        try:
+            yield
+        finally:
+            loader.source_to_json = before
 
 
 @contextmanager
@@ -204,6 +243,8 @@ def _saying_unreadable(file: str, language: str) -> Iterator[None]:
     """Turn whatever a parser raises, each its own kind, into one error that names the file."""
     try:
         yield
+    except MemoryError:
+        raise
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise ValueError(
@@ -220,19 +261,27 @@ def _check_entities(data: bytes, file: str) -> None:
     n_declared = data.count(b"<!ENTITY")
     values = [match[1] for match in _ENTITY.finditer(data)]
     unfolds = any(b"&" in value for value in values)
-    if unfolds or max(map(len, values), default=0) > _LONGEST_ENTITY or n_declared > 1_000:
+    if (
+        b"<!ATTLIST" in data
+        or unfolds
+        or max(map(len, values), default=0) > _LONGEST
+        or n_declared > 1_000
+    ):
         raise ValueError(
             f"{file}: entities of RDF/XML must be short texts, such as addresses, and this file "
-            "has some that unfold. Convert it to Turtle."
+            "has some that unfold, or default attributes (ATTLIST). Convert it to Turtle."
         )
 
 
 def _own_context(document: Any, file: str) -> bytes:
     """Return a JSON-LD document that refers to no other; what was looked at is what is parsed."""
     for part in _objects(document):
-        contexts = part.get("@context", [])
-        contexts = contexts if isinstance(contexts, list) else [contexts]
-        remote = [c for c in (*contexts, part.get("@import")) if isinstance(c, str)]
+        contexts = list(_flat([part.get("@context"), part.get("@import")]))
+        if any(len(text) > _LONGEST for text in _flat(contexts, into=dict)):
+            raise ValueError(
+                f"{file}: a text in a JSON-LD context must have at most {_LONGEST:,} characters."
+            )
+        remote = [c for c in contexts if isinstance(c, str)]
         if remote:
             raise ValueError(
                 f"{file}: a JSON-LD file must carry its context, got a reference to "
@@ -240,6 +289,18 @@ def _own_context(document: Any, file: str) -> bytes:
                 "to Turtle."
             )
     return json.dumps(document).encode()
+
+
+def _flat(values: list[Any], into: Any = ()) -> Iterator[Any]:
+    """Yield the values in lists of any depth; with ``into=dict`` the texts in mappings also."""
+    queue = list(values)
+    for value in queue:
+        if isinstance(value, list):
+            queue.extend(value)
+        elif into and isinstance(value, into):
+            queue.extend((*value, *value.values()))
+        elif not into or isinstance(value, str):
+            yield value
 
 
 def _objects(document: Any) -> Iterable[dict[str, Any]]:
