@@ -165,3 +165,27 @@ def test_at_least_one_suggestion_is_asked_for():
 def test_one_document_cannot_be_cross_validated():
     with pytest.raises(ValueError, match="at least 2 documents and 2 folds, got n_samples=1"):
         cross_val_log_odds(NaiveBayes(), X[:1], Y[:1])
+
+
+def test_misspelt_names_get_a_suggestion():
+    import labelkin
+
+    with pytest.raises(AttributeError, match="Did you mean 'LabelDependenceClassifier'"):
+        labelkin.LabelDependencyClassifier
+    with pytest.raises(ValueError, match=r"got 'stong'. Did you mean 'strong'\?"):
+        labelkin.preset("stong")
+    X, topics = [[3, 0], [2, 1], [0, 4]], [["wheat"], ["wheat", "gold"], ["gold"]]
+    model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
+    with pytest.raises(ValueError, match=r"got 'whaet'. Did you mean 'wheat'\?"):
+        model.fit(X, topics).predict(X[:1], known={"accepted": ["whaet"]})
+
+
+def test_fitted_model_given_texts_raises_the_message_of_fit():
+    import labelkin
+
+    model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
+    with pytest.raises(ValueError, match="takes vectors, got texts"):
+        model.fit(["a b", "c"], [["x"], ["y"]])
+    model.fit([[3, 0], [2, 1], [0, 4]], [["x"], ["x", "y"], ["y"]])
+    with pytest.raises(ValueError, match="takes vectors, got texts"):
+        model.predict(["a text", "another"])

@@ -16,6 +16,7 @@ EXTRAS = {
     "cli": ["jinja2", "rich", "typer"],
     "text": ["Stemmer"],
     "plot": ["matplotlib"],
+    "frames": ["pandas"],
     "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
     "omikuji": ["omikuji"],
@@ -71,6 +72,7 @@ solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
 """,
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.label_graph(model).plot()",
+    "frames": "model.predict_labels(X, output='pandas')",
     "skos": """
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
@@ -114,6 +116,7 @@ def test_the_library_works_without_an_extra_and_names_it_where_it_is_needed(extr
 
 
 def test_the_library_works_without_all_extras_and_without_tables():
-    blocked = BLOCKED.format(modules=list(chain.from_iterable(EXTRAS.values())))
+    modules = [name for name in chain.from_iterable(EXTRAS.values()) if name != "pandas"]
+    blocked = BLOCKED.format(modules=modules)
     done = run(blocked + NO_TABLES + CORE + FAST)
     assert done.returncode == 0, done.stderr

@@ -6,6 +6,8 @@ import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PerLabel, PlattSVM
 
@@ -69,3 +71,17 @@ def test_cross_validation_splits_the_weights():
     macro = make_scorer(f1_score, average="macro").set_score_request(sample_weight=False)
     scores = cross_validate(model, X, Y, cv=3, params={"sample_weight": WEIGHT}, scoring=macro)
     assert (scores["test_score"] > 0.4).all()
+
+
+def test_known_labels_are_routed_through_a_pipeline():
+    known = np.full(Y.shape, np.nan)
+    known[:, 0] = 1
+    model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1)
+    for method in ("predict_proba", "decision_function", "predict"):
+        getattr(model, f"set_{method}_request")(known=True)
+    pipeline = make_pipeline(StandardScaler(with_mean=False), model).fit(X, Y)
+    scaled = pipeline[0].transform(X)
+    for method in ("predict_proba", "decision_function", "predict"):
+        routed = getattr(pipeline, method)(X, known=known)
+        np.testing.assert_array_equal(routed, getattr(pipeline[-1], method)(scaled, known=known))
+        assert not np.array_equal(routed, getattr(pipeline, method)(X))

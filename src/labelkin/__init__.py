@@ -146,7 +146,11 @@ def __getattr__(name: str) -> Any:
     elif name in __all__:
         return import_module(f"labelkin.{name}")
     else:
-        raise AttributeError(f"module 'labelkin' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, __all__, 1)
+        hint = f". Did you mean {near[0]!r}?" if near else ""
+        raise AttributeError(f"module 'labelkin' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 

@@ -239,8 +239,12 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
             return self.label_sets(decisions)
         dense = decisions.toarray() if sparse.issparse(decisions) else decisions
         if output == "pandas":
-            import pandas as pd
-
+            try:
+                import pandas as pd
+            except ImportError:
+                raise ImportError(
+                    'output="pandas" requires pandas: pip install "labelkin[frames]"'
+                ) from None
             return pd.DataFrame(dense, columns=self.label_names_, index=getattr(X, "index", None))
         if output == "polars":
             import polars as pl
@@ -292,10 +296,7 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if _is_texts(X):
-            raise ValueError(
-                f"{type(self).__name__} takes vectors, got texts. Put what counts their words in "
-                "front: make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
-            )
+            raise _texts_error(self)
         return read_numbers(self, X, reset)
 
     def _probabilities(self, log_odds: Any) -> Any:
@@ -346,11 +347,20 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     Numbers become an array or sparse matrix (NaN is that estimator's business); texts, records of
     texts and DataFrames stay what they are.
     """
+    if not reset and hasattr(estimator, "n_features_in_") and _is_texts(X):
+        raise _texts_error(estimator)
     if hasattr(X, "columns") or _is_texts(X):
         validate_data(estimator, X, skip_check_array=True, reset=reset)
         return X
     numbers = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
     return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
+
+
+def _texts_error(estimator: Any) -> ValueError:
+    return ValueError(
+        f"{type(estimator).__name__} takes vectors, got texts. Vectorise them first: "
+        "make_pipeline(TfidfVectorizer(), ...), or labelkin.text.WordCounts."
+    )
 
 
 def _is_texts(X: Any) -> bool:

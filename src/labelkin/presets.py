@@ -21,6 +21,7 @@ from labelkin.content.any_classifier import as_content
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.members import name_of
 from labelkin.content.platt_svm import PlattSVM
+from labelkin.label_matrix.record import check_choice
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.views import View
@@ -69,9 +70,7 @@ def preset(name: Preset = "default", *, words: Any = None, **options: Any) -> An
     >>> preset("strong", random_state=0).content.members[2][0]
     'title'
     """
-    if name not in PRESETS:
-        listed = ", ".join(map(repr, PRESETS))
-        raise ValueError(f"preset must be one of {listed}, got {name!r}.")
+    check_choice("preset", name, PRESETS)
     counts = WordCounts() if words is None else words
     if name == "fast":
         # How much labels count is not learned, which would take most of the time, but cautious.

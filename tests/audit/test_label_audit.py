@@ -83,7 +83,8 @@ def test_a_frame_has_a_row_per_issue_and_names_of_documents(audited):
     frame = audit.issues_frame(5, ids=ids)
     assert frame["document"].str.startswith("doc-").all()
     assert list(frame["probability"]) == sorted(frame["probability"], reverse=True)
-    assert {"prior", "content", "other labels", "noise"} <= set(frame.columns)
+    assert {"prior", "content", "other_labels", "noise", "because_of"} <= set(frame.columns)
+    assert not [name for name in frame.columns if " " in name]
     assert len(audit.issues_frame(0)) == 0
 
 

@@ -445,3 +445,13 @@ def test_a_seed_is_handed_on_to_members_that_have_none():
         for _ in range(2)
     )
     assert (first == second).all()
+
+
+def test_strong_preset_leaves_out_the_title_view_of_one_line_texts():
+    news = labelkin.corpora.newsroom(300)
+    texts = [text.replace("\n", " ") for text in news.documents]
+    labels = read_labels(news.Y).label_sets()
+    model = labelkin.preset("strong", random_state=0).fit(texts, labels)
+    assert model.content_.dropped_[-1:] == ["title"]
+    assert "title" not in [member.name for member in model.content_.members_]
+    assert model.predict(texts[:2]).shape[0] == 2

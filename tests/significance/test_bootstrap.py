@@ -14,6 +14,7 @@ from sklearn import metrics as sklearn_metrics
 
 from labelkin import metrics
 from labelkin.label_matrix import read_labels
+from labelkin.metrics.names import greater_is_better
 from labelkin.significance import (
     SUMMED_METRICS,
     SummedMetric,
@@ -97,7 +98,14 @@ def test_the_interval_of_a_mean_is_that_of_normal_theory():
         return float(np.average(scores.ravel(), weights=sample_weight))
 
     result = paired_bootstrap(
-        baseline, baseline, proposal, mean, n_draws=2000, confidence=0.9, random_state=0
+        baseline,
+        baseline,
+        proposal,
+        mean,
+        n_draws=2000,
+        confidence=0.9,
+        random_state=0,
+        greater_is_better=True,
     )
     error = shift.std() / np.sqrt(n)
     assert result.difference == pytest.approx(shift.mean())
@@ -132,13 +140,14 @@ def test_swapping_the_systems_mirrors_the_bootstrap(name):
     np.testing.assert_allclose((other.difference, other.low, other.high), mirrored)
 
 
-def test_a_loss_given_as_a_function_needs_to_be_called_one():
+def test_stated_direction_decides_which_system_is_better():
     def loss(Y, D, sample_weight):
         return np.average((Y != D).mean(axis=1), weights=sample_weight)
 
     Y, _, decisions = two_systems(150, 5)
     run = partial(paired_bootstrap, Y, *decisions, loss, n_draws=200, random_state=0)
-    assert (run().sign, run(greater_is_better=False).sign) == ("≫", "≪")
+    signs = run(greater_is_better=True).sign, run(greater_is_better=False).sign
+    assert signs == ("≫", "≪")
 
 
 def test_equal_systems_show_nothing():
@@ -155,7 +164,7 @@ def test_a_difference_by_rounding_alone_is_none():
 
     one, other = np.array([[0, 1, 2]]), np.array([[2, 1, 0]])
     assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1
-    result = paired_bootstrap(one, one, other, sum_of_tenths, n_draws=5)
+    result = paired_bootstrap(one, one, other, sum_of_tenths, n_draws=5, greater_is_better=True)
     assert (result.difference, result.k, result.better) == (0.0, 0, None)
 
 
@@ -191,7 +200,9 @@ def test_rows_of_any_form_are_drawn(form):
     def micro_f1(Y, D):
         return SUMMED_METRICS["micro_f1"](Y, D)
 
-    run = partial(paired_bootstrap, metric=micro_f1, n_draws=20, random_state=0)
+    run = partial(
+        paired_bootstrap, metric=micro_f1, n_draws=20, random_state=0, greater_is_better=True
+    )
     assert run(form(Y), form(B), form(P)) == run(Y, B, P)
 
 
@@ -225,7 +236,7 @@ def test_inputs_are_not_modified():
 
 def test_what_cannot_be_bootstrapped_is_an_error():
     Y = np.eye(3)
-    with pytest.raises(ValueError, match=r"one of \['hamming_loss', .*got 'auc'"):
+    with pytest.raises(ValueError, match=r"metric must be one of .*'hamming_loss', .*got 'auc'"):
         paired_bootstrap(Y, Y, Y, "auc")
     with pytest.raises(ValueError, match=r"same documents, at least one, got 3, 3 and 2 rows"):
         paired_bootstrap(Y, Y, Y[:2], "micro_f1")
@@ -236,10 +247,56 @@ def test_what_cannot_be_bootstrapped_is_an_error():
     with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, got 95"):
         paired_bootstrap(Y, Y, Y, "micro_f1", confidence=95)
     with pytest.raises(ValueError, match=r"finite number for every draw.*infinity in 6 of 6"):
-        paired_bootstrap(Y, Y, Y, lambda Y, D: np.nan, n_draws=5)
+        paired_bootstrap(Y, Y, Y, lambda Y, D: np.nan, n_draws=5, greater_is_better=True)
     with pytest.raises(ValueError, match=r"got shape \(3, 2\) and Y of shape \(3, 3\)"):
         paired_bootstrap(Y, Y[:, :2], Y, "micro_f1")
     with pytest.raises(
         ValueError, match=r"log_odds must be numbers, got NaN at .* \(9 such cells\)"
     ):
         paired_bootstrap(Y, Y * np.nan, Y, "one_error")
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        metrics.hamming_loss,
+        metrics.subset_loss,
+        sklearn_metrics.hamming_loss,
+        sklearn_metrics.zero_one_loss,
+        metrics.micro_f1,
+        partial(sklearn_metrics.f1_score, average="micro", zero_division=0),
+        "hamming_loss",
+        "zero_one_loss",
+        "f1_micro",
+        "f1_macro",
+    ],
+)
+def test_direction_of_known_metrics_needs_no_argument(metric):
+    Y = np.eye(6, dtype=int)
+    result = paired_bootstrap(Y, np.zeros_like(Y), Y, metric, n_draws=20, random_state=0)
+    assert result.better == "proposal"
+
+
+def test_unknown_callable_must_state_its_direction():
+    Y = np.eye(3, dtype=int)
+
+    def cost(Y, D):
+        return float(np.sum(Y != D))
+
+    with pytest.raises(
+        ValueError, match=r"direction of the metric 'cost' is unknown. Pass greater"
+    ):
+        paired_bootstrap(Y, 1 - Y, Y, cost, n_draws=5)
+    found = paired_bootstrap(Y, 1 - Y, Y, cost, n_draws=5, greater_is_better=False)
+    assert found.better == "proposal"
+
+
+def test_direction_of_every_exported_metric_is_the_one_of_a_better_system():
+    """Perfect scores against inverted ones: every metric function must favour the first."""
+    Y = np.tile(np.eye(4, dtype=int), (3, 1))
+    perfect = 4.0 * (2 * Y - 1)
+    for name in ("one_error", "coverage", "ranking_loss", "log_loss", "brier_score",
+                 "label_ranking_average_precision", "expected_calibration_error"):  # fmt: skip
+        metric = getattr(metrics, name)
+        better = metric(Y, perfect) > metric(Y, -perfect)
+        assert greater_is_better(metric) == better, name

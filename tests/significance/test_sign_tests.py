@@ -77,7 +77,11 @@ def test_impossible_counts_are_errors(n, k):
 def test_sign_tests_count_what_enumeration_counts(test, world):
     result = SIGN_TESTS[test](*world)
     n, k, better = expected_record(test, *world)
-    assert (result.test, result.n, result.k, result.better) == (test, n, k, better)
+    wins_more = better if 2 * k > n else None
+    assert (result.test, result.n, result.k, result.better) == (test, n, k, wins_more)
+    assert result.baseline_wins + result.proposal_wins == n
+    wins = {"baseline": result.baseline_wins, "proposal": result.proposal_wins}
+    assert k == (max(wins.values()) if better is None else wins[better])
     assert result.p_value == (1.0 if better is None else sign_test_p_value(n, k))
 
 
@@ -122,13 +126,14 @@ def test_signs_change_at_one_and_five_percent(test, n, k, sign):
     assert (result.n, result.k, result.sign) == (n, k, sign)
 
 
-def test_the_better_f1_gives_the_direction_even_where_it_wins_fewer_decisions():
+def test_system_with_better_f1_that_wins_fewer_decisions_is_not_called_better():
     """The s-test counts true negatives, F1 does not."""
     Y = np.array([[1, 0, 0, 0, 0]] * 4)
     nothing = np.zeros((4, 5))
     eager = np.ones((4, 5))
     result = micro_sign_test(Y, nothing, eager)
-    assert (result.n, result.k, result.better, result.sign) == (20, 4, "proposal", "~")
+    assert (result.n, result.k, result.better, result.sign) == (20, 4, None, "~")
+    assert (result.baseline_wins, result.proposal_wins) == (16, 4)
     assert result.p_value > 0.99
 
 

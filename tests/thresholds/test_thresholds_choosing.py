@@ -73,3 +73,12 @@ def test_what_is_no_rule_is_refused():
             as_rule(wrong, "log_odds")
     with pytest.raises(ValueError, match=r"strictly between 0 and 1, got 1\.5"):
         as_rule(1.5, "log_odds").fit(None, [[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("f1_micro", "micro_f1"), ("f1_macro", "macro_f1"), ("f1_samples", "document_f1")],
+)
+def test_names_of_scikit_learn_are_accepted_as_thresholds(theirs, ours):
+    for scale in ("probability", "log_odds"):
+        assert repr(as_rule(theirs, scale)) == repr(as_rule(ours, scale))

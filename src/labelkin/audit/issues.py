@@ -155,8 +155,10 @@ def list_end(probability: ArrayLike, n_errors: float) -> int:
 
 def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> Any:
     """Return issues as a pandas DataFrame, a row each, parts in columns."""
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError('issues_frame requires pandas: pip install "labelkin[frames]"') from None
     parts = list(dict.fromkeys(name for issue in issues for name in issue.parts))
     rows = [
         {
@@ -167,8 +169,8 @@ def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> A
             "repair": issue.repair,
             "probability": issue.probability,
             "reason": issue.reason,
-            **{name: issue.parts.get(name, 0.0) for name in parts},
-            "because of": "; ".join(
+            **{name.replace(" ", "_"): issue.parts.get(name, 0.0) for name in parts},
+            "because_of": "; ".join(
                 f"{'' if one.value else 'no '}{one.label} {one.log_odds:+.1f}"
                 for one in issue.labels[:3]
             ),
@@ -181,4 +183,6 @@ def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> A
         for issue in issues
     ]
     first = ["document", "label", "kind", "given", "repair", "probability", "reason"]
-    return pd.DataFrame(rows, columns=[*first, *parts, "because of", "similar"])
+    return pd.DataFrame(
+        rows, columns=[*first, *(name.replace(" ", "_") for name in parts), "because_of", "similar"]
+    )

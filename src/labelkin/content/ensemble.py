@@ -37,6 +37,7 @@ from labelkin.estimator import LogOddsClassifier, fit_content, read_any_document
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
+from labelkin.text.views import TextView
 
 #: How strongly a label's weights are drawn to those of all: of unlike classifiers, and of one kind
 #: of classifier on several views, which are more alike.
@@ -253,7 +254,7 @@ class ContentEnsemble(LogOddsClassifier):
         if labels.shape[0] > 1:
             order = check_random_state(self.random_state).permutation(labels.shape[0])
             fold[order] = np.arange(labels.shape[0]) % _FOLDS
-        asked = read_members(self.members)
+        asked, blank = _without_blank_views(read_members(self.members), X)
         ways = {getattr(member.classifier, "leaves_one_out", False) for member in asked}
         members, views, found = [], [], []
         for name, features, classifier in asked:
@@ -272,7 +273,9 @@ class ContentEnsemble(LogOddsClassifier):
             views.append(view)
         evidence = MemberEvidence.of(members, views, found, self.prior_log_odds_)
         folds = fold if out_of_fold else np.full_like(fold, -1)
-        return self._learn_weights(members, evidence, labels, weight, folds, out_of_fold)
+        result = self._learn_weights(members, evidence, labels, weight, folds, out_of_fold)
+        self.dropped_ += blank
+        return result
 
     def _learn_weights(
         self,
@@ -338,6 +341,14 @@ class ContentEnsemble(LogOddsClassifier):
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         return read_any_documents(self, X, reset)
+
+
+def _without_blank_views(members: list[Member], X: Any) -> tuple[list[Member], list[str]]:
+    """Return the members that see text in a document, and the names of the others."""
+    blank = [m.name for m in members if isinstance(m.features, TextView) and m.features.is_blank(X)]
+    if len(blank) == len(members):
+        return members, []  # the error of the first member names the reason
+    return [member for member in members if member.name not in blank], blank
 
 
 def _sorted_rows(X: Any) -> Any:

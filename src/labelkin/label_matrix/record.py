@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
@@ -211,7 +212,7 @@ def names_to_columns(labels: Sequence[Any] | Set[Any], names: NDArray[Any]) -> N
     if missing:
         raise ValueError(
             f"Labels must be among the {len(names)} labels of the model, got {some_of(missing)}. "
-            f"It knows {some_of(names.tolist())}."
+            f"{did_you_mean(missing[0], names.tolist()) or f'It knows {some_of(names.tolist())}.'}"
         )
     return np.array([place[label] for label in labels], dtype=np.int64)
 
@@ -298,7 +299,22 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
     """
     texts = get_args(choices) or tuple(choices)
     if not isinstance(value, str) or value not in texts:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.")
+        hint = f" {did_you_mean(value, texts)}".rstrip()
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.{hint}"
+        )
+
+
+def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
+    """Return a hint that names the choice most like a misspelt value; empty if there is none.
+
+    Examples
+    --------
+    >>> did_you_mean("whaet", ["gold", "wheat"])
+    "Did you mean 'wheat'?"
+    """
+    found = get_close_matches(str(value), [str(choice) for choice in choices], 1)
+    return f"Did you mean {found[0]!r}?" if found else ""
 
 
 def some_of(items: Sequence[Any], most: int = 8) -> str:

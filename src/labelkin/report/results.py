@@ -369,7 +369,8 @@ def bootstraps(
 
 
 def _describe_test(test: significance.SignTest) -> str:
-    return f"{test.test}: {test.k} of {test.n} for the better system, {p_value_text(test.p_value)}"
+    wins = f"{test.proposal_wins} for {test.proposal}, {test.baseline_wins} for {test.baseline}"
+    return f"{test.test}: {wins}, {p_value_text(test.p_value)}"
 
 
 def _describe_making(

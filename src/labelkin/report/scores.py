@@ -113,10 +113,12 @@ class Score:
     @property
     def lead(self) -> float:
         """By how much it is better than the baseline; below 0: worse; NaN: not compared."""
+        from labelkin.metrics.names import LOWER_IS_BETTER  # loads NumPy, which help does not need
+
         lead = self.value - self.baseline
         if abs(lead) <= _ROUNDING:
             return 0.0
-        return -lead if self.metric in LOSSES else lead
+        return -lead if self.metric in LOWER_IS_BETTER else lead
 
     @property
     def mark(self) -> Mark:

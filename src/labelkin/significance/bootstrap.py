@@ -17,6 +17,8 @@ from sklearn.utils import check_random_state
 from labelkin.label_matrix import LabelMatrix
 from labelkin.metrics.decisions import DecisionCounts, count_by_document
 from labelkin.metrics.judged import judge
+from labelkin.metrics.names import greater_is_better as direction_of
+from labelkin.metrics.names import metric_name
 from labelkin.metrics.rankings import first_errors
 from labelkin.significance.sign_tests import Sign, check_names, sign_of
 
@@ -115,8 +117,9 @@ def paired_bootstrap(
     confidence : float, default 0.95
         Share of the draws that the interval ``low … high`` covers, between 0 and 1.
     greater_is_better : bool or None, default None
-        ``None``: as the :class:`SummedMetric` says, ``True`` for any other function. Losses need
-        ``False``.
+        Whether a greater score is better. ``None``: known for names, a :class:`SummedMetric` and
+        the functions of ``labelkin.metrics`` and ``sklearn.metrics``; any other function must
+        state it.
     random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same draws again, whatever the kind of metric.
     names : tuple of two str, default ("baseline", "proposal")
@@ -139,12 +142,12 @@ def paired_bootstrap(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}. 0.95 is usual.")
     metric = _look_up(metric)
+    if greater_is_better is None:
+        greater_is_better = direction_of(metric)
     n = _common_length(Y, baseline, proposal)
     draws = _draw(n, n_draws, check_random_state(random_state))
     scores = _scorer(metric)(metric, Y, (baseline, proposal), draws)
     difference = _differences(scores)
-    if greater_is_better is None:
-        greater_is_better = getattr(metric, "greater_is_better", True)
     gain = difference if greater_is_better else -difference
     k, p_value = _count_better(gain)
     low, high = np.quantile(difference[1:], [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -207,12 +210,7 @@ class SummedMetric:
 def _look_up(metric: Any) -> Any:
     if not isinstance(metric, str):
         return metric
-    if metric not in SUMMED_METRICS:
-        raise ValueError(
-            f"A metric given by name must be one of {sorted(SUMMED_METRICS)}, got {metric!r}. "
-            "Hand over a function for any other."
-        )
-    return SUMMED_METRICS[metric]
+    return SUMMED_METRICS[metric_name(metric, SUMMED_METRICS)]
 
 
 def _common_length(Y: Any, baseline: Any, proposal: Any) -> int:

@@ -32,13 +32,16 @@ class SignTest:
         Units on which the systems differ: decisions that exactly one system got right (s-test),
         labels whose F1 differs (S-test).
     k : int
-        Those in favour of the better system. Equal F1: the larger of the two numbers.
+        Those in favour of the system with the better F1. Equal F1: the larger of the two numbers.
     p_value : float
         P that a fair coin shows heads at least k times in n throws; 1 for n = 0 and for equal F1.
     sign : "≪", "<", "~", ">" or "≫"
         ``≪ <``: the baseline is worse; ``≫ >``: it is better; ``~``: nothing shown.
     better : str or None
-        The name of the system with the better F1 (micro or macro), ``None`` when equal.
+        The name of the system with the better F1 (micro or macro), if it also wins more units;
+        otherwise ``None``.
+    baseline_wins, proposal_wins : int
+        Units in favour of each system; they add up to ``n``.
 
     Examples
     --------
@@ -50,6 +53,8 @@ class SignTest:
     ('s-test', 7, 7, 0.0078125)
     >>> test.baseline, test.sign, test.proposal, test.better
     ('nothing', '≪', 'truth', 'truth')
+    >>> test.baseline_wins, test.proposal_wins
+    (0, 7)
     """
 
     baseline: str
@@ -60,6 +65,8 @@ class SignTest:
     p_value: float
     sign: Sign
     better: str | None
+    baseline_wins: int
+    proposal_wins: int
 
 
 def micro_sign_test(
@@ -217,9 +224,13 @@ def _sign_test(
     test: Literal["s-test", "S-test"], names: tuple[str, str], won: Counts, lead: int | Fraction
 ) -> SignTest:
     baseline, proposal = check_names(names)
-    n = int(won.sum())
+    lost, gained = won.tolist()
+    n = lost + gained
     if lead == 0:
-        return SignTest(baseline, proposal, test, n, int(won.max()), 1.0, "~", None)
-    k, better = (int(won[1]), proposal) if lead > 0 else (int(won[0]), baseline)
-    p_value = sign_test_p_value(n, k)
-    return SignTest(baseline, proposal, test, n, k, p_value, sign_of(p_value, lead), better)
+        k, p_value, leader = max(lost, gained), 1.0, None
+    else:
+        k, leader = (gained, proposal) if lead > 0 else (lost, baseline)
+        p_value = sign_test_p_value(n, k)
+    better = leader if 2 * k > n else None
+    sign = sign_of(p_value, lead)
+    return SignTest(baseline, proposal, test, n, k, p_value, sign, better, lost, gained)

@@ -256,6 +256,10 @@ class TextView(TermOutput, LinkedEstimator):
             terms += [f"{term} (title)" for term in self.title_counts_.get_feature_names_out()]
         return np.array(terms, dtype=object)
 
+    def is_blank(self, X: Any) -> bool:
+        """Return whether the view is empty in all documents, as titles of one-line texts are."""
+        return not any(self._seen(one).strip() for one in titled_texts(X))
+
     def _new_counts(self) -> Any:
         if self.counts is not None:
             return clone(self.counts)

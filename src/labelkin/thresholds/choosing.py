@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
+from labelkin.metrics.names import SCIKIT_LEARN_NAMES, metric_name
 from labelkin.registry import names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, MCut
@@ -31,13 +32,14 @@ RULES: dict[str, Callable[[Scale], ThresholdRule]] = {
 }
 
 
-def rule_for(metric: TunedMetric, scale: Scale = "log_odds") -> ThresholdRule:
+def rule_for(metric: TunedMetric | str, scale: Scale = "log_odds") -> ThresholdRule:
     """Return the rule to use when a metric matters most.
 
     Parameters
     ----------
     metric : str
-        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``.
+        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``,
+        or scikit-learn's name of one of them, such as ``"f1_micro"``.
     scale : "probability" or "log_odds", default "log_odds"
         What the scores are.
 
@@ -52,10 +54,7 @@ def rule_for(metric: TunedMetric, scale: Scale = "log_odds") -> ThresholdRule:
     MCut(scale='log_odds')
     """
     check_scale(scale)
-    if metric not in RULES:
-        listed = ", ".join(map(repr, RULES))
-        raise ValueError(f"There are rules for the metrics {listed}, got {metric!r}.")
-    return RULES[metric](scale)
+    return RULES[metric_name(metric, RULES)](scale)
 
 
 def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
@@ -83,8 +82,8 @@ def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
     check_scale(scale)
     if thresholds is None:
         return FixedCut(scale=scale)
-    if isinstance(thresholds, str) and thresholds in RULES:
-        return RULES[thresholds](scale)
+    if isinstance(thresholds, str) and SCIKIT_LEARN_NAMES.get(thresholds, thresholds) in RULES:
+        return rule_for(thresholds, scale)
     if isinstance(thresholds, str) and thresholds in names("thresholds"):
         return _for_scale(part_class("thresholds", thresholds)(), scale)
     if isinstance(thresholds, ThresholdRule):
