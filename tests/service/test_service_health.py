@@ -214,7 +214,7 @@ def test_labels_that_are_made_up_are_counted_to_a_bound(news_file, tmp_path, mon
     with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
         for i in range(3):
             labels = [f"made up {i} {j}" for j in range(100)]
-            request = {"text": "a", "accepted": labels}
+            request = {"text": f"a {i}", "accepted": labels}
             assert client.post("/api/models/news/documents", json=request).status_code == 201
         state = "/api/models/news/journal"
         wait_until(lambda: client.get(state).json()["learned"] == 3)

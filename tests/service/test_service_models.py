@@ -179,3 +179,18 @@ def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_p
         assert client.get(f"{NEWS}/related", params={"label": "gas"}).status_code == 409
         assert client.get(f"{NEWS}/graph").status_code == 409
         assert suggested(client)["learned"] == 0
+
+
+def test_create_app_accepts_one_path_and_names_other_types(news_file, tmp_path):
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin import NaiveBayes
+    from labelkin.service import create_app
+
+    app = create_app(str(news_file), journal=tmp_path / "j.sqlite")
+    assert list(app.state.service.models)
+    app.state.service.close()
+    with pytest.raises(TypeError, match=r"got Pipeline\. Save it first: labelkin\.save"):
+        create_app(make_pipeline(NaiveBayes()))
+    with pytest.raises(TypeError, match=r"got int\."):
+        create_app([3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -194,14 +195,17 @@ async def draw_graph(
 
 
 @router.post("/{model_id}/documents", status_code=201)
-async def save_document(request: messages.LabelledDocument, asked: Asked) -> messages.Saved:
-    """Save a labelled document; it is in the journal before the answer, and learned from soon."""
+async def save_document(request: messages.DocumentToSave, asked: Asked) -> messages.Saved:
+    """Save a labelled document before the answer; the same text or record is replaced."""
     service, model = asked
     request.check(service.limits)
-    entry = Entry(model.id, request.text, tuple(request.accepted), tuple(request.rejected))
+    record = request.record or blake2b(request.text.encode(), digest_size=16).hexdigest()
+    labels = tuple(request.accepted), tuple(request.rejected)
+    entry = Entry(model.id, request.text, *labels, origin=f"record {model.id} {record}")
     (number,) = await service.write([entry])
     unknown = sorted({name for name in request.accepted if name not in model.column})
-    return messages.Saved(id=number, learned=model.snapshot.learned, unknown=unknown)
+    learned = model.snapshot.learned
+    return messages.Saved(id=number, record=record, learned=learned, unknown=unknown)
 
 
 @router.get("/{model_id}/journal")

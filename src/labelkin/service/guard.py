@@ -107,7 +107,7 @@ class Guard:
         except Exception as error:
             problem = error
             if not isinstance(problem, ProblemError):
-                _log.exception("%s %s failed", scope["method"], scope["path"])
+                _log.exception("%s %r failed", scope["method"], scope["path"])
                 fault = "The service has a fault, which is in its log."
                 problem = ProblemError(500, "fault", fault)
             if has_begun:

@@ -69,6 +69,16 @@ class LabelledDocument(BaseModel):
         check_labels(self.accepted, self.rejected, limits)
 
 
+class DocumentToSave(LabelledDocument):
+    """A labelled document; one that was saved before is replaced.
+
+    ``record`` is that of an earlier answer, default the one of the text: saving the same text
+    again, or a text with the record it had before, replaces the earlier document.
+    """
+
+    record: Annotated[str, Field(pattern="^[0-9a-f]{32}$")] | None = None
+
+
 class SuggestRequest(LabelledDocument):
     """Asks for the most probable of the labels that are open.
 
@@ -284,6 +294,7 @@ class Saved(BaseModel):
     """A document is in the journal; labels the model does not have wait for a new training."""
 
     id: int
+    record: str
     learned: int
     unknown: list[str]
 

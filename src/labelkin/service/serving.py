@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -21,7 +21,7 @@ _BACKLOG = 2048
 
 
 def create_app(
-    models: Sequence[str | os.PathLike[str]],
+    models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     hosts: Sequence[str] = (),
     token: str | None = None,
@@ -66,12 +66,12 @@ def create_app(
         from labelkin.service.app import build_app
     place = None if journal is None else Path(journal)
     issues = None if review is None else Path(review)
-    paths = [Path(path) for path in models]
+    paths = _model_paths(models)
     return build_app(paths, hosts, token, place, limits or Limits(), issues, trusted)
 
 
 def serve(
-    models: Sequence[str | os.PathLike[str]],
+    models: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -123,7 +123,7 @@ def serve(
         _check_token(token)
         with _extra_installed():
             from labelkin.service.processes import Settings, serve_processes
-        paths = [Path(path) for path in models]
+        paths = _model_paths(models)
         serve_processes(
             workers,
             Settings(paths, [host, *hosts], token, limits or Limits(), trusted),
@@ -147,6 +147,17 @@ def serve(
             run_server(app, listening, limits or Limits(), announce)
     finally:
         app.state.service.close()
+
+
+def _model_paths(models: Any) -> list[Path]:
+    """Return the paths of one model file or of several; a model in memory is an error."""
+    several = models if isinstance(models, list | tuple) else [models]
+    for one in several:
+        if not isinstance(one, str | os.PathLike):
+            hint = ' Save it first: labelkin.save(model, "news.labelkin").'
+            kind = f"{type(one).__name__}.{hint if hasattr(one, 'fit') else ''}"
+            raise TypeError(f"models must be the path of a model file or a list, got {kind}")
+    return [Path(path) for path in several]
 
 
 @dataclass(frozen=True, kw_only=True)

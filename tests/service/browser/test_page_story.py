@@ -284,6 +284,67 @@ def test_a_file_that_is_no_text_is_declined_kindly(page, tmp_path):
     assert page.input_value("#text") == ""
 
 
+def test_empty_files_tables_and_binary_files_leave_the_text_unchanged(page, tmp_path):
+    write(page, "Football fans sang.")
+    files = {
+        "empty.txt": (b"\n", "empty.txt is empty."),
+        "news.csv": (b"id,text\n1,oil\n2,corn\n", "news.csv is a table of many records"),
+        "records.txt": (b"00042nam\x1e\x1faOil\x1d", "records.txt is not a plain text."),
+    }
+    for name, (content, sentence) in files.items():
+        (tmp_path / name).write_bytes(content)
+        page.set_input_files("#file", tmp_path / name)
+        page.get_by_text(sentence).first.wait_for()
+        assert page.input_value("#text") == "Football fans sang."
+
+
+def saved_as(server, text):
+    """Return the label sets of all saved documents with this text."""
+    found = read_journal(server.journal)
+    pairs = zip(found.documents, found.label_sets, strict=True)
+    return [list(names) for document, names in pairs if document == text]
+
+
+def test_a_text_that_replaces_a_saved_one_starts_without_labels(page, server):
+    first, second = "Oil tankers left the port of A.", "Football fans sang in the rain."
+    write(page, first)
+    row_of(page, labels(page)[0]).get_by_role("button", name="Accept").click()
+    page.locator("#accepted li").first.wait_for()
+    page.click("#save")
+    page.get_by_text("Saved as document").first.wait_for()
+    write(page, second)
+    page.get_by_text("A new document was started, without labels.").wait_for()
+    assert page.locator("#accepted li").count() == 0
+    page.click("#save")
+    page.get_by_role("button", name="Save without labels").click()
+    page.get_by_text("with 0 labels.").first.wait_for()
+    assert len(saved_as(server, first)[0]) == 1
+    assert saved_as(server, second) == [[]]
+    page.locator("#suggestions").focus()
+    page.keyboard.press("n")
+    assert page.input_value("#text") == ""
+
+
+def test_saving_again_replaces_the_saved_document(page, server):
+    text = "Corn harvests and oil prices rose on Friday."
+    write(page, text)
+    n_before = len(read_journal(server.journal).documents)
+    for n_labels in (1, 2):
+        row_of(page, labels(page)[0]).get_by_role("button", name="Accept").click()
+        page.wait_for_function(
+            "n => document.querySelectorAll('#accepted li').length === n", arg=n_labels
+        )
+        page.click("#save")
+        page.get_by_text(f"with {n_labels} label").first.wait_for()
+    assert [len(names) for names in saved_as(server, text)] == [2]
+    page.locator("#text").press("End")
+    page.locator("#text").type(" More rain.")
+    page.click("#save")
+    page.locator("#save.done").wait_for()
+    assert saved_as(server, text) == []
+    assert len(read_journal(server.journal).documents) == n_before + 1
+
+
 def test_a_document_that_deserves_no_label_is_saved_when_asked_twice(page, server):
     text = "A text that deserves no label: oil."
     write(page, text)

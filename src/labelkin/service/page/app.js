@@ -28,7 +28,7 @@ const FOLLOWING_PAUSE = 80;
 /** By then the service has learned from a document it was given. */
 const LEARNING_TIME = 1200;
 const RESULT = ["model", "text", "accepted", "rejected"];
-const EMPTY = { accepted: [], rejected: [], added: [], explained: null };
+const EMPTY = { accepted: [], rejected: [], added: [], explained: null, record: null };
 
 translate();
 
@@ -64,7 +64,7 @@ async function start() {
   offerLanguages(find("interface"));
   fillWelcome(
     () => modelNow()?.text_language,
-    (text) => store.change({ text }, t("step.example")),
+    (text) => replaceText(text, t("step.example")),
   );
   api.setTokenPrompt(askForToken);
   connect();
@@ -154,6 +154,30 @@ function newDocument() {
   pane.focus();
 }
 
+/** Take a typed or pasted text; one that replaces a saved text is a new record without labels. */
+function writeText(text) {
+  const { record } = store.now;
+  if (record && isOther(record.text, text)) replaceText(text, t("step.new"));
+  else store.change({ text });
+}
+
+/** Take a whole new text, from a file or the clipboard. */
+function replaceText(text, what) {
+  const { record, accepted, added } = store.now;
+  store.change(record ? { text, ...EMPTY } : { text }, what);
+  if (record && accepted.length + added.length) toast(t("record.new"));
+}
+
+/** Whether a text keeps less than half of a saved one, at its beginning and end. */
+function isOther(saved, text) {
+  const most = Math.min(saved.length, text.length);
+  let begin = 0;
+  while (begin < most && saved[begin] === text[begin]) begin += 1;
+  let end = 0;
+  while (end < most - begin && saved.at(-1 - end) === text.at(-1 - end)) end += 1;
+  return begin + end < saved.length / 2;
+}
+
 /** Offer the beginning of a text that is too long for the service. */
 function offerBeginning({ n, most, take }) {
   const problem = new Error(t("text.too-long", { n, most }));
@@ -173,16 +197,23 @@ function save() {
 
 async function sendDocument() {
   const before = store.now;
-  const { model, text, accepted, rejected, added } = before;
+  const { model, text, accepted, rejected, added, record } = before;
   const isSame = () => [...RESULT, "added"].every((key) => store.now[key] === before[key]);
   saving = true;
   try {
     // Asked anew: what follows by rules from the last decision may not have arrived yet.
     const { known } = await api.suggest(model, { text, accepted, rejected, limit: 1 });
     const all = [...withImplied(accepted, known), ...added];
-    const done = await api.saveDocument(model, { text, accepted: all, rejected });
+    const done = await api.saveDocument(model, {
+      text,
+      accepted: all,
+      rejected,
+      record: record?.id ?? null,
+    });
     clearTrouble();
-    if (isSame()) store.change({ saved: { id: done.id } });
+    const kept = { record: { id: done.record, text } };
+    if (isSame()) store.change({ saved: { id: done.id }, ...kept });
+    else if (!isOther(text, store.now.text)) store.change(kept);
     toast(t("save.done", { id: String(done.id), n: all.length }));
     setTimeout(() => asker.ask(0, "learned"), LEARNING_TIME);
   } catch (problem) {
@@ -310,8 +341,8 @@ function onChange({ keys, cause }) {
 
 function connectParts() {
   const hear = (part, name, run) => part.addEventListener(name, ({ detail }) => run(detail));
-  hear(pane, "write", ({ text }) => store.change({ text }));
-  hear(pane, "replace", ({ text, what }) => store.change({ text }, what));
+  hear(pane, "write", ({ text }) => writeText(text));
+  hear(pane, "replace", ({ text, what }) => replaceText(text, what));
   hear(pane, "leave", () => grid.focus());
   hear(pane, "long", offerBeginning);
   hear(fold, "change", () => showSuggestions(asker.answer));
@@ -371,6 +402,7 @@ function connectKeys() {
     redo,
     search: () => search.focus(),
     write: () => pane.focus(),
+    create: newDocument,
     save,
     map: openMap,
     help: openHelp,

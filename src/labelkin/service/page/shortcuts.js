@@ -14,6 +14,7 @@ export function shortcutsFor(actions) {
     key(["Shift+U", "Ctrl+Y"], ["U"], t("key.redo"), actions.redo),
     key(["/"], ["/"], t("key.search"), actions.search),
     key(["t"], ["t"], t("key.text"), actions.write),
+    key(["n"], ["n"], t("key.new"), actions.create),
     key(["s"], ["s"], t("key.save"), actions.save),
     key(["m"], ["m"], t("key.map"), actions.map),
     key(["?"], ["?"], t("key.help"), actions.help),

@@ -13,6 +13,7 @@ const FRESH = {
   added: [],
   explained: null,
   saved: null,
+  record: null, // the saved text that this document is, if any: {id, text}
   format: "text",
   numbers: false,
   keys: true,

@@ -8,6 +8,8 @@ import { t } from "./words.js";
 const MOST_MARKED = 50_000;
 /** No character of a text takes more bytes. */
 const BYTES = 4;
+/** Files with a record per line; `labelkin predict` labels them. */
+const TABLE = /\.(csv|tsv|tab|jsonl|ndjson)$/i;
 
 /**
  * Sends "write" {text} while typing, "replace" {text, what} for a whole new text, "leave", and
@@ -142,12 +144,15 @@ async function readText(file, most) {
   const isWhole = file.size <= BYTES * (most + 1);
   const part = isWhole ? file : file.slice(0, BYTES * (most + 1));
   const bytes = await part.arrayBuffer();
-  if (new Uint8Array(bytes).includes(0))
-    return { text: null, trouble: t("file.no-text", { name }) };
+  const refused = (key) => ({ text: null, trouble: t(key, { name }) });
+  if (TABLE.test(name)) return refused("file.table");
+  // No text has control characters, apart from tabs, line ends and page breaks.
+  if (new Uint8Array(bytes).some((byte) => byte < 9 || (byte > 13 && byte < 32)))
+    return refused("file.no-text");
   try {
     // Where a file is cut, so may be its last character: that is no fault of the file.
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes, { stream: !isWhole });
-    return { text, trouble: null };
+    return text.trim() ? { text, trouble: null } : refused("file.empty");
   } catch {
     const text = new TextDecoder("windows-1252").decode(bytes);
     return { text, trouble: t("file.not-utf8", { name }) };
