@@ -257,7 +257,12 @@ def difference(baseline: np.ndarray, proposal: np.ndarray, name: str, metric: st
     def mean(_, values, sample_weight):  # type: ignore[no-untyped-def]
         return float(np.average(values, weights=sample_weight))
 
-    found = paired_bootstrap(baseline, baseline, proposal, mean, n_draws=_DRAWS, random_state=0)
+    found = paired_bootstrap(
+        *(baseline, baseline, proposal, mean),
+        n_draws=_DRAWS,
+        random_state=0,
+        greater_is_better=True,
+    )
     return Difference(name, metric, found.difference, found.low, found.high)
 
 

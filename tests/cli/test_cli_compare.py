@@ -60,7 +60,7 @@ def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
     [("≪", "new"), ("<", "new"), ("≫", "old"), (">", "old"), ("~", "none shown")],
 )
 def test_a_sign_names_the_run_that_is_better(sign, better):
-    test = SignTest("old", "new", "s-test", 9, 7, 0.1, sign, "old" if sign in "≫>" else "new")
+    test = SignTest("old", "new", "s-test", 9, 7, 0.1, sign, "old" if sign in "≫>" else "new", 7, 2)
     assert verdict(test) == ("0.1", sign, better)
 
 

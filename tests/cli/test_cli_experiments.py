@@ -1,5 +1,7 @@
 """Corpora, experiments and reports as a person types them: what is printed where, and the code."""
 
+import csv
+import json
 import os
 import re
 import signal
@@ -10,6 +12,7 @@ import time
 import pytest
 from in_process import call
 
+from labelkin.corpora import newsroom
 from labelkin.experiment import shipped_experiments
 
 SMALL = """
@@ -83,10 +86,30 @@ def test_a_corpus_of_ones_own_is_described(tmp_path):
     assert "1 documents have none" in call("corpus", "info", path).done()
 
 
+def test_exported_files_contain_the_documents_of_the_corpus(tmp_path):
+    out = tmp_path / "files"
+    exported = ("corpus", "export", "newsroom", "--out", out, "--n-documents", 90)
+    assert "new.csv: 30 documents" in call(*exported).done()
+    news = newsroom(90)
+    lines = [json.loads(line) for line in (out / "news.jsonl").open(encoding="utf-8")]
+    table, new = (
+        list(csv.DictReader((out / name).open(encoding="utf-8", newline="")))
+        for name in ("news.csv", "new.csv")
+    )
+    assert [line["text"] for line in lines] == [*news.documents[news.train]]
+    assert [f"{row['title']}\n{row['text']}" for row in table] == [*news.documents[news.train]]
+    assert [f"{row['title']}\n{row['text']}" for row in new] == [*news.documents[news.test]]
+    assert [row["labels"].split(";") for row in table] == [line["labels"] for line in lines]
+    assert lines[0]["labels"] == ["music"] and "labels" not in new[0]
+    assert len({row["id"] for row in (*table, *new)}) == 90
+    assert "60: 60 to train" in call("corpus", "info", out / "news.csv").done()
+    assert "--out must be a new file" in call(*exported).refused()
+
+
 def test_what_is_not_there_is_told_with_the_way_to_it(nowhere):
     told = call("corpus", "info", "reuters21578").refused()
-    assert "pass its folder as path=" in told
-    assert "pass its folder as path=" in call("train", "reuters21578", "-o", "m").refused()
+    assert "name its folder as path" in told
+    assert "name its folder as path" in call("train", "reuters21578", "-o", "m").refused()
     assert "no path, got" in call("corpus", "info", "newsroom", "--path", "x").refused()
     assert "--n-documents" in call("demo", "--n-documents", 1).refused()
     assert "labelkin corpus fetch reuters21578" in told

@@ -359,7 +359,7 @@ class TestAsAnnifIndexes:
         (tmp_path / "b" / "c.txt").write_text("wheat")
         done = call("predict", model, tmp_path / "a.csv", tmp_path / "b")
         assert [answer["id"] for answer in lines(done.done())] == [1, "c"]
-        said = "a.csv: columns separated by semicolons, text from 'Title', encoding cp1252."
+        said = "a.csv: columns separated by semicolons, text from 'Title', encoding cp1252"
         assert said in done.err
         assert "read alone" in call("predict", model, "-", tmp_path / "b").refused()
 
@@ -393,7 +393,7 @@ class TestWrongCalls:
         assert "must have documents" in refused("header.csv", b"id,text\n")
         told = refused("latin.txt", "café".encode("latin-1"), "--encoding", "utf-8")
         assert "0xE9 at byte 3" in told
-        assert "encoding='latin-1'" in told
+        assert "--encoding latin-1" in told
         assert "line 1: a line must be one JSON" in refused("torn.jsonl", b'{"text": "b')
         assert "'text' must be the document's text" in refused("other.jsonl", b'{"head": "a"}\n')
         assert "--columns text=NAME" in refused("other.csv", b"id,head\n1,a\n")

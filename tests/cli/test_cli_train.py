@@ -251,10 +251,10 @@ class TestTables:
     def test_a_wrong_header_names_the_options(self, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "marks", "id"))
         told = call("train", path, "-o", tmp_path / "m", "--delimiter", ",", "-q").refused()
-        assert "columns seem to be separated by ';'. Then pass delimiter=';'." in told
+        assert "must name 'text', 'labels', got 'text;marks;id'. Use --delimiter ';'." in told
         told = call("train", path, "-o", tmp_path / "m", "-q").refused()
         assert "must name 'labels'" in told
-        assert "Say which column it is: --columns labels=NAME in a command" in told
+        assert told.endswith("Use --columns labels=NAME.")
 
 
 class TestWhatIsUnderstood:
@@ -271,8 +271,9 @@ class TestWhatIsUnderstood:
         done.done()
         assert (
             "20 documents, 4 without labels, 3 labels: 'milk', 'n/a', 'tea', columns separated by "
-            "semicolons, separator '|'. Those without labels count as having none; --unlabelled "
-            "skip leaves them out." in done.err
+            "semicolons, separator '|', text from 'Überblick', labels from 'Schlagwörter', id from "
+            "'Nr'. Those without labels count as having none; --unlabelled skip leaves them out."
+            in done.err
         )
         assert "Note: 'n/a' is a label here" in done.err
         answers = call("predict", out, path, *self.COLUMNS, "-q").done().splitlines()
@@ -374,7 +375,7 @@ class TestWrongCalls:
         latin.write_bytes("text,labels\ncafé,coffee\n".encode("latin-1"))
         told = call("train", latin, "-o", out, "--encoding", "utf-8").refused()
         assert "0xE9 at byte 15" in told
-        assert "encoding='latin-1'" in told
+        assert "--encoding latin-1" in told
         assert "no file or folder" in call("train", Path("no/such.csv"), "-o", out).refused()
         assert "known corpus" in call("train", "nwesroom", "-o", out).refused()
         assert (
@@ -457,7 +458,7 @@ class TestEnsembles:
         ("options", "message"),
         [
             (["--views", "abstract"], "views must be of text, title, lead"),
-            (["--views", "title"], "needs titles, and titled has none"),
+            (["--views", "title", "--columns", "text=text"], "needs titles, and titled has none"),
             (["--content", "svm,tree"], "content must be one of"),
         ],
     )

@@ -59,7 +59,7 @@ RECORD = {"id": 7, "title": "Tea", "text": "Hot.", "labels": ["tea"], "accepted"
 
 
 def test_a_delimiter_that_is_named_and_wrong_gets_a_hint():
-    with pytest.raises(ValueError, match=r"seem to be separated by ';'\. Then pass delimiter=';'"):
+    with pytest.raises(ValueError, match=r"must name 'text', got 'id;text'\. Pass delimiter=';'"):
         list(Documents(["id;text\n"], "csv", delimiter=","))
 
 
@@ -270,8 +270,11 @@ class TestTitles:
         found = list(Documents(lines, "jsonl", optional=("title",)))
         assert [one.text for one in found] == ["Tea, milk\nHot.", "\nCold.\nIce."]
 
-    def test_are_not_read_unless_they_are_asked_for(self):
-        [document] = Documents(["title,text\n", "Tea,Hot.\n"], "csv")
+    def test_are_read_beside_the_text_unless_columns_are_named(self):
+        lines = ["title,text\n", "Tea,Hot.\n"]
+        [document] = Documents(lines, "csv")
+        assert document.texts == {"title": "Tea", "text": "Hot."}
+        [document] = Documents(lines, "csv", columns={"text": "text"})
         assert document.texts == {"text": "Hot."}
 
     def test_of_numbers_are_an_error(self):

@@ -132,7 +132,7 @@ def test_a_folder_of_something_else_is_not_the_corpus(homes, tmp_path):
     write_mulan(homes[0] / "rcv1")
     with pytest.raises(CorpusNotFound, match=r"rcv1 must have lyrl2004_\*_train\.dat\*, .* fetch"):
         load("rcv1")
-    with pytest.raises(CorpusNotFound, match=r"none in .*/nowhere\. .* pass its folder as path="):
+    with pytest.raises(CorpusNotFound, match=r"none in .*/nowhere\. .* name its folder as path"):
         load("rcv1", tmp_path / "nowhere")
     with pytest.raises(CorpusNotFound, match=r"It has no official home\. Put rcv1-sample-30000"):
         load("rcv1-sample")
@@ -207,7 +207,7 @@ def test_names_and_paths_are_distinguished(tmp_path, monkeypatch):
 def test_formats_of_the_known_corpora_are_recognised(tmp_path):
     folder = write_mulan(tmp_path / "music", name="any")
     assert load(folder).Y.shape == (3, 2)
-    assert load(folder / "any-train.arff").name == "music"
+    assert load(folder / "any-train.arff").name == "any-train"
     meka = folder / "meka.arff"
     meka.write_text(ARFF.format(relation="drinks: -C -2", rows="1,0,1"))
     assert load(meka).Y.shape == (1, 2)

@@ -72,7 +72,7 @@ def test_csv_has_uris_and_maybe_ids(write):
     text = f'document_id,text,subject_uris,title\n1,"Tea, sugar",<{TEA}> <{SUGAR}>,x\n2,Water,,y\n'
     folder = write(a_csv=text, b_csv=f"text,subject_uris\nTea,<{TEA}>\n")
     corpus = read_texts(folder / "a.csv")
-    assert corpus.documents.tolist() == ["Tea, sugar", "Water"]
+    assert corpus.documents.tolist() == ["x\nTea, sugar", "y\nWater"]
     assert corpus.Y.label_sets() == [(SUGAR, TEA), ()]
     assert corpus.ids.tolist() == ["1", "2"]
     assert read_texts(folder / "b.csv").ids is None

@@ -63,7 +63,7 @@ def test_a_table_needs_no_ids_and_no_splits(write):
 def test_quotes_can_be_characters_like_others(write):
     path = write('text\tlabels\n"Tea\ttea\n', name="x.tsv")
     assert read_texts(path, quoted=False).documents.tolist() == ['"Tea']
-    with pytest.raises(ValueError, match=r"x\.tsv, line 2: .* cut off\? .* quoted=False"):
+    with pytest.raises(ValueError, match=r"x\.tsv, line 2: .* cut off, .* Pass quoted=False"):
         read_texts(path)
 
 
@@ -106,9 +106,8 @@ def test_blocks_hold_the_same_documents(write):
         ("title,text\nx,y\n", r"the header must name 'labels', got 'title', 'text'\."),
         (
             "a;b\nx;y\n",
-            r"must name 'text', 'labels', got 'a', 'b'\. Say which column it is: "
-            r"--columns text=NAME --columns labels=NAME in a command, "
-            r"columns=\{'text': NAME\} in Python",
+            r"must name 'text', 'labels', got 'a', 'b'\. No header\? "
+            r"Pass columns=\{'text': 'NAME', 'labels': 'NAME'\}\.",
         ),
         ("text,labels,text\na,b,c\n", r"a column must be in the header once, got 'text' again"),
         ("text,labels\nx,y\nx\n", r"news\.csv, line 3: .* the header's 2 cells, got 1\."),
@@ -146,7 +145,7 @@ def test_a_byte_of_another_encoding_is_located(tmp_path):
         ValueError, match=r"latin\.csv, line 2: .* utf-8, got 0xE9 at byte 15 .*encoding="
     ):
         read_texts(path, encoding="utf-8")
-    assert read_texts(path).understood == "encoding cp1252"
+    assert "encoding cp1252" in read_texts(path).understood
     assert load(path, encoding="latin-1").documents.tolist() == ["café"]
 
 

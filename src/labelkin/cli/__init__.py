@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
+from labelkin.files import printable
+
 _NEEDS = {"typer", "rich", "click"}
 _CLI_EXTRA = 'The command line needs typer and rich: pip install "labelkin[cli]"'
 _OF_DISKS = {errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT}
@@ -30,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by whoever started us, as daemons do
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    os.environ["PYTHONSAFEPATH"] = "1"  # no helper process imports from the working directory
     try:
         code = _run(arguments)
     except KeyboardInterrupt:
@@ -65,7 +68,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         _end(f"There is not enough memory. {error}", 1)
     except (ValueError, TypeError, ImportError) as error:
         missing = isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0]
-        _end(_CLI_EXTRA if missing in _NEEDS else str(error), 2)
+        hinted = getattr(error, "on_command_line", None)  # options in place of parameters
+        message = str(error) if hinted is None else hinted()
+        _end(_CLI_EXTRA if missing in _NEEDS else message, 2)
 
 
 def _forget_stdout() -> None:
@@ -87,5 +92,5 @@ def _end(message: str, code: int) -> NoReturn:
     line = " ".join(message.split())
     if len(line) > _LONGEST_MESSAGE:  # what came is in it, and may be a book
         line = f"{line[: _LONGEST_MESSAGE // 2]} … {line[-_LONGEST_MESSAGE // 2 :]}"
-    sys.stderr.write(f"labelkin: {line}\n")
+    sys.stderr.write(f"labelkin: {printable(line)}\n")
     raise SystemExit(code)

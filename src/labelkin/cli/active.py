@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.predict import read_documents
+from labelkin.cli.predict import read_documents, reading_line
 from labelkin.cli.printing import counted, print_json, print_message, print_table, watching
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def next(
     if out is not None:
         _check_out(out, pool, replace=replace)
     wanted = ("id", "labels", "accepted", "rejected")
+    reading = reading.like(model, pool)
     source = read_documents(pool, input_format, reading, optional=wanted)
     found = list(source)
     documents = [one for one in found if not one.labels]
@@ -125,8 +126,7 @@ def next(
     passed = len(found) - len(documents)
     said = f", {passed:,} with labels passed over" if passed else ""
     print_message(f"{len(rows):,} of {counted(len(documents), 'document')}{said}.", quiet)
-    if understood := str(source.understood):
-        print_message(f"{understood}.", quiet)
+    print_message(reading_line(source), quiet)
 
 
 _CALLED = {"information": "bits", "entropy": "bits", "errors": "errors", "margin": "margin"}

@@ -14,6 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
+from labelkin.files import printable
+
 
 class LazyCommand(NamedTuple):
     """Where a command is, and what a list says of it.
@@ -47,7 +49,7 @@ class Commands(TyperGroup):
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),
         "journal": LazyCommand("journal", "Journals: check, recover, back up, export."),
-        "corpus": LazyCommand("experiments", "Corpora: list, look at, and fetch them."),
+        "corpus": LazyCommand("experiments", "Corpora: list, describe, download and export."),
         "experiment": LazyCommand("experiments", "Experiments: the paper's tables, your corpus."),
         "report": LazyCommand("experiments", "Write tables from stored runs."),
         "compare": LazyCommand("compare", "Compare two runs of experiments."),
@@ -111,6 +113,7 @@ _GROUPS = {
     "Words of the texts": {"stem", "language", "stop_words", "min_documents"},
     "How files are read": {
         *("columns", "separator", "delimiter", "encoding", "unlabelled", "path", "input_format"),
+        "merge_spellings",
     },
 }
 #: What stands for a value, by its type.
@@ -199,13 +202,13 @@ def _print_usage(error: Any) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "labelkin"
     if type(error).__name__ == "NoArgsIsHelpError":
-        typer.echo(error.format_message(), err=True)
+        typer.echo(printable(error.format_message()), err=True)
     else:
         message = " ".join(error.format_message().split())
         stop = "" if message.endswith((".", "?")) else "."
-        typer.echo(f"{path}: {message}{stop} See {path} --help.", err=True)
+        typer.echo(printable(f"{path}: {message}{stop} See {path} --help."), err=True)
     return int(error.exit_code)
 
 
 def _print_warning(message: Any, *_: Any, **__: Any) -> None:
-    sys.stderr.write(f"labelkin: Note: {' '.join(str(message).split())}\n")
+    sys.stderr.write(printable(f"labelkin: Note: {' '.join(str(message).split())}\n"))

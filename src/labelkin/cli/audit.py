@@ -14,6 +14,7 @@ import typer
 
 from labelkin.cli import options
 from labelkin.cli.printing import (
+    echo,
     print_message,
     print_pairs,
     print_table,
@@ -276,7 +277,7 @@ def _print(
         ]
     )  # fmt: skip
     if not shown:
-        typer.echo("No label is probably wrong or missing.")
+        echo("No label is probably wrong or missing.")
     else:
         of_kind: dict[str, list[float]] = {}
         for one in shown:
@@ -288,7 +289,7 @@ def _print(
                 for kind, p in of_kind.items()
             ],
         )
-        typer.echo("")
+        echo("")
         print_table(
             ("document", "change", "kind", "probability", "because of"),
             [
@@ -337,6 +338,12 @@ def _apply(
             f"documents is there (the first is {corrections.unmet[0]!r}). Is it the corpus that "
             "was audited?"
         )
+    if changes and not (corrections.added or corrections.removed or corrections.already):
+        shutil.rmtree(out) if out.is_dir() else out.unlink()
+        raise ValueError(
+            f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
+            "--columns and other reading options of the audit."
+        )
     print_pairs(
         [
             ("issues", f"{n_decided:,}, of which {len(changes):,} are to be changed"),
@@ -370,7 +377,8 @@ def _write_corpus(
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format is not None:
         named = reading.named()
-        named.pop("path", None)
+        for name in ("path", "merge_spellings"):
+            named.pop(name, None)
         needed: tuple[Any, ...] = ("text", "labels")
         documents = Documents(
             corpus, needed=("id", *needed) if format == "jsonl" else needed, **named

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import print_json, print_pairs, print_table
+from labelkin.cli.printing import echo, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from labelkin.experiment import CorpusResults, Run
@@ -48,7 +48,7 @@ def compare(
         print_json(found | plain)
         return
     print_pairs([(name, found[name]) for name in ("baseline", "proposal")])
-    typer.echo("")
+    echo("")
     print_table(
         ("metric", "baseline", "proposal", "difference"),
         [
@@ -56,13 +56,16 @@ def compare(
             for metric, (one, other) in found["scores"].items()
         ],
     )
-    typer.echo("")
+    echo("")
     print_table(
-        ("test", "n", "for the better", "P", "sign", "better"),
-        [(t.test, str(t.n), str(t.k), *verdict(t)) for t in found["tests"]],
-        left=(0, 5),
+        ("test", "n", "baseline wins", "proposal wins", "P", "sign", "better"),
+        [
+            (t.test, str(t.n), str(t.baseline_wins), str(t.proposal_wins), *verdict(t))
+            for t in found["tests"]
+        ],
+        left=(0, 6),
     )
-    typer.echo("")
+    echo("")
     print_table(
         ("bootstrap", "difference", "low", "high", "P", "sign", "better"),
         [
@@ -71,7 +74,7 @@ def compare(
         ],
         left=(0, 6),
     )
-    typer.echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
+    echo("\n≪ and <: the baseline is worse (P < 0.01, P < 0.05); ≫ and >: it is better.")
 
 
 def verdict(found: SignTest | Bootstrap) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,7 +24,15 @@ from labelkin.cli.options import (
     check_out,
     reads_corpus,
 )
-from labelkin.cli.printing import listed, print_message, print_table, progress_bars, resumable
+from labelkin.cli.printing import (
+    counted,
+    echo,
+    listed,
+    print_message,
+    print_table,
+    progress_bars,
+    resumable,
+)
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -49,7 +57,9 @@ What the other labels add on a corpus of your own:
 A run that was stopped goes on when the command is given again."""
 
 corpus = typer.Typer(
-    help="Corpora: list, look at, and fetch them.", no_args_is_help=True, rich_markup_mode=None
+    help="Corpora: list, describe, download and export.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 experiment = typer.Typer(help=_ABOUT_EXPERIMENTS, no_args_is_help=True, rich_markup_mode=None)
 
@@ -102,7 +112,7 @@ def info(name: CorpusNames, reading: Reading) -> None:
     Example:  labelkin corpus info newsroom
     """
     for title, value in _describe(reading.corpus(name)).items():
-        typer.echo(f"{title:<12} {value}")
+        echo(f"{title:<12} {value}")
 
 
 @corpus.command()
@@ -131,9 +141,47 @@ def fetch(
 
     with resumable(), bars:
         fetched = corpora.fetch(name, folder, progress=show)
-    typer.echo(fetched.folder)
+    echo(fetched.folder)
     if fetched.by_hand:
-        typer.echo(fetched.by_hand, err=True)
+        echo(fetched.by_hand, err=True)
+
+
+@corpus.command()
+def export(
+    name: Annotated[
+        Literal["newsroom"], typer.Argument(metavar="newsroom", help="The built-in corpus.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the files; created if missing.")],
+    n_documents: Annotated[int, typer.Option(min=2, help="Number of documents.")] = 3000,
+) -> None:
+    """Write the built-in corpus to files, to try the other commands with.
+
+    news.csv and news.jsonl contain the training documents with their labels, new.csv contains the
+    test documents without labels. Existing files are not overwritten.
+
+    Example:  labelkin corpus export newsroom --out news
+    """
+    files = [out / file for file in ("news.csv", "new.csv", "news.jsonl")]
+    for file in files:
+        check_new(file)
+    from labelkin import corpora
+    from labelkin.corpora.corrected_files import write_json_lines
+    from labelkin.files import csv_text, write_whole
+
+    news = corpora.newsroom(n_documents)
+    ids, labels = [f"n{i}" for i in range(1, n_documents + 1)], news.Y.label_sets()
+    rows = [
+        (id, *text.split("\n", 1), ";".join(row))
+        for id, text, row in zip(ids, news.documents, labels, strict=True)
+    ]
+    heading, train, test = ("id", "title", "text", "labels"), news.train, news.test
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(files[0], csv_text([heading, *(rows[i] for i in train)]))
+    write_whole(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
+    lines = ({"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train)
+    write_json_lines(lines, files[2])
+    for file, rows_in in zip(files, (train, test, train), strict=True):
+        echo(f"{file}: {counted(len(rows_in), 'document')}")
 
 
 @experiment.command("list")
@@ -154,7 +202,7 @@ def list_experiments(
         from labelkin.experiment import read_results
 
         for result in read_results(folder, partial=True).runs:
-            typer.echo(f"{result.corpus}\t{result.system}\tseed {result.seed}\t{result.folder}")
+            echo(f"{result.corpus}\t{result.system}\tseed {result.seed}\t{result.folder}")
         return
     from labelkin.experiment import find_experiment, shipped_experiments
 
@@ -236,7 +284,7 @@ def new(
 
     text = new_experiment(name, file, corpus=reading.corpus(name), **reading.named())
     write_whole(file, text)
-    typer.echo(file)
+    echo(file)
     print_message(f"Look at it, then run it:  labelkin experiment run {file}")
 
 
@@ -258,9 +306,9 @@ def report(
         place = out / folder.name if out is not None and len(folders) > 1 else out
         files = report_results(folder, place)
         tables = (files[0].parent / "tables.md").read_text(encoding="utf-8")
-        typer.echo(html.unescape(tables).replace("\\_", "_"))  # Markdown's escapes are for files
+        echo(html.unescape(tables).replace("\\_", "_"))  # Markdown's escapes are for files
         for file in files:
-            typer.echo(file, err=True)
+            echo(file, err=True)
 
 
 def _place(name: str) -> str:

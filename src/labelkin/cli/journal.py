@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from labelkin.cli.printing import listed, print_message
+from labelkin.cli.printing import echo, listed, print_message
 
 if TYPE_CHECKING:
     from labelkin.service.journal_upkeep import Found
@@ -60,7 +60,7 @@ def back_up_journal(path: JournalFile, new: NewFile) -> None:
     from labelkin.service import journal_upkeep
 
     n_entries = journal_upkeep.back_up(path, new)
-    typer.echo(f"{n_entries:,} entries in {new}")
+    echo(f"{n_entries:,} entries in {new}")
 
 
 @journal.command("export")
@@ -93,11 +93,11 @@ def export_journal(
 
 
 def _report(found: Found) -> None:
-    typer.echo(f"sound      {found.sound:,}")
+    echo(f"sound      {found.sound:,}")
     if found.unchecked:
-        typer.echo(f"unchecked  {found.unchecked:,} (of a version without checksums)")
-    typer.echo(f"damaged    {len(found.damaged):,}")
+        echo(f"unchecked  {found.unchecked:,} (of a version without checksums)")
+    echo(f"damaged    {len(found.damaged):,}")
     if found.damaged:
-        typer.echo(f"           {listed(found.damaged)}")
+        echo(f"           {listed(found.damaged)}")
     for problem in found.problems:
-        typer.echo(f"SQLite     {' '.join(problem.split())}")
+        echo(f"SQLite     {' '.join(problem.split())}")

@@ -12,6 +12,7 @@ import typer
 from labelkin.cli import options
 from labelkin.cli.printing import (
     counted,
+    echo,
     listed,
     print_json,
     print_message,
@@ -63,7 +64,7 @@ def inspect(
     print_pairs(_inspected(found))
     _print_summary(found["summary"] or {})
     if edges:
-        typer.echo("")
+        echo("")
         header_row = ["most related labels", "at least", "weight"]
         header_row += ["with first", "second", "both", "by chance"]
         shown = dict(zip(names.labels, names.all(label_language), strict=True))
@@ -155,11 +156,11 @@ def _inspected(found: dict[str, Any]) -> list[tuple[str, str]]:
 def _print_summary(summary: dict[str, Any]) -> None:
     plain = {name: value for name, value in summary.items() if not isinstance(value, dict)}
     if plain:
-        typer.echo("")
+        echo("")
         print_pairs([(f"trained: {name}", str(value)) for name, value in plain.items()])
     scores = summary.get("cross_validated")
     if isinstance(scores, dict) and all(isinstance(row, dict) for row in scores.values()):
-        typer.echo("")
+        echo("")
         print_scores(scores)
 
 
@@ -266,9 +267,9 @@ def suggest(
     )
     for state, labels in known.items():
         if labels:
-            typer.echo(f"{state}: {', '.join(names.of(x, label_language) for x in labels)}")
+            echo(f"{state}: {', '.join(names.of(x, label_language) for x in labels)}")
     for e, w in zip(explained, words, strict=False):
-        typer.echo("")
+        echo("")
         _print_reasons(_named(e, names, label_language), w)
 
 
@@ -373,15 +374,15 @@ def _suggestion_row(
 
 def _print_reasons(e: Explanation, words: _Words) -> None:
     """Print the parts of one label's log-odds; they add up to it."""
-    typer.echo(str(e))
+    echo(str(e))
     if words.terms:
         content = e.parts["content"]
         rest = content - sum(added for _, added in words.terms)
         strongest = ", ".join(f"{term} {added:+.2f}" for term, added in words.terms)
-        typer.echo(f"  words: {strongest}, all else {rest:+.2f}; content {content:+.2f}")
+        echo(f"  words: {strongest}, all else {rest:+.2f}; content {content:+.2f}")
     if words.neighbours:
         near = ", ".join(f"{document} ({cosine:.2f})" for document, cosine in words.neighbours)
-        typer.echo(f"  nearest training documents: {near}")
+        echo(f"  nearest training documents: {near}")
 
 
 @options.reads_corpus
@@ -408,6 +409,7 @@ def evaluate(
     options.check_model(model)
     options.check_corpus(corpus)
     fitted = options.load_model(model, trusted)
+    reading = reading.like(model, corpus)
     loaded = reading.corpus(corpus, quiet, lambda found: check_kinds(fitted, found, str(model)))
     chosen = part or ("test" if len(loaded.test) else "all")
     names = options.label_names(fitted, label_language)
@@ -441,7 +443,7 @@ def evaluate(
         return
     print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
     if rows:
-        typer.echo("")
+        echo("")
         rows = [{**row, "label": names.of(row["label"], label_language)} for row in rows]
         cells = [[f"{x:.4f}" if isinstance(x, float) else str(x) for x in r.values()] for r in rows]
         print_table(list(rows[0]), cells)

@@ -9,7 +9,7 @@ import typer
 
 from labelkin.cli import options
 from labelkin.cli.models import check_kinds, judge, part_of
-from labelkin.cli.printing import print_json, print_message, print_table
+from labelkin.cli.printing import echo, print_json, print_message, print_table
 
 if TYPE_CHECKING:
     from labelkin.label_matrix import LabelMatrix
@@ -60,6 +60,7 @@ def optimize(
     if plot is not None:
         _check_plot(plot, replace, model, *corpus)
     fitted = options.load_model(model, trusted)
+    reading = reading.like(model, corpus)
     loaded = reading.corpus(corpus, quiet, lambda found: check_kinds(fitted, found, str(model)))
     chosen = part or ("test" if len(loaded.test) else "all")
     documents, labels = part_of(loaded, chosen, fitted.names.vocabulary)
@@ -88,7 +89,7 @@ def optimize(
         (_WORDS[metric], *map(str, table.limits)),
         [[f"{cut:.2f}", *(f"{score:.3f}" for score in row)] for cut, row in rows],
     )
-    typer.echo("")
+    echo("")
     print_table(
         ("best by", "score", "--top", "--threshold", "its own thresholds"),
         [

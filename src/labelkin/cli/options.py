@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 
 from labelkin.cli.printing import counted, listed, print_message
-from labelkin.corpora.dialect import placeholders
+from labelkin.corpora.dialect import find_spellings, placeholders
 from labelkin.files import check_ordinary
 from labelkin.registry import SHORT, Kind, check_name, names
 
@@ -265,12 +265,41 @@ class Reading(NamedTuple):
             help="Documents without labels: none has none (if not named), skip is left out."
         ),
     ] = None
+    merge_spellings: Annotated[
+        bool | None,
+        typer.Option(
+            "--merge-spellings",
+            help="Merge labels that differ by case, blanks or end punctuation into the most "
+            "frequent spelling.",
+        ),
+    ] = None
+    preferred: dict[str, Any] | None = None  #: not an option: columns that a model file keeps
 
     def named(self) -> dict[str, Any]:
         """Return the options that were named, as :func:`labelkin.corpora.load` takes them."""
         columns = None if self.columns is None else read_columns(self.columns)
         options = self._asdict() | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
+
+    def like(self, model: Path, paths: Sequence[str]) -> Reading:
+        """Return how to read files as those that a model was trained on, unless named otherwise."""
+        from labelkin.corpora.known import KNOWN, text_format
+        from labelkin.storage import read_header
+
+        kept = (read_header(model).summary or {}).get("reading", {})
+        given = read_columns(self.columns or [])
+        texts = {"text", "title"} if {"text", "title"} & {*given} else set()
+        columns = {k: v for k, v in kept.get("columns", {}).items() if k not in texts | {*given}}
+        files = [Path(one) for one in paths]
+        is_table = all(one.is_file() and text_format(one) in ("csv", "tsv") for one in files)
+        separator = self.separator or (kept.get("separator") if is_table else None)
+        is_known = any(one in KNOWN for one in paths)
+        return self._replace(preferred=None if is_known else columns or None, separator=separator)
+
+    def kept(self) -> dict[str, Any]:
+        """Return the options that a model file keeps, for :meth:`like`."""
+        named = self.named()
+        return {name: named[name] for name in ("columns", "separator") if name in named}
 
     def corpus(
         self,
@@ -290,8 +319,15 @@ class Reading(NamedTuple):
             check(wanted)
         if not quiet:
             print_message(_understood(found, self.unlabelled))
-        if not quiet and (strange := placeholders(found.Y.names.tolist())):
+        labels = [str(name) for name in found.Y.names.tolist()]
+        if not quiet and (strange := placeholders(labels)):
             print_message(f"Note: {listed(strange)} is a label here, like any other.")
+        if not quiet and (alike := find_spellings(dict.fromkeys(labels, 1))):
+            shown = listed([f"{one!r} = {other!r}" for one, other in alike.items()])
+            print_message(
+                f"Note: these look the same: {shown} ({counted(len(alike), 'spelling')}). "
+                "labelkin train --merge-spellings merges them."
+            )
         return wanted
 
     def _load(self, name: str | list[str]) -> Corpus:
@@ -307,6 +343,8 @@ class Reading(NamedTuple):
                 raise
             called = name if isinstance(name, str) else ", ".join(name)
             rule = f"must be of a table (.csv, .tsv) with a header, and {called} is none."
+            if unused[1] == "merge_spellings":
+                rule = f"is for corpora of texts, and {called} is another one."
             if unused[1] == "encoding":
                 rule = f"is for text files, and {called} has its own."
             raise ValueError(f"{unused[1]} {rule}") from None
@@ -323,7 +361,8 @@ class Reading(NamedTuple):
             return
         if all(ENDINGS.get(ending_of(path), "json") != "json" for path in paths):
             fields = {"needed": ("text", "labels"), "optional": ("id", "split")}
-            for part in DocumentFiles(paths, **fields, **self.named()).parts:
+            named = self._replace(merge_spellings=None).named()
+            for part in DocumentFiles(paths, **fields, **named).parts:
                 next(iter(part), None)
 
 
@@ -343,7 +382,7 @@ def _understood(corpus: Corpus, unlabelled: str | None) -> str:
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of :class:`Reading` in place of its parameter ``reading``."""
-    return _with_reading(command, Reading._fields)
+    return _with_reading(command, Reading._fields[:-1])
 
 
 def reads_documents(command: Callable[..., None]) -> Callable[..., None]:

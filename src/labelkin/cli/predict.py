@@ -99,6 +99,7 @@ def predict(
     for one in input:
         options.check_input(None if one == "-" else Path(one))
     _check_outputs(input, out, out_folder, resume=resume, replace=replace, all_scores=all_scores)
+    reading = reading.like(model, input)
     source = read_documents(input, input_format, reading)
     documents = iter(source)
     first = next(documents, None)
@@ -168,8 +169,7 @@ def predict(
         _write(write, batches, quiet, input, n_answered)
     if target is not None:
         begun.remove(target)
-    if understood := str(source.understood):
-        print_message(f"Understood of the documents: {understood}.", quiet)
+    print_message(reading_line(source), quiet)
 
 
 def _check_outputs(
@@ -234,6 +234,15 @@ def read_documents(
     if len(input) > 1:
         raise ValueError(f"stdin (-) is read alone, got {', '.join(input)}.")
     return Documents(sys.stdin.buffer, format, name="stdin", **wanted, **reading.named())
+
+
+def reading_line(source: Documents | DocumentFiles) -> str:
+    """Return how documents were read, in one line."""
+    from labelkin.corpora.documents import Documents
+
+    counts = source.understood.counts if isinstance(source, Documents) else source.counts
+    said = [f"{counted(counts['document'], 'document')} read", str(source.understood)]
+    return ", ".join(filter(None, said)) + "."
 
 
 def _kind_of(out: Path) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from labelkin.files import printable
 from labelkin.report.scores import WORDS
 
 if TYPE_CHECKING:
@@ -21,10 +22,15 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 2000
 
 
+def echo(text: object = "", err: bool = False) -> None:
+    """Print a line; everything that a command prints for people comes through here."""
+    typer.echo(printable(text), err=err)
+
+
 def print_message(message: str, quiet: bool = False) -> None:
     """Print a message on stderr, unless quiet is wanted."""
     if not quiet:
-        typer.echo(f"labelkin: {message}", err=True)
+        echo(f"labelkin: {message}", err=True)
 
 
 @contextmanager
@@ -136,7 +142,7 @@ def duration_text(seconds: float) -> str:
 
 def print_json(value: Any, *, indent: int | None = 1) -> None:
     """Print plain values as JSON; what is no number becomes null."""
-    typer.echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
+    echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
 
 
 def _finite(value: Any) -> Any:
@@ -162,9 +168,11 @@ def print_table(
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for j, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if j in left else "right", overflow="fold")
+        table.add_column(
+            Text(printable(name)), justify="left" if j in left else "right", overflow="fold"
+        )
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     if sys.stdout.isatty():
         Console(highlight=False).print(table)
         return
@@ -172,7 +180,7 @@ def print_table(
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
-        typer.echo(line.rstrip())
+        echo(line.rstrip())
 
 
 def print_scores(
@@ -199,7 +207,7 @@ def print_scores(
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     """Print a line per pair, name and value."""
     for name, value in pairs:
-        typer.echo(f"{name:<18} {value}".rstrip())
+        echo(f"{name:<18} {value}".rstrip())
 
 
 def listed(names: Iterable[Any], most: int = 8) -> str:

@@ -10,6 +10,7 @@ import typer
 from labelkin.cli import options
 from labelkin.cli.printing import (
     counted,
+    echo,
     listed,
     print_message,
     print_pairs,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Metrics that thresholds can be chosen for, as labelkin.thresholds.rule_for knows them.
 METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
+#: scikit-learn's names of four of them.
+_SCIKIT_LEARN = ("f1_micro", "f1_macro", "f1_samples", "zero_one_loss")
 
 
 @options.reads_corpus
@@ -185,6 +188,7 @@ def train(
             "part": "all" if all_documents else "train",
         },
         **({} if concepts is None else {"vocabulary": concepts.name}),
+        **({"reading": kept} if (kept := reading.kept()) else {}),
         **({} if documents.journal is None else {"journal": documents.journal}),
         "cross_validated": scores,
     }
@@ -215,13 +219,13 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     documents, labels = part_of(corpus, "test", concepts)
     found = judge(fitted_model(model, "The model"), documents, labels).scores()
     title = counted(len(corpus.test), "test document")
-    typer.echo("")
+    echo("")
     print_scores({"model": {name: found[name] for name in SHOWN}}, title)
 
 
 def _read_thresholds(text: str | None) -> float | str | None:
     """Return thresholds as the classifier takes them: a probability, or a name of either kind."""
-    if text is None or text in (*METRICS, *names("thresholds")):
+    if text is None or text in (*METRICS, *_SCIKIT_LEARN, *names("thresholds")):
         return text
     try:
         number = float(text)

@@ -131,15 +131,12 @@ def choose_content(
         names = ("naive_bayes",)
     if preset == "strong" and is_text and not names and not seen:
         seen = STRONG
-        if not any("\n" in text for text in corpus.documents):
-            # No title anywhere: what looks at titles would find nothing.
-            seen = ("text", "lead", "characters")
     is_words = is_text or corpus.features == "counts" or sparse.issparse(corpus.documents)
     if preset == "strong" and not is_text and is_words and not names:
         names = ("svm", "naive_bayes", "nearest_neighbours")
     if not names and is_words:
         names = ("svm",)
-    if "title" in seen and is_text and not any("\n" in text for text in corpus.documents):
+    if views and "title" in seen and not any("\n" in text for text in corpus.documents):
         raise ValueError(
             f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
             "several lines is one. Name their column by --columns title=NAME."

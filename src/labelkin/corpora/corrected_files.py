@@ -21,8 +21,9 @@ from typing import Any, cast
 
 from labelkin.corpora.corrections import Corrections
 from labelkin.corpora.dialect import SEPARATOR, find_name
-from labelkin.corpora.documents import Document, Documents, Format
+from labelkin.corpora.documents import Document, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.values import URI_BREAK, label_in
 from labelkin.files import names_to_disk, replacing, write_whole
 
 _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
@@ -152,40 +153,58 @@ def _skip(text: str, place: int) -> int:
 
 
 class _TableRow:
-    """Puts other labels into a row of a table, and remembers how its labels are separated."""
+    """Change the labels in a row of a table; other labels keep their spelling and separators."""
 
     def __init__(self, documents: Documents, format: Format) -> None:
         self._delimiter = documents.delimiter or ("\t" if format == "tsv" else ",")
-        self._uris = format == "annif_csv"
-        preset = "subject_uris" if self._uris else "labels"
-        self._name = documents.columns.get("labels", preset)
-        self._separator = documents.separator or SEPARATOR
-        self._column: int | None = None
+        names = documents.columns["labels"]
+        self._names = [names] if isinstance(names, str) else names
+        self._uris = documents.separator is None and are_uris(self._names)
+        self._separator = " " if self._uris else documents.separator or SEPARATOR
+        sign = URI_BREAK.pattern if self._uris else re.escape(self._separator)
+        self._break = re.compile(rf"\s*(?:{sign})\s*")
+        self._between = self._separator  # as the last cell with two labels has it
+        self._columns: list[int] = []
 
     def __call__(self, piece: str, labels: Sequence[str] | None) -> str:
-        if self._column is None:  # the first piece begins with the header
+        if not self._columns:  # the first piece begins with the header
             header = next(row for row in self._cells(piece) if row[-1][1] > row[0][0])
             names = [_cell_value(piece[start:end]).strip() for start, end in header]
-            self._column = names.index(str(self._name))
+            self._columns = [j for j, name in enumerate(names) if name in self._names]
+        spans = [self._cells(piece)[-1][j] for j in self._columns]
+        raw = [piece[start:end] for start, end in spans]
+        parts = [[x for x in self._break.split(_cell_value(one).strip()) if x] for one in raw]
+        for one in raw:
+            if match := self._break.search(_cell_value(one).strip()):
+                self._between = match[0]
         if labels is None:
             return piece
-        start, end = self._cells(piece)[-1][self._column]
-        raw = piece[start:end]
-        cell = _cell_value(raw)
-        cell = _spelled_uris(cell, labels) if self._uris else self._joined(cell, labels)
-        if raw.startswith('"') or any(sign in cell for sign in (self._delimiter, '"', "\n", "\r")):
-            cell = '"' + cell.replace('"', '""') + '"'
-        return piece[:start] + cell + piece[end:]
+        given = {label_in(part) for cell in parts for part in cell}
+        new = [self._spelled(label, parts) for label in labels if label not in given]
+        for place in reversed(range(len(spans))):
+            kept = [part for part in parts[place] if label_in(part) in labels]
+            if new and len(spans) > 1 and not kept:
+                kept.append(new.pop())
+            if new and place == 0:
+                kept += new
+            cell = self._between.join(kept)
+            if kept == parts[place]:
+                continue
+            signs = (self._delimiter, '"', "\n", "\r")
+            if raw[place].startswith('"') or any(sign in cell for sign in signs):
+                cell = '"' + cell.replace('"', '""') + '"'
+            piece = piece[: spans[place][0]] + cell + piece[spans[place][1] :]
+        return piece
 
-    def _joined(self, cell: str, labels: Sequence[str]) -> str:
-        wrong = [label for label in labels if self._separator in label or label != label.strip()]
-        if wrong:
+    def _spelled(self, label: str, parts: Sequence[Sequence[str]]) -> str:
+        """Return a new label as it stands in a cell."""
+        if self._separator in label or label != label.strip():
             raise ValueError(
                 f"In this table labels are separated by {self._separator!r}, and the label "
-                f"{wrong[0]!r} cannot stand in a cell. Correct its name in the list of issues."
+                f"{label!r} cannot stand in a cell. Correct its name in the list of issues."
             )
-        spaced = f"{self._separator} " in cell
-        return (f"{self._separator} " if spaced else self._separator).join(labels)
+        plain = any(not part.startswith("<") for cell in parts for part in cell)
+        return label if plain or not self._uris else f"<{label}>"
 
     @cached_property
     def _cell(self) -> re.Pattern[str]:

@@ -58,11 +58,12 @@ def fingerprint_of(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
-def read_decisions(path: Path, encoding: str = "utf-8") -> list[Decision]:
+def read_decisions(path: Path, encoding: str | None = None) -> list[Decision]:
     """Read a list of issues: a table as people edit it (CSV, TSV), or JSON lines.
 
     It has ``document``, ``label`` and ``given``, and maybe ``decision``, ``probability`` and
-    ``fingerprint``. A table may have been saved by a spreadsheet, with semicolons or tabs.
+    ``fingerprint``. A table may have been saved by a spreadsheet, with semicolons or tabs, and in
+    Windows-1252.
     """
     lines = decoded_lines(path, encoding)
     found: Iterable[tuple[str, Mapping[str, Any]]]

@@ -1,28 +1,39 @@
-"""What a file of documents does not say of itself: what keys are called, and what separates what.
+"""Detection of column names, delimiters, separators and spellings in files of documents.
 
-Whatever is found out here can be named instead, and is reported (:class:`Understood`). Where two
-answers are as good, that is an error which asks for the one that is meant.
+Callers can name each of them instead. The result is reported (:class:`Understood`). If two
+separators are equally likely, an error asks for the right one.
 """
 
 from __future__ import annotations
 
 import csv
+import re
+import shlex
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 Field = Literal["text", "title", "labels", "id", "split", "accepted", "rejected"]
 
-#: What keys and columns are called, the best name first; capitals do not matter.
+#: Names of keys and columns, the preferred name first, as :func:`plain_name` writes them: English,
+#: German, Finnish, Swedish, French, and the fields of MARC.
 NAMES: dict[Field, tuple[str, ...]] = {
-    "text": ("text", "abstract", "body", "content", "title"),
-    "title": ("title", "headline"),
+    "text": (
+        *("text", "abstract", "body", "content", "full_text", "fulltext", "summary", "description"),
+        *("volltext", "zusammenfassung", "beschreibung", "inhalt", "teksti", "tiivistelmä"),
+        *("kuvaus", "sammanfattning", "beskrivning", "texte", "résumé", "520"),
+    ),
+    "title": ("title", "headline", "titel", "titre", "otsikko", "nimeke", "rubrik", "245"),
     "labels": (
         *("labels", "subjects", "subject_uris", "tags", "topics", "keywords", "categories"),
         "label",  # doccano's
+        *("subject", "subject_headings", "subject_heading", "keyword", "schlagwörter"),
+        *("schlagwort", "schlagworte", "asiasanat", "asiasana", "ämnesord", "sujets", "sujet"),
+        *("mots_clés", "mots-clés", "vedettes_matière", "650"),
     ),
-    "id": ("id", "document_id", "doc_id"),
+    "id": ("id", "document_id", "doc_id", "record_id", "identifier", "ppn", "001"),
     "split": ("split",),
     "accepted": ("accepted",),
     "rejected": ("rejected",),
@@ -36,50 +47,159 @@ _WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 
 @dataclass
 class Understood:
-    """What was found out while a source was read; ``None``: it was named, or was not needed.
+    """How a source was read.
 
     Attributes
     ----------
     delimiter, separator, encoding : str, optional
-        Between columns, between labels, and of the bytes.
-    columns : dict of str to str
-        Fields whose keys or columns have another name than the field.
+        Between columns, between labels, and of the bytes; ``None``: given by the caller, or not
+        needed.
+    columns : dict of str to str or list of str
+        The keys or columns that were detected, by field.
+    used : dict of str to list of str
+        All keys or columns that were read, by field.
+    unused : list of str
+        Columns that may hold labels and were not read.
+    counts : Counter
+        Documents, and what was empty or skipped.
     """
 
     delimiter: str | None = None
     separator: str | None = None
     encoding: str | None = None
-    columns: dict[Field, str] = field(default_factory=dict)
+    columns: dict[Field, str | list[str]] = field(default_factory=dict)
+    used: dict[Field, list[str]] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        """Return what is worth a word, such as "labels separated by '|'"; maybe nothing.
+        """Return how the source was read, and what was empty or skipped.
 
         Examples
         --------
-        >>> str(Understood(delimiter=";", separator="|", columns={"text": "title"}))
-        "columns separated by semicolons, separator '|', text from 'title'"
+        >>> used = {"text": ["Abstract"], "labels": ["650"]}
+        >>> print(Understood(delimiter=";", used=used, counts=Counter({"empty text": 2})))
+        columns separated by semicolons, text from 'Abstract', labels from '650', 2 empty texts
         """
+        return ", ".join(filter(None, [self.reading(), counts_text(self.counts)]))
+
+    def reading(self) -> str:
+        """Return how the source was read, without counts."""
         said = []
         if self.delimiter is not None:
             said.append(f"columns separated by {_WORDS[self.delimiter]}")
         if self.separator is not None:
             said.append(f"separator {self.separator!r}")
-        said += [f"{wanted} from {name!r}" for wanted, name in self.columns.items()]
+        said += [f"{one} from {' + '.join(map(repr, names))}" for one, names in self.used.items()]
+        if self.unused:
+            said.append(f"not used: {', '.join(map(repr, self.unused))}")
         if self.encoding is not None and not self.encoding.startswith("utf-8"):
             said.append(f"encoding {self.encoding}")
         return ", ".join(said)
 
 
-def find_name(wanted: Field, there: Iterable[str], names: Sequence[str] = ()) -> str | None:
-    """Return which of the keys or columns that are there is that of a field; ``None``: none.
+def counts_text(counts: Counter[str]) -> str:
+    """Return what was empty or skipped, such as "2 empty texts, 1 file skipped (.pdf)"."""
+    said = [
+        f"{counts[one]:,} {one}{'s' * (counts[one] != 1)}{after}"
+        for one, after in (("empty text", ""), ("blank row", " skipped"))
+        if counts[one]
+    ]
+    skipped = {one: n for one, n in sorted(counts.items()) if one.startswith(".")}
+    if n_files := sum(skipped.values()):
+        said.append(f"{n_files:,} file{'s' * (n_files > 1)} skipped ({', '.join(skipped)})")
+    return ", ".join([*said, *(["numbered by row"] if counts["without id"] else [])])
+
+
+class ReadingError(ValueError):
+    """An error in a file whose hint names parameters in Python, and options in a command.
+
+    Parameters
+    ----------
+    message : str
+        The rule and the value received.
+    **parameters
+        Parameters of :func:`labelkin.corpora.load` that may help, with their values.
 
     Examples
     --------
-    >>> find_name("labels", ["ID", "Text", "Subjects"])
-    'Subjects'
+    >>> error = ReadingError("No labels.", columns={"labels": "NAME"})
+    >>> print(error, "/", error.on_command_line())
+    No labels. Pass columns={'labels': 'NAME'}. / No labels. Use --columns labels=NAME.
     """
-    known = {name.strip().lower(): name for name in reversed(list(there))}
-    return next((known[name] for name in names or NAMES[wanted] if name in known), None)
+
+    def __init__(self, message: str, **parameters: Any) -> None:
+        self.message, self.parameters = message, parameters
+        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        super().__init__(f"{message} Pass {listed}.")
+
+    def on_command_line(self) -> str:
+        """Return the message with the options of the command line."""
+        options = [
+            f"--{name} {shlex.quote(one)}"
+            for name, value in self.parameters.items()
+            if name != "quoted"  # not an option
+            for one in ([f"{k}={v}" for k, v in value.items()] if name == "columns" else [value])
+        ]
+        return f"{self.message} Use {' '.join(options)}." if options else self.message
+
+
+def plain_name(name: str) -> str:
+    """Return a heading without case, blanks and MARC's indicators and subfield.
+
+    Examples
+    --------
+    >>> plain_name("Subject headings"), plain_name("650_7 $a")
+    ('subject_headings', '650')
+    """
+    plain = "_".join(unicodedata.normalize("NFC", name).casefold().split())
+    return re.sub(r"(\d{3})[_#\d]{0,4}\$a", r"\1", plain)
+
+
+def find_names(
+    wanted: Field, there: Iterable[str], names: Sequence[str] = ()
+) -> tuple[list[str], list[str]]:
+    """Return the keys or columns of a field, and candidates that are not used.
+
+    The preferred name of :data:`NAMES` is used. Labels may be in several columns: repeated ones, or
+    numbered ones as ``subject_1`` and ``subject_2``.
+
+    Examples
+    --------
+    >>> find_names("labels", ["ID", "Subject 1", "Subject 2", "Keywords"], ["subject", "keywords"])
+    (['Subject 1', 'Subject 2'], ['Keywords'])
+    """
+    found: dict[str, list[str]] = {}
+    for name in dict.fromkeys(there):
+        plain = plain_name(name)
+        if wanted == "labels" and plain not in NAMES["labels"]:
+            plain = re.sub(r"_?\d{1,2}$", "", plain)
+        found.setdefault(plain, []).append(name)
+    best, *others = [found[name] for name in names or NAMES[wanted] if name in found] or [[]]
+    return best if wanted == "labels" else best[:1], [name for other in others for name in other]
+
+
+def find_name(wanted: Field, there: Iterable[str]) -> str | None:
+    """Return the first key or column of a field; ``None``: it is not there."""
+    return next(iter(find_names(wanted, there)[0]), None)
+
+
+def find_spellings(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return labels that differ from a more frequent one by case, blanks or end punctuation only.
+
+    Examples
+    --------
+    >>> find_spellings({"ACQ": 3, "acq.": 1, "Acq": 2, "earn": 7})
+    {'Acq': 'ACQ', 'acq.': 'ACQ'}
+    """
+    best: dict[str, str] = {}
+    merged: dict[str, str] = {}
+    for label in sorted(counts, key=lambda label: (-counts[label], label)):
+        plain = " ".join(unicodedata.normalize("NFKC", label).casefold().split())
+        winner = best.setdefault(plain.strip(" .,;:") or plain, label)
+        if winner != label:
+            merged[label] = winner
+    return merged
 
 
 def find_delimiter(header: str, usual: str, named: Sequence[str], wanted: Sequence[Field]) -> str:
@@ -105,7 +225,9 @@ def find_delimiter(header: str, usual: str, named: Sequence[str], wanted: Sequen
     def fit(sign: str) -> tuple[int, int]:
         cells = [cell.strip() for cell in next(csv.reader([header], delimiter=sign), [])]
         n_named = sum(name in cells for name in named)
-        return n_named + sum(find_name(one, cells) is not None for one in wanted), len(cells)
+        fields: tuple[Field, ...] = (*wanted, "title")
+        n_named += sum(find_name(one, cells) is not None for one in fields)
+        return n_named, len(cells)
 
     return max((usual, *(sign for sign in DELIMITERS if sign != usual)), key=fit)
 
@@ -152,10 +274,10 @@ def _are_labels(cells: Sequence[str], sign: str) -> bool:
 def _ask(cells: Sequence[str], sign: str, other: str, name: str) -> None:
     with_sign = [cell for cell in cells if sign in cell]
     share = round(100 * len(with_sign) / len(cells))
-    raise ValueError(
+    raise ReadingError(
         f"{name}: {sign!r} is in {share} % of the label cells, as in {with_sign[0][:60]!r}. Does "
-        f"it separate labels? Then name separator {sign!r}. If it is part of labels, name "
-        f"separator {other!r}."
+        f"it separate labels, or is it part of labels (then the separator is {other!r})?",
+        separator=sign,
     )
 
 

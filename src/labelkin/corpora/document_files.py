@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from labelkin.corpora.dialect import counts_text
 from labelkin.corpora.documents import ENDINGS, TABLES, Document, Documents, ending_of, format_of
 from labelkin.corpora.lines import stem_of
-from labelkin.corpora.values import Split, document_files
+from labelkin.corpora.values import Split, document_files, skipped_files
 
 
 class DocumentFiles:
@@ -35,6 +37,11 @@ class DocumentFiles:
             for one in paths
             for path, split in _parts_of(Path(one))
         ]
+        self._skipped: Counter[str] = Counter()
+        for folder in {part._path.parent for part in self.parts if part._path} & {
+            *map(Path, paths)
+        }:
+            self._skipped += skipped_files(folder, ENDINGS)
         useless = [name for name in ("separator", "delimiter") if options.get(name) is not None]
         if useless and not any(_is_table(part) for part in self.parts):
             listed = ", ".join(str(path) for path in paths)
@@ -52,10 +59,16 @@ class DocumentFiles:
     @property
     def understood(self) -> str:
         """What was found out, in words; where files differ, file by file."""
-        said = {part._called: str(part.understood) for part in self.parts}
+        said = {part._called: part.understood.reading() for part in self.parts}
+        text = "; ".join(f"{name}: {one}" for name, one in said.items() if one)
         if len(set(said.values())) == 1:
-            return next(iter(said.values()))
-        return "; ".join(f"{name}: {one}" for name, one in said.items() if one)
+            text = next(iter(said.values()))
+        return ", ".join(filter(None, [text, counts_text(self.counts)]))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Documents of the last pass, and what was empty or skipped."""
+        return sum((part.understood.counts for part in self.parts), self._skipped)
 
 
 def _is_table(part: Documents) -> bool:

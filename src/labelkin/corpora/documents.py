@@ -22,10 +22,12 @@ from labelkin.corpora.annotation_tools import translated
 from labelkin.corpora.dialect import (
     SEPARATOR,
     Field,
+    ReadingError,
     Understood,
     find_delimiter,
-    find_name,
+    find_names,
     find_separator,
+    plain_name,
 )
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.values import (
@@ -37,6 +39,7 @@ from labelkin.corpora.values import (
     check_split,
     check_text,
     document_files,
+    skipped_files,
     split_uris,
     splitting,
     subject_files,
@@ -162,11 +165,14 @@ class Documents:
         What keys or columns are called where they have other names: ``{"text": "abstract"}``. A
         column of a table that is named here must be there. Several columns of texts,
         ``{"text": ["title", "abstract"]}``, are as many views, called so. ``{"title": "headline"}``
-        asks for titles. What is not named here is looked for by the usual names
-        (``labelkin.corpora.dialect.NAMES``).
+        asks for titles; a title beside a text is also read if neither is named. What is not named
+        here is looked for by the usual names
+        (``labelkin.corpora.dialect.NAMES``). Several columns of labels are joined.
+    preferred : mapping, default {}
+        The same for names that are used if they are there.
     separator : str, optional
         Stands between the labels in a cell of a table. Blanks around labels are cut off. ``None``:
-        ``;``, or ``|`` or a comma, if the first rows say so.
+        ``;``, or ``|`` or a comma, if the first rows say so; of URIs also blanks.
     delimiter : str, optional
         Stands between the columns of a table; ``None``: what splits the header best, a comma in CSV
         and a tab in TSV if that is as good.
@@ -191,12 +197,12 @@ class Documents:
     >>> documents = Documents(lines, "csv", needed=("text", "labels"))
     >>> [document] = documents
     >>> document.text, document.labels, document.name
-    ('Hot; with sugar.', ('tea', 'sugar'), 1)
-    >>> print(documents.understood)
-    columns separated by semicolons, separator '|'
-    >>> [document] = Documents(lines, "csv", columns={"text": ["title", "text"]})
+    ('Tea\nHot; with sugar.', ('tea', 'sugar'), 1)
+    >>> documents.understood.separator, documents.understood.used
+    ('|', {'title': ['title'], 'text': ['text'], 'labels': ['labels']})
+    >>> [document] = Documents(lines, "csv", columns={"text": "text"})
     >>> document.texts
-    {'title': 'Tea', 'text': 'Hot; with sugar.'}
+    {'text': 'Hot; with sugar.'}
     """
 
     source: str | os.PathLike[str] | BinaryIO | Iterable[str]
@@ -205,6 +211,7 @@ class Documents:
     needed: Sequence[Field] = ("text",)
     optional: Sequence[Field] = ("id",)
     columns: Mapping[Field, str | Sequence[str]] = field(default_factory=dict)
+    preferred: Mapping[Field, str | Sequence[str]] = field(default_factory=dict)
     separator: str | None = None
     delimiter: str | None = None
     quoted: bool = True
@@ -226,8 +233,19 @@ class Documents:
             raise ValueError("separator must be at least one character, got ''.")
 
     def __iter__(self) -> Iterator[Document]:
-        path, format = self._path, self.format
         object.__setattr__(self, "understood", Understood())  # of this pass
+        return self._counted(self._read())
+
+    def _counted(self, documents: Iterator[Document]) -> Iterator[Document]:
+        counts, wants_ids = self.understood.counts, "id" in self._wanted
+        for document in documents:
+            counts["document"] += 1
+            counts["empty text"] += not any(map(str.strip, document.texts.values()))
+            counts["without id"] += document.id is None and wants_ids
+            yield document
+
+    def _read(self) -> Iterator[Document]:
+        path, format = self._path, self.format
         if path is not None and (format == "folder" or (format is None and path.is_dir())):
             self._check_held("folder")
             return self._folder(path)
@@ -237,6 +255,11 @@ class Documents:
             format = _format_of_lines(path, "".join(first))
             if format == "text" and path is not None and self.delimiter is not None:
                 format = "csv"
+            if format == "text" and first and first[0].lstrip("\ufeff").startswith("<?xml"):
+                raise ValueError(
+                    f"{self._called} must be plain text, JSON or a table, and is XML. Export it as "
+                    "CSV (UTF-8)."
+                )
             lines = chain(first, lines)
         self._check_held(format)
         if format in ("jsonl", "json"):
@@ -281,7 +304,7 @@ class Documents:
 
     @property
     def _wanted(self) -> list[Field]:
-        titles: tuple[Field, ...] = ("title",) if "title" in self.columns else ()
+        titles: list[Field] = [x for x in ("title",) if x in {**self.columns, **self.preferred}]
         return list(dict.fromkeys((*self.needed, *self.optional, *titles)))
 
     def _lines(self) -> Iterator[str]:
@@ -298,17 +321,27 @@ class Documents:
         keys: list[_Key] = []
         for wanted in self._wanted:
             named = self.columns.get(wanted)
+            if named is None and {*_several(self.preferred.get(wanted, ()))} <= {*there}:
+                named = self.preferred.get(wanted)
             if named is None:
-                found = find_name(wanted, there, names.get(wanted, ()))
-                if found is not None and found != wanted:
-                    self.understood.columns[wanted] = found
-                named = found or names.get(wanted, (wanted,))[0]
+                found, others = find_names(wanted, there, names.get(wanted, ()))
+                if wanted == "text" and "title" not in self._wanted:
+                    titles, _ = find_names("title", there)
+                    keys += [_Key(name, "title", "title") for name in titles if found]
+                    found = found or titles
+                if wanted == "labels":
+                    self.understood.unused = others
+                named = found[0] if len(found) == 1 else found or names.get(wanted, (wanted,))[0]
             if isinstance(named, str):
                 keys.append(_Key(named, wanted, wanted))
-            elif wanted == "title":
-                raise ValueError(f"columns must name one title, got {_listed(named)}.")
+            elif wanted in ("title", "id", "split"):
+                raise ValueError(f"columns must name one {wanted}, got {_listed(named)}.")
             else:
                 keys += [_Key(name, wanted, name) for name in named]
+        for key in keys:
+            used = self.understood.used.setdefault(key.field, [])
+            used += [key.name] if key.name in there and key.name not in used else []
+        self.understood.used = {one: used for one, used in self.understood.used.items() if used}
         return keys
 
     def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
@@ -345,20 +378,32 @@ class Documents:
         names = {"labels": ["subject_uris"]} if format == "annif_csv" else {}
         keys = self._keys(header, cast(Any, names))
         where = self._positions(header, keys)
+        used = self.understood.used
+        self.understood.columns = {
+            one: names if names[1:] else names[0]
+            for one, names in used.items()
+            if one not in self.columns
+        }
         split_labels: Callable[[str, Field, str], dict[str, str]] = split_uris
-        if format != "annif_csv":
-            columns = [where[key.name] for key in keys if key.field in sets and key.name in where]
-            separator = self.separator or self._separator(
-                table_rows(head, **cast(Any, read)), columns
-            )
-            split_labels = splitting(separator)
-        for number, (place, row) in enumerate(rows, start=1):
+        joiner = " "
+        if self.separator or not are_uris(used.get("labels", ())):
+            columns = [j for key in keys if key.field in sets for j in where.get(key.name, ())]
+            joiner = self.separator or self._separator(table_rows(head, **cast(Any, read)), columns)
+            split_labels = splitting(joiner)
+            self.understood.separator = self.separator or self.understood.separator
+        # One cell, or labels alone, may be empty: other files count on the number of rows.
+        number, skips_blank = 0, len(header) > 1 and "text" in self._wanted
+        for place, row in rows:
+            if skips_blank and not any(map(str.strip, row)):
+                self.understood.counts["blank row"] += 1
+                continue
+            number += 1
             if len(row) != len(header):
                 raise ValueError(
                     f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
                     "Is the delimiter right, and the file whole?"
                 )
-            cells = {key: row[position] for key, position in where.items()}
+            cells = {key: joiner.join([row[j] for j in places]) for key, places in where.items()}
             yield self._document(number, place, cells, keys, split_labels)
 
     def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
@@ -384,8 +429,8 @@ class Documents:
         self.understood.separator = find_separator(cells, self._called)
         return self.understood.separator or SEPARATOR
 
-    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, int]:
-        """Return the position of each column that is there."""
+    def _positions(self, header: Sequence[str], keys: Sequence[_Key]) -> dict[str, list[int]]:
+        """Return the positions of each column that is there; one with labels may be repeated."""
         if not header:
             raise ValueError(
                 f"{self._called}: a table must begin with a header, got an empty file."
@@ -393,20 +438,28 @@ class Documents:
         needed = {key.name for key in keys if key.field in (*self.needed, *self.columns)}
         missing = sorted(needed - {*header}, key=[key.name for key in keys].index)
         if missing:
-            fields = [key.field for key in keys if key.name in missing]
-            command = " ".join(f"--columns {field}=NAME" for field in fields)
-            raise ValueError(
-                f"{self._called}: the header must name {_listed(missing)}, got {_listed(header)}. "
-                f"{_delimiter_hint(header)}Say which column it is: {command} in a command, "
-                f"columns={{{fields[0]!r}: NAME}} in Python."
+            fields = dict.fromkeys([key.field for key in keys if key.name in missing], "NAME")
+            cut = [name if len(name) <= 30 else f"{name[:30]}…" for name in header]
+            delimiter = next((sign for sign in ";\t|," if sign in header[0]), None)
+            hint: dict[str, Any] = {"columns": fields}
+            if len(header) == 1 and delimiter is not None:
+                hint = {"delimiter": delimiter}
+            known = "delimiter" in hint or any(find_names(one, header)[0] for one in FIELDS)
+            raise ReadingError(
+                f"{self._called}: the header must name {_listed(missing)}, got {_listed(cut)}."
+                f"{'' if known else ' No header?'}",
+                **hint,
             )
-        repeated = [key.name for key in keys if header.count(key.name) > 1]
+        repeated = [
+            key.name for key in keys if header.count(key.name) > 1 and key.field not in SETS
+        ]
         if repeated:
             raise ValueError(
                 f"{self._called}: a column must be in the header once, got {_listed(repeated)} "
                 "again."
             )
-        return {key.name: header.index(key.name) for key in keys if key.name in header}
+        names = {key.name for key in keys}.intersection(header)
+        return {one: [j for j, name in enumerate(header) if name == one] for one in names}
 
     def _document(
         self,
@@ -423,7 +476,7 @@ class Documents:
         names: dict[str, str] = {}
         ident, split = None, self.split
         for key, wanted, view in keys:
-            if key not in found:
+            if key not in found or (wanted == "title" and found[key] is None):
                 continue
             value = found[key]
             if wanted in ("text", "title"):
@@ -434,7 +487,7 @@ class Documents:
                 split = check_split(value, place) or split
             else:
                 labels = read_labels(value, wanted, place)
-                sets[wanted] = tuple(labels)
+                sets[wanted] = tuple(dict.fromkeys((*sets.get(wanted, ()), *labels)))
                 names |= {label: name for label, name in labels.items() if name}
         known = None
         if "accepted" in sets or "rejected" in sets:
@@ -468,6 +521,7 @@ class Documents:
         files = document_files(folder)
         if not files and self.split is None:
             raise ValueError(f"{folder} must have documents, .txt or .json files, and has none.")
+        self.understood.counts.update(skipped_files(folder, (".txt", ".json", ".tsv", ".key")))
         subjects: Mapping[Path, Path | None] = {}
         if "labels" in self._wanted:
             texts = [file for file in files if file.suffix == ".txt"]
@@ -554,18 +608,9 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _delimiter_hint(header: Sequence[str]) -> str:
-    """Return what stands between the columns, it seems, where a header is one cell; or nothing.
-
-    Examples
-    --------
-    >>> _delimiter_hint(["text;labels"])
-    "The columns seem to be separated by ';'. Then pass delimiter=';'. "
-    """
-    found = next((sign for sign in ";\t|," if sign in header[0]), None)
-    if len(header) > 1 or found is None:
-        return ""
-    return f"The columns seem to be separated by {found!r}. Then pass delimiter={found!r}. "
+def are_uris(columns: Iterable[str]) -> bool:
+    """Return whether columns of labels hold URIs, as Annif's do."""
+    return any(plain_name(name) == "subject_uris" for name in columns)
 
 
 def _listed(names: Iterable[str]) -> str:

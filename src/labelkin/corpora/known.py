@@ -302,8 +302,8 @@ def _not_found(corpus: KnownCorpus, places: Sequence[Path]) -> CorpusNotFound:
     fetch_it = f"Fetch it with: labelkin corpus fetch {corpus.name}."
     return CorpusNotFound(
         f"{corpus.name} must have {signs}, and there is none in {looked}. "
-        f"{fetch_it if corpus.files else corpus.by_hand} If it is elsewhere, pass its folder as "
-        "path=."
+        f"{fetch_it if corpus.files else corpus.by_hand} If it is elsewhere, name its folder "
+        "as path."
     )
 
 
@@ -365,7 +365,7 @@ def _arff_reader(path: Path) -> Reader:
     relation = next((line for line in lines if line.strip().lower().startswith("@relation")), "")
     if "-C" in relation or not any(path.parent.glob("*.xml")):
         return lazy_reader("arff.read_meka")
-    return lambda file, **options: lazy_reader("arff.read_mulan")(file.parent, **options)
+    return lazy_reader("arff.read_mulan")
 
 
 def _folder_reader(folder: Path) -> str | None:

@@ -22,9 +22,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
+from labelkin.corpora.dialect import ReadingError
+
 Item = TypeVar("Item")
 
 _BLOCK = 1 << 20
+#: Characters of a block that are searched for zero bytes.
+_START = 1 << 12
 #: Characters of one line. A small file may unpack to a line without end, and so may a pipe.
 LONGEST_LINE = 100_000_000
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
@@ -36,13 +40,14 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
 }
 
 #: How files begin that people take for tables and texts.
-_NO_TEXTS: dict[str, bytes | tuple[bytes, ...]] = {
-    "a packed document, as .xlsx, .docx, .ods and .odt are": b"PK\x03\x04",
-    "an old document of Office (.xls, .doc)": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-    "a PDF": b"%PDF-",
-    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
-    "a model of labelkin": b"\x89LABELKIN",
-    "a NumPy array": b"\x93NUMPY",
+_NO_TEXTS = {
+    "a packed document, as .xlsx, .docx, .ods and .odt are": re.compile(rb"PK\x03\x04"),
+    "an old document of Office (.xls, .doc)": re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    "a PDF": re.compile(rb"%PDF-"),
+    "a picture": re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"),
+    "a model of labelkin": re.compile(rb"\x89LABELKIN"),
+    "a NumPy array": re.compile(rb"\x93NUMPY"),
+    "a MARC file (ISO 2709)": re.compile(rb"\d{5}[a-z][a-z].{2}[ a]\d\d\d{5}", re.DOTALL),
 }
 
 #: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
@@ -130,9 +135,12 @@ def decoded_lines(
                 raise _not_whole(name, number, kind, error) from None
             position += len(block)
             try:
-                first, *lines = decode(block).split("\n")
+                text = decode(block)
             except UnicodeDecodeError as error:
                 raise _wrong_bytes(name, number, position, encoding or "utf-8", error) from None
+            if encoding is None and "\0" in text[:_START]:
+                raise ValueError(f"{name} must be a text file, and has zero bytes: it is binary.")
+            first, *lines = text.split("\n")
             rest.append(first)
             if lines:
                 yield "".join(rest) + "\n"
@@ -254,9 +262,10 @@ def table_rows(
         try:
             row = next(reader, None)
         except csv.Error as error:
-            raise ValueError(
+            raise ReadingError(
                 f"{place}: a row must be cells in whole quotes or none, got: {error}. Is the file "
-                "cut off? Where quotes mean nothing, pass quoted=False."
+                "cut off, or is a quote part of a text?",
+                quoted=False,
             ) from None
         finally:
             csv.field_size_limit(before)
@@ -287,7 +296,7 @@ def _unpacked(
     ):
         beginning = file.peek(16) if hasattr(file, "peek") else b""
         for kind, start in _NO_TEXTS.items():
-            if beginning.startswith(start):
+            if start.match(beginning):
                 raise ValueError(
                     f"{name} must be a text file, and is {kind}. Save a table as CSV (UTF-8), and "
                     "a document as plain text."
@@ -321,10 +330,10 @@ def _wrong_bytes(
     offset = position - len(error.object) + error.start
     before = error.object[: error.start].decode(encoding, errors="replace")
     number = line + before.count("\n")
-    way_out = "If it is in another encoding, name it: encoding='latin-1', or --encoding latin-1."
-    if b"\0" in error.object:
-        way_out = "Is it a text file at all? It has zero bytes, which no text has."
-    return ValueError(
+    rule = (
         f"{line_of(name, number)}: the text must be {encoding}, got "
-        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason}). {way_out}"
+        f"0x{error.object[error.start]:02X} at byte {offset} ({error.reason})."
     )
+    if b"\0" in error.object:
+        return ValueError(f"{rule} It has zero bytes: it is not a text file.")
+    return ReadingError(f"{rule} It may be in another encoding.", encoding="latin-1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.corpus import Corpus, object_array
-from labelkin.corpora.dialect import Field
+from labelkin.corpora.dialect import Field, find_spellings
 from labelkin.corpora.document_files import DocumentFiles
 from labelkin.corpora.documents import Document, Documents, Format
 from labelkin.corpora.lines import stem_of
@@ -28,10 +29,12 @@ def read_texts(
     name: str | None = None,
     format: Format | None = None,
     columns: Mapping[Field, str | Sequence[str]] | None = None,
+    preferred: Mapping[Field, str | Sequence[str]] | None = None,
     separator: str | None = None,
     delimiter: str | None = None,
     quoted: bool = True,
     encoding: str | None = None,
+    merge_spellings: bool = False,
 ) -> Corpus:
     r"""Read a corpus of texts from files and folders.
 
@@ -46,9 +49,12 @@ def read_texts(
         Test documents from files of their own; ``None``: what the files say.
     name : str, optional
         Of the corpus; ``None``: that of the (first) file, without its ending.
-    format, columns, separator, delimiter, quoted, encoding
+    format, columns, preferred, separator, delimiter, quoted, encoding
         As :class:`Documents` takes them; what is not named is found out, and
         ``Corpus.understood`` says it.
+    merge_spellings : bool, default False
+        Merge labels that differ only by case, blanks or punctuation at their ends; the most
+        frequent spelling is used, and ``Corpus.understood`` reports the others.
 
     Examples
     --------
@@ -59,8 +65,12 @@ def read_texts(
     >>> corpus = read_texts(file)
     >>> corpus.Y.label_sets()
     [('sugar', 'tea')]
-    >>> corpus.understood
-    "columns separated by semicolons, separator '|', text from 'Title', labels from 'Subjects'"
+    >>> print(corpus.understood.replace(", ", "\n"))
+    columns separated by semicolons
+    separator '|'
+    text from 'Title'
+    labels from 'Subjects'
+    numbered by row
     >>> folder.cleanup()
     """
     options: dict[str, Any] = {
@@ -68,6 +78,7 @@ def read_texts(
         "needed": ("text", "labels"),
         "optional": ("id", "split"),
         "columns": columns or {},
+        "preferred": preferred or {},
         "separator": separator,
         "delimiter": delimiter,
         "quoted": quoted,
@@ -81,9 +92,19 @@ def read_texts(
             DocumentFiles(paths, **options, split="train"),
             DocumentFiles(_several(test), **options, split="test"),
         ]
-    documents = _with_distinct_ids([file for part in parts for file in part.parts])
+    documents = list(_with_distinct_ids([file for part in parts for file in part.parts]))
+    merged: dict[str, str] = {}
+    if merge_spellings:
+        merged = find_spellings(Counter(label for one in documents for label in one.labels or ()))
+        documents = [
+            one._replace(labels=tuple(dict.fromkeys(merged.get(x, x) for x in one.labels or ())))
+            for one in documents
+        ]
     found = corpus_of(documents, path=Path(paths[0]), name=name)
     said = dict.fromkeys(part.understood for part in parts)
+    if merged:
+        shown = ", ".join(f"{one!r} → {winner!r}" for one, winner in [*merged.items()][:3])
+        said[f"spellings merged: {len(merged):,} ({shown}{' …' * (len(merged) > 3)})"] = None
     source = ", ".join(map(str, paths))
     return replace(found, source=source, understood="; ".join(filter(None, said)))
 

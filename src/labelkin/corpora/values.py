@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -22,13 +23,29 @@ RULES: dict[Field, str] = {
     **dict.fromkeys(SETS, "a list of texts that are not empty"),
 }
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
+#: Between URIs in a cell: blanks, or ``;`` or ``|`` before the next URI.
+URI_BREAK = re.compile(r"[;|]\s*(?=<|\w+:|$)|\s+")
+#: A label in angle brackets, or in subfield a of a MARC field, as ``_7$aacq$2reuters``.
+_WRAPPED = re.compile(r"<(\w+:[^<>\s]+)>|[_#\\\d ]{0,2}\$a\s*([^$]+?)\s*(?:\$.*)?")
+
+
+def label_in(part: str) -> str:
+    """Return the label in a part of a cell, without blanks, angle brackets and MARC's signs.
+
+    Examples
+    --------
+    >>> label_in(" tea "), label_in("_7$aacq$2reuters")
+    ('tea', 'acq')
+    """
+    match = _WRAPPED.fullmatch(part := part.strip())
+    return (match[1] or match[2]) if match else part
 
 
 def splitting(separator: str) -> Callable[[str, Field, str], dict[str, str]]:
     """Return what reads the labels in a cell of a table."""
 
     def split(cell: str, _wanted: Field, _place: str) -> dict[str, str]:
-        return {label: "" for part in cell.split(separator) if (label := part.strip())}
+        return {label: "" for part in cell.split(separator) if (label := label_in(part))}
 
     return split
 
@@ -71,8 +88,8 @@ def check_labels(value: Any, wanted: Field, place: str) -> dict[str, str]:
 
 
 def split_uris(cell: str, _wanted: Field, place: str) -> dict[str, str]:
-    """Return the URIs in a cell, in angle brackets with blanks between."""
-    return {_uri(word, place): "" for word in cell.split()}
+    """Return the URIs in a cell, maybe in angle brackets, with blanks, ``;`` or ``|`` between."""
+    return {_uri(word, place): "" for word in URI_BREAK.split(cell) if word}
 
 
 def _uri(word: str, place: str) -> str:
@@ -118,6 +135,13 @@ def subjects_in(file: Path, encoding: str | None) -> dict[str, str]:
             label = _uri(uri.strip(), f"{file.name}, line {number}")
             subjects[label] = name.partition("\t")[0].strip() or subjects.get(label, "")
     return subjects
+
+
+def skipped_files(folder: Path, read: Container[str]) -> Counter[str]:
+    """Return how many files of a folder have endings that are not read, by ending."""
+    names = [file.name for file in folder.iterdir() if file.is_file()]
+    endings = (Path(name.lower().removesuffix(".gz")).suffix for name in names if name[0] != ".")
+    return Counter(ending for ending in endings if ending and ending not in read)
 
 
 def document_files(folder: Path) -> list[Path]:

@@ -1,0 +1,247 @@
+"""Tables as catalogues and spreadsheets export them, read by the commands that users run."""
+
+import json
+
+import pytest
+from cli.in_process import call
+
+from labelkin import corpora
+from labelkin.corpora.corrections import fingerprint_of
+from labelkin.storage import read_header
+
+SMALL = ("--min-documents", 1)
+
+
+def table(path, header, rows, delimiter=",", encoding="utf-8"):
+    lines = [delimiter.join(header), *(delimiter.join(row) for row in rows)]
+    path.write_bytes(("\n".join(lines) + "\n").encode(encoding))
+    return path
+
+
+def label_sets(corpus):
+    return [{str(label) for label in one} for one in corpus.Y.label_sets()]
+
+
+class TestColumns:
+    def test_title_and_abstract_are_both_read_and_empty_texts_counted(self, tmp_path):
+        rows = [("a", "Hot tea", "With sugar.", "tea"), ("b", "Cold milk", "", "milk")] * 6
+        rows = [(f"{row[0]}{i}", *row[1:]) for i, row in enumerate(rows)] + [("c", "", " ", "tea")]
+        path = table(tmp_path / "a.csv", ("id", "title", "abstract", "subjects"), rows)
+        corpus = corpora.load(path)
+        assert corpus.documents[:2].tolist() == ["Hot tea\nWith sugar.", "Cold milk\n"]
+        done = call("train", path, "-o", tmp_path / "m", *SMALL)
+        done.done()
+        assert (
+            "13 documents, 2 labels: 'milk', 'tea', title from 'title', text from 'abstract', "
+            "labels from 'subjects', id from 'id', 1 empty text." in done.err
+        )
+
+    def test_a_model_keeps_its_columns(self, tmp_path):
+        rows = [("hot tea", "same words", "tea"), ("cold milk", "same words", "milk")] * 10
+        path = table(tmp_path / "a.csv", ("heading", "abstract", "marks"), rows)
+        columns = ["--columns=text=heading", "--columns=labels=marks"]
+        call("train", path, "-o", tmp_path / "m", *columns, *SMALL).done()
+        assert read_header(tmp_path / "m").summary["reading"] == {
+            "columns": {"text": "heading", "labels": "marks"}
+        }
+        done = call("predict", tmp_path / "m", path)
+        answers = [json.loads(line)["labels"] for line in done.done().splitlines()]
+        assert answers == [["tea"], ["milk"]] * 10
+        assert "20 documents read, text from 'heading', numbered by row." in done.err
+        told = call("predict", tmp_path / "m", path, "--columns", "text=abstract")
+        assert "text from 'abstract'" in told.err
+        found = call("evaluate", tmp_path / "m", path, "--json")
+        assert json.loads(found.done())["scores"]["micro_f1"] == 1
+        assert "text from 'heading', labels from 'marks'" in found.err
+        pool = table(tmp_path / "pool.csv", ("heading", "abstract"), [("tea", "x"), ("milk", "x")])
+        assert "text from 'heading'" in call("next", tmp_path / "m", pool).err
+        (tmp_path / "b.jsonl").write_text('{"text": "hot tea"}\n')
+        assert "text from 'text'" in call("predict", tmp_path / "m", tmp_path / "b.jsonl").err
+
+    @pytest.mark.parametrize("sign", [";", "|", " | ", " "])
+    def test_uris_are_split(self, tmp_path, sign):
+        uris = ["http://example.org/a", "http://example.org/b"]
+        path = table(tmp_path / "a.csv", ("text", "subject_uris"), [("tea", sign.join(uris))])
+        assert label_sets(corpora.load(path)) == [set(uris)]
+
+    def test_a_separator_that_is_given_is_used_for_uris(self, tmp_path):
+        rows = [("tea", "<http://example.org/a>, http://example.org/b")]
+        path = table(tmp_path / "a.csv", ("text", "subject_uris"), rows, delimiter=";")
+        corpus = corpora.load(path, separator=",")
+        assert label_sets(corpus) == [{"http://example.org/a", "http://example.org/b"}]
+
+    def test_columns_of_labels_that_are_named_are_joined(self, tmp_path):
+        rows = [("hot tea", "tea", "drinks"), ("cold milk", "milk", "")] * 6
+        path = table(tmp_path / "a.csv", ("text", "first", "second"), rows)
+        columns = ["--columns=labels=first", "--columns=labels=second"]
+        done = call("train", path, "-o", tmp_path / "m", *columns, *SMALL)
+        done.done()
+        assert "3 labels: 'drinks', 'milk', 'tea'" in done.err
+        assert "labels from 'first' + 'second'" in done.err
+        corpus = corpora.load(path, columns={"labels": ["first", "second"]})
+        assert label_sets(corpus)[:2] == [{"tea", "drinks"}, {"milk"}]
+
+    @pytest.mark.parametrize(
+        "names", [["650$a"] * 3, ["subject_1", "subject_2", "subject_3"], ["Schlagwort"] * 3]
+    )
+    def test_one_subject_per_column_is_read(self, tmp_path, names):
+        rows = [("tea", "a", "b; c", ""), ("milk", "", "", "a")]
+        corpus = corpora.load(table(tmp_path / "a.csv", ("text", *names), rows))
+        assert label_sets(corpus) == [{"a", "b", "c"}, {"a"}]
+
+    @pytest.mark.parametrize(
+        "header",
+        [
+            ("TITEL", "Beschreibung", "Schlagwörter"),
+            ("Title", "Abstract", "Subject headings"),
+            ("Nimeke", "Tiivistelmä", "Asiasanat"),
+            ("Titel", "Sammanfattning", "Ämnesord"),
+            ("Titre", "Résumé", "Sujets"),
+            ("245", "520", "650"),
+            ("245$a", "520 $a", "650_7$a"),
+        ],
+    )
+    def test_headings_of_several_languages_and_marc_are_recognised(self, tmp_path, header):
+        corpus = corpora.load(table(tmp_path / "a.csv", header, [("Tea", "Hot.", "drinks")]))
+        assert corpus.documents.tolist() == ["Tea\nHot."]
+        assert label_sets(corpus) == [{"drinks"}]
+
+    def test_a_second_candidate_for_labels_is_reported(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "keywords", "subjects"), [("tea", "x", "y")])
+        corpus = corpora.load(path)
+        assert label_sets(corpus) == [{"y"}]
+        assert "labels from 'subjects', not used: 'keywords'" in corpus.understood
+
+    def test_marc_subfields_are_not_part_of_labels(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "650"), [("x", "_7$aacq$2reuters; $a trade")])
+        assert label_sets(corpora.load(path)) == [{"acq", "trade"}]
+
+
+class TestRows:
+    def test_blank_rows_are_skipped_and_counted(self, tmp_path):
+        rows = [("1", "tea", "a"), ("", "", ""), ("2", "milk", "b"), ("", " ", "")]
+        corpus = corpora.load(table(tmp_path / "a.csv", ("id", "text", "labels"), rows, ";"))
+        assert corpus.ids.tolist() == ["1", "2"]
+        assert corpus.understood.endswith("2 blank rows skipped")
+
+    def test_empty_labels_in_a_table_of_labels_are_a_document(self, tmp_path):
+        (tmp_path / "a.csv").write_text('labels\ntea\n""\nmilk\n')
+        found = corpora.Documents(tmp_path / "a.csv", needed=["labels"])
+        assert [document.labels for document in found] == [("tea",), (), ("milk",)]
+
+    def test_a_table_without_header_is_not_printed_as_a_whole(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("x" * 500, "y"), [("tea", "a")])
+        told = call("train", path, "-o", tmp_path / "m").refused()
+        assert f"got '{'x' * 30}…', 'y'. No header? Use --columns text=NAME" in told
+
+    def test_hints_are_options_in_a_command_and_parameters_in_python(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "marks"), [("tea", "a")])
+        assert "Use --columns labels=NAME." in call("corpus", "info", path).refused()
+        with pytest.raises(ValueError, match=r"Pass columns=\{'labels': 'NAME'\}\."):
+            corpora.load(path)
+
+
+class TestSpellings:
+    ROWS = (*[("hot tea", "tea")] * 6, *[("hot tea", "Tea.")] * 2, *[("cold milk", "milk")] * 6)
+
+    def test_labels_that_look_the_same_are_reported(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
+        done = call("train", path, "-o", tmp_path / "m", *SMALL)
+        done.done()
+        assert "Note: these look the same: " in done.err
+        assert "(1 spelling). labelkin train --merge-spellings merges them." in done.err
+
+    def test_the_most_frequent_spelling_wins_and_the_merge_is_reported(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
+        done = call("train", path, "-o", tmp_path / "m", "--merge-spellings", *SMALL)
+        done.done()
+        assert "2 labels: 'milk', 'tea'" in done.err
+        assert "spellings merged: 1 ('Tea.' → 'tea')" in done.err
+        assert "look the same" not in done.err
+
+
+class TestOtherFiles:
+    @pytest.mark.parametrize(
+        ("name", "data", "message"),
+        [
+            ("a.mrc", b"00714cam a2200205 a 4500001001300000\x1e", "is a MARC file (ISO 2709)"),
+            ("a.bin", b"abc\x00\x01\x02def", "has zero bytes: it is binary"),
+            ("a.xml", b'<?xml version="1.0"?>\n<collection/>\n', "and is XML"),
+        ],
+    )
+    def test_files_that_are_not_text_are_rejected(self, tmp_path, name, data, message):
+        rows = [("hot tea", "tea"), ("cold milk", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        (tmp_path / name).write_bytes(data)
+        assert message in call("predict", tmp_path / "m", tmp_path / name).refused()
+
+    def test_skipped_files_of_a_folder_are_reported(self, tmp_path):
+        folder = tmp_path / "texts"
+        folder.mkdir()
+        for name, data in {
+            "a.txt": b"tea",
+            "a.key": b"tea\n",
+            "b.docx": b"PK",
+            "c.pdf": b"%",
+        }.items():
+            (folder / name).write_bytes(data)
+        assert "2 files skipped (.docx, .pdf)" in corpora.load(folder).understood
+        tables = tmp_path / "tables"
+        tables.mkdir()
+        table(tables / "a.csv", ("text", "labels"), [("tea", "a")])
+        (tables / "b.xlsx").write_bytes(b"PK")
+        assert "1 file skipped (.xlsx)" in corpora.load(tables).understood
+
+
+class TestCorrections:
+    def issues(self, path, encoding="cp1252"):
+        rows = [("1", "Öl…", "no", "change"), ("2", "milk", "yes", "change")]
+        return table(path, ("document", "label", "given", "decision"), rows, ";", encoding)
+
+    def test_a_table_saved_by_a_german_spreadsheet_is_applied(self, tmp_path):
+        rows = [("hot tea", "tea | sugar"), ("cold milk", "milk | tea"), ("x", "tea | milk")]
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
+        call("audit", path, "--apply", issues, "--out", out).done()
+        assert (
+            out.read_text()
+            == "text,labels\nhot tea,tea | sugar | Öl…\ncold milk,tea\nx,tea | milk\n"
+        )
+
+    def test_labels_in_several_columns_are_corrected(self, tmp_path):
+        rows = [("hot tea", "tea", ""), ("cold milk", "milk", "tea")]
+        path = table(tmp_path / "a.csv", ("text", "subject", "subject"), rows)
+        issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
+        call("audit", path, "--apply", issues, "--out", out).done()
+        assert out.read_text() == "text,subject,subject\nhot tea,tea,Öl…\ncold milk,,tea\n"
+
+    def test_nothing_applied_is_an_error_without_a_file(self, tmp_path):
+        rows = [("hot tea", "tea", "title"), ("cold milk", "milk", "title")]
+        path = table(tmp_path / "a.csv", ("text", "labels", "other"), rows)
+        mark = fingerprint_of("title")
+        header = ("document", "label", "given", "decision", "fingerprint")
+        issues = table(tmp_path / "i.csv", header, [("1", "milk", "no", "change", mark)])
+        out = tmp_path / "out.csv"
+        told = call("audit", path, "--apply", issues, "--out", out).refused()
+        assert "At least one change must be made" in told
+        assert not out.exists()
+        options = ("--columns", "text=other")
+        call("audit", path, "--apply", issues, "--out", out, *options).done()
+
+
+class TestArff:
+    ARFF = "@relation x\n@attribute a numeric\n@attribute tea {0,1}\n@data\n"
+    XML = '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="tea"></label></labels>'
+
+    def test_a_file_means_that_file_and_the_xml_of_its_name(self, tmp_path):
+        (tmp_path / "x.xml").write_text(self.XML)
+        (tmp_path / "other.xml").write_text(self.XML.replace("tea", "milk"))
+        for name, rows in {
+            "x-train": "1,0\n2,1\n",
+            "x-test": "3,1\n",
+            "x": "1,1\n2,0\n4,1\n",
+        }.items():
+            (tmp_path / f"{name}.arff").write_text(self.ARFF + rows)
+        sizes = {name: corpora.load(tmp_path / f"{name}.arff").Y.shape for name in ("x", "x-train")}
+        assert sizes == {"x": (3, 1), "x-train": (2, 1)}
