@@ -33,7 +33,7 @@ def compare(name: str, n_labels: int | None, n_documents: int) -> list[str]:
     corpus = corpora.load(name)
     train = np.asarray(corpus.train)
     some = np.sort(np.random.default_rng(0).permutation(train)[:n_documents])
-    X, Y = corpus.documents[some], corpus.Y.rows(some).dense()
+    X, Y = corpus.documents[some], corpus.Y[some]
     columns = np.sort(np.argsort(-Y.sum(axis=0), kind="stable")[:n_labels])
     Y = Y[:, columns]
     log_odds = PlattSVM(random_state=0).fit_out_of_fold(X, Y)

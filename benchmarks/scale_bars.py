@@ -109,7 +109,7 @@ def delicious_layer(every: int = 20) -> Iterator[Bar]:
     for X, y, C in problems:
         LogisticRegression(C=C, solver="liblinear").fit(X, y)
     theirs = (time.process_time() - start) / len(problems)
-    truth = corpus.Y.rows(corpus.test).dense()
+    truth = corpus.Y[corpus.test]
     margins = layer.log_odds(truth)
     likelihood = (truth * margins - np.logaddexp(0, margins)).sum(axis=1).mean()
     yield Bar("delicious, layer: CPU × scikit-learn per label", ours / theirs, "≤", 0.05)
@@ -169,7 +169,7 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
 
     corpus = corpora.load("delicious")
     train, test = np.asarray(corpus.train)[:n_documents], np.asarray(corpus.test)
-    X, Y, truth = corpus.documents, corpus.Y.rows(train).dense(), corpus.Y.rows(test).dense()
+    X, Y, truth = corpus.documents, corpus.Y[train], corpus.Y[test]
     svm = PlattSVM(random_state=0)
     out_of_fold = svm.fit_out_of_fold(X[train], corpus.Y.rows(train))
     content = svm.log_odds(X[test])

@@ -95,7 +95,7 @@ def train_model(folder: Path) -> tuple[Path, list[str], str]:
         texts, what = [story.text for story in test], "Reuters-21578, ModApte"
     else:
         news = corpora.newsroom(900)
-        labels = news.Y.rows(news.train).label_sets()
+        labels = news.label_sets(news.train)
         model.fit(news.documents[news.train], labels)
         texts, what = [str(text) for text in news.documents[news.test]], "the built-in newsroom"
     return storage.save(model, folder / "model.labelkin"), texts, what

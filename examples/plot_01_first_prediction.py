@@ -25,7 +25,7 @@ from labelkin import LabelDependenceClassifier, corpora, metrics
 news = corpora.newsroom()
 document = news.test[1]
 print(*(fill(line, 75) for line in news.documents[document].splitlines()), sep="\n")
-print("labels:", *news.Y.label_sets()[document])
+print("labels:", *news.label_sets()[document])
 
 # %%
 # Fit

@@ -35,7 +35,7 @@ model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y[news.train
 row = 708
 document = X_test[[row]]
 print(*(fill(line, 75) for line in news.documents[news.test[row]].splitlines()), sep="\n")
-print("labels:", *news.Y.label_sets()[news.test[row]])
+print("labels:", *news.label_sets()[news.test[row]])
 
 first, _, third = (suggested.label for suggested in model.suggest(document, top=3)[0])
 states = {
@@ -63,7 +63,7 @@ for axes, (state, known), height in zip(panels, states.items(), probability, str
 # list that reacts, once with the list as it was. A document is counted as long as it has right
 # labels among those that are still open.
 
-truth = news.Y[news.test].dense()
+truth = news.Y[news.test]
 known = np.full(truth.shape, np.nan)
 as_it_was = model.log_odds(X_test)
 reacting, static = [], []

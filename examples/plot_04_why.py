@@ -33,11 +33,11 @@ pipeline.fit(news.documents[news.train], news.Y[news.train])
 
 X_test = words.transform(news.documents[news.test])
 content, posterior = model.content_.log_odds(X_test), model.log_odds(X_test)
-rescued = (news.Y.dense()[news.test] == 1) & (content < 0) & (posterior > 0)
+rescued = (news.Y[news.test] == 1) & (content < 0) & (posterior > 0)
 row, column = np.unravel_index(np.argmax(np.where(rescued, posterior - content, 0)), rescued.shape)
 text, label = news.documents[news.test[row]], model.classes_[column]
 print(*(fill(line, 75) for line in text.splitlines()), sep="\n")
-print("labels:", *news.Y.label_sets()[news.test[row]])
+print("labels:", *news.label_sets()[news.test[row]])
 
 # %%
 # Parts that add up

@@ -25,7 +25,7 @@ X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
 Y_test = news.Y[news.test]
 
-right = news.Y[news.train].dense().astype(int)
+right = news.Y[news.train]
 rng = np.random.default_rng(0)
 given = right * (rng.random(right.shape) >= 0.1)
 n_added = round(0.05 * right.sum())
@@ -45,7 +45,7 @@ print(f"{wrong.sum()} of {wrong.size} cells are wrong: {n_added} labels too many
 audit = LabelAudit(random_state=0).fit(X_train, given)
 print(f"expected errors: {audit.n_errors_:.0f}; worth reading: the first {audit.list_end_}")
 for issue in audit.issues(top=5):
-    label = news.Y.names[issue.label]
+    label = news.label_names[issue.label]
     print(f"  document {issue.document}, {label}: {issue.repair} it ({issue.probability:.1%})")
 
 # %%

@@ -32,7 +32,7 @@ from labelkin.splits import MultilabelStratifiedKFold
 
 news = corpora.newsroom(900)
 texts = news.documents
-Y = news.Y.dense().astype(int)
+Y = news.Y
 
 pipeline = Pipeline(
     [

@@ -41,7 +41,7 @@ for rule in proposed[:12]:
 judged = Rules(exclusive=[("domestic", "foreign"), ("victory", "defeat"), ("football", "tennis")])
 everything = Rules.from_proposed(proposed)
 
-names = news.Y.names.tolist()
+names = news.label_names.tolist()
 truth = Y_test.dense()
 
 

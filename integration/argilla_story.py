@@ -41,7 +41,7 @@ def tell(argilla: Environment, folder: Path) -> Told:
     code.write_text(on_the_page(), encoding="utf-8")
     argilla.run("python", TOP / "integration/argilla_listener.py", code, model, cwd=folder)
     sent = json.loads((folder / "sent.json").read_text(encoding="utf-8"))
-    labels = set(corpora.newsroom(100).Y.names.tolist())
+    labels = set(corpora.newsroom(100).label_names.tolist())
     steps, notes = [], []
     [question] = sent["questions"]
     options = {one["value"] for one in question["settings"]["options"]}

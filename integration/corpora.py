@@ -60,7 +60,7 @@ def newsroom(folder: Path) -> AnnifCorpus:
     vocabulary.write_text(turtle, encoding="utf-8")
     documents = [
         (str(text), [f"{BASE}newsroom/{label}" for label in labels])
-        for text, labels in zip(news.documents, news.Y.label_sets(), strict=True)
+        for text, labels in zip(news.documents, news.label_sets(), strict=True)
     ]
     first = len(news.train) * 6 // 10
     parts = ([documents[i] for i in some] for some in (

@@ -106,7 +106,7 @@ class _Site:
 def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: list[str]) -> None:
     """Do what people and Label Studio do, and note it."""
     news = corpora.newsroom(3000)
-    labels = news.Y.names.tolist()
+    labels = news.label_names.tolist()
     choices = "".join(f'<Choice value="{label}"/>' for label in labels)
     config = (
         '<View><Text name="text" value="$text"/><Choices name="topics" toName="text" '

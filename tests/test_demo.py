@@ -77,7 +77,7 @@ def rows(result):
 def oracle():
     """By system the log-odds alone and with its addition, from the estimators; and the truth."""
     corpus = newsroom(N_DOCUMENTS, seed=SEED)
-    Y, Y_test = (corpus.Y.rows(part).plain() for part in (corpus.train, corpus.test))
+    Y, Y_test = (corpus.Y[part] for part in (corpus.train, corpus.test))
     posteriors = {"truth": Y_test}
     for name, (words, content, labels, variant) in ORACLES.items():
         vectorizer = words.fit(corpus.documents[corpus.train])

@@ -33,7 +33,7 @@ def main() -> None:
     news = corpora.newsroom()
     words = TfidfVectorizer(sublinear_tf=True)
     model = LabelDependenceClassifier(random_state=0)
-    model.fit(words.fit_transform(news.documents[news.train]), news.Y.rows(news.train))
+    model.fit(words.fit_transform(news.documents[news.train]), news.label_sets(news.train))
     texts = news.documents[news.test][:LOOKED_AT]
     X = words.transform(texts)
     chosen = most_moved(model, X)

@@ -107,7 +107,7 @@ def write_files(text: str, folder: Path) -> None:
     news = newsroom(200)
     documents = [
         {"id": f"n{i}", "text": text, "labels": list(labels)}
-        for i, (text, labels) in enumerate(zip(news.documents, news.Y.label_sets(), strict=True))
+        for i, (text, labels) in enumerate(zip(news.documents, news.label_sets(), strict=True))
     ]
     texts = [{"id": one["id"], "text": one["text"]} for one in documents[:20]]
     makers = {
@@ -177,7 +177,7 @@ def _scored(news: Corpus) -> Any:
 
 
 def _write_scores(path: Path, news: Corpus, rows: slice) -> None:
-    table = ["id," + ",".join(news.Y.names)]
+    table = ["id," + ",".join(news.label_names)]
     for i, row in list(enumerate(_scored(news)))[rows]:
         table.append(f"n{i}," + ",".join(f"{score:.6f}" for score in row))
     path.write_text("\n".join(table) + "\n", encoding="utf-8")

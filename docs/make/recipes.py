@@ -64,7 +64,7 @@ def draw(folder: Path, n_train: int = N_TRAIN, n_test: int = N_TEST) -> Drawn:
     rng = np.random.RandomState(0)
     train = rng.permutation(corpus.train)[:n_train]
     test = rng.permutation(corpus.test)[:n_test]
-    Y = corpus.Y.dense().astype(np.int64)
+    Y = corpus.Y
     common = Y[train].sum(axis=0) >= LEAST
     texts = np.asarray(corpus.documents, dtype=object)
     return Drawn(texts[train], Y[train][:, common], texts[test], Y[test][:, common], folder)

@@ -33,7 +33,7 @@ def words(news):
 @pytest.fixture(scope="module")
 def model(news, words):
     X = words.transform(news.documents[news.train])
-    return LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y.rows(news.train))
+    return LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y[news.train])
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_labels_that_depend_tell_less_than_they_tell_one_by_one(model, pool):
 
 
 def test_without_label_evidence_they_are_the_same(news, words, pool):
-    X, Y = words.transform(news.documents[news.train]), news.Y.rows(news.train)
+    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     alone = NaiveBayes().fit(X, Y)
     independent = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0).fit(X, Y)
     for one in (alone, independent):
@@ -234,7 +234,7 @@ def test_candidates_are_never_spread_out(news, words, pool):
     """Content that names candidates: the same as all labels when all are candidates."""
     from labelkin import NearestNeighbours
 
-    X, Y = words.transform(news.documents[news.train]), news.Y.rows(news.train)
+    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     few = LabelDependenceClassifier(NearestNeighbours(top=6)).fit(X, Y)
     assert sparse.issparse(few.log_odds(pool[:2]))
     values = document_values(few, pool)
@@ -253,7 +253,7 @@ def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, po
 
     from labelkin import OtherLabels
 
-    X, Y = words.transform(news.documents[news.train]), news.Y.rows(news.train)
+    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     tree = OtherLabels(DecisionTreeClassifier(max_depth=2))
     other = LabelDependenceClassifier(NaiveBayes(), labels=tree, evidence_weight=0.2).fit(X, Y)
     assert document_values(other, pool) == pytest.approx(document_values(other, pool, "entropy"))
@@ -274,7 +274,7 @@ def test_what_makes_no_sense_is_an_error(model, pool, options, message):
 
 
 def test_known_labels_need_label_evidence(news, words, pool):
-    X, Y = words.transform(news.documents[news.train]), news.Y.rows(news.train)
+    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     with pytest.raises(ValueError, match="Use LabelDependenceClassifier"):
         document_values(NaiveBayes().fit(X, Y), pool, known=np.full((140, Y.shape[1]), np.nan))
 

@@ -29,7 +29,7 @@ def test_the_out_of_fold_posterior_is_as_strong_as_the_deployed_one(name):
     X = words.fit_transform(news.documents[news.train])
     X_new = words.transform(news.documents[news.test])
     model = LabelDependenceClassifier(content, thresholds="micro_f1", keep_out_of_fold=True)
-    model.fit(X, news.Y.rows(news.train))
+    model.fit(X, news.Y[news.train])
     seen = model.out_of_fold_
     deployed = model.posterior(X_new)
     added = np.abs(seen.posterior - seen.content).mean()

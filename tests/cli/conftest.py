@@ -26,7 +26,7 @@ def news_file(news, tmp_path_factory):
             "labels": list(labels),
             "split": "train" if i < N_TRAIN else "test",
         }
-        for i, (text, labels) in enumerate(zip(news.documents, news.Y.label_sets(), strict=True))
+        for i, (text, labels) in enumerate(zip(news.documents, news.label_sets(), strict=True))
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -26,7 +26,7 @@ def damaged(tmp_path_factory):
     news = corpora.newsroom(N_DOCUMENTS)
     rows = [
         {"id": f"n{i}", "text": text, "labels": list(labels), "note": i}
-        for i, (text, labels) in enumerate(zip(news.documents, news.Y.label_sets(), strict=True))
+        for i, (text, labels) in enumerate(zip(news.documents, news.label_sets(), strict=True))
     ]
     for row in rows:
         row["labels"] = [FORMULA if label == "grain" else label for label in row["labels"]]
@@ -320,7 +320,7 @@ class TestApply:
 
     def test_a_known_corpus_becomes_json_lines(self, tmp_path):
         decided = tmp_path / "d.csv"
-        label = corpora.newsroom().Y.label_sets()[0][0]
+        label = corpora.newsroom().label_sets()[0][0]
         decided.write_text(f"document,label,given,decision\n1,{label},yes,change\n")
         out = tmp_path / "new.jsonl"
         call("audit", "newsroom", "--apply", decided, "--out", out, "-q").done()
@@ -344,7 +344,7 @@ def test_training_uses_the_answers(damaged, audited, tmp_path):
 
     corpus = corpora.load(damaged[0])
     found = training_documents(corpus, False, tmp_path / "j.sqlite", True)
-    before = corpus.Y.label_sets()
+    before = corpus.label_sets()
     after = found.labels.label_sets()
     differing = {
         (name, label)

@@ -187,7 +187,7 @@ class TestEvaluate:
     def test_scores_are_those_of_the_library_on_the_test_part(self, model, pipeline, news_file):
         told = json.loads(call("evaluate", model, news_file, "--json", "--per-label").done())
         corpus = corpora.load(news_file)
-        texts, truth = corpus.documents[corpus.test], corpus.Y.rows(corpus.test)
+        texts, truth = corpus.documents[corpus.test], corpus.Y[corpus.test]
         log_odds = pipeline[-1].log_odds(pipeline[:-1].transform(texts))
         expected = evaluate(truth, log_odds, pipeline.predict(texts))
         assert told["documents"] == 120

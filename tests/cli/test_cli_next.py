@@ -16,7 +16,7 @@ def pool(news, tmp_path_factory):
     rows = [{"id": f"u{i}", "text": text} for i, text in enumerate(news.documents[300:360])]
     rows += [
         {"id": f"done{i}", "text": news.documents[i], "labels": list(labels)}
-        for i, labels in enumerate(news.Y.rows(slice(0, 2)).label_sets())
+        for i, labels in enumerate(news.label_sets(slice(0, 2)))
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -15,7 +15,7 @@ def test_the_best_is_what_predict_then_scores(model, news, news_file, found, tmp
     best = found["best"]["micro_f1"]
     options = ["--top", best["limit"], "--threshold", best["threshold"], "-q"]
     answers = call("predict", model, news_file, *options).done().splitlines()
-    pairs = list(zip(map(json.loads, answers), news.Y.label_sets(), strict=True))[300:]
+    pairs = list(zip(map(json.loads, answers), news.label_sets(), strict=True))[300:]
     right = sum(len(set(answer["labels"]) & set(labels)) for answer, labels in pairs)
     n_given = sum(len(answer["labels"]) for answer, _ in pairs)
     n_true = sum(len(labels) for _, labels in pairs)

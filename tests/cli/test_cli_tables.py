@@ -19,7 +19,7 @@ def table(path, header, rows, delimiter=",", encoding="utf-8"):
 
 
 def label_sets(corpus):
-    return [{str(label) for label in one} for one in corpus.Y.label_sets()]
+    return [{str(label) for label in one} for one in corpus.label_sets()]
 
 
 class TestColumns:

@@ -29,7 +29,7 @@ from labelkin.text import TermWeights, WordCounts
 def by_hand(news_file):
     """The same model made in Python, and its out-of-fold evidence, content alone and posterior."""
     corpus = corpora.load(news_file)
-    texts, labels = corpus.documents[corpus.train], corpus.Y.rows(corpus.train)
+    texts, labels = corpus.documents[corpus.train], corpus.Y[corpus.train]
     steps = make_pipeline(WordCounts(), TermWeights())
     vectors = steps.fit_transform(texts)
     content = PlattSVM(random_state=0).fit_out_of_fold(vectors, labels)

@@ -53,8 +53,8 @@ def features(corpus):
 
 def test_the_first_attributes_are_labels_and_the_others_features(tmp_path):
     corpus = read_meka(write(tmp_path, "1,0,2,0.5\n% more\n\n0, 1, 0, 1e1\n"), n_train=1)
-    assert corpus.Y.names.tolist() == ["red wine", "tea"]
-    assert corpus.Y.label_sets() == [("red wine",), ("tea",)]
+    assert corpus.label_names.tolist() == ["red wine", "tea"]
+    assert corpus.label_sets() == [("red wine",), ("tea",)]
     assert corpus.terms.tolist() == ["it's", "length"]
     assert features(corpus) == [[2.0, 0.5], [0.0, 10.0]]
     assert isinstance(corpus.documents, np.ndarray)
@@ -65,7 +65,7 @@ def test_the_first_attributes_are_labels_and_the_others_features(tmp_path):
 def test_a_negative_number_of_labels_counts_from_the_end(tmp_path):
     header = HEADER.replace("-C 2", "-C -2").replace("numeric", "{0,1}").replace("real", "{0,1}")
     corpus = read_meka(write(tmp_path, "1,0,1,0\n", header))
-    assert corpus.Y.names.tolist() == ["it's", "length"]
+    assert corpus.label_names.tolist() == ["it's", "length"]
     assert corpus.terms.tolist() == ["red wine", "tea"]
 
 
@@ -77,7 +77,7 @@ def test_without_a_number_all_documents_are_for_training(tmp_path):
 def test_sparse_rows_make_a_sparse_matrix_that_liblinear_takes(tmp_path):
     corpus = read_meka(write(tmp_path, "{1 1,3 2}\n{}\n{ 2 3 , 0 1 }\n"))
     assert features(corpus) == [[0, 2], [0, 0], [3, 0]]
-    assert corpus.Y.label_sets() == [("tea",), (), ("red wine",)]
+    assert corpus.label_sets() == [("tea",), (), ("red wine",)]
     assert corpus.documents.format == "csr"
     assert corpus.documents.indices.dtype == corpus.documents.indptr.dtype == np.int32
     assert corpus.documents.nnz == 2
@@ -119,7 +119,7 @@ def test_dense_and_sparse_files_say_what_was_written(tmp_path_factory, values, l
     thin = read_meka(write(folder, "\n".join(f"{{{p}}}" for p in pairs), header, "sparse.arff"))
     for corpus in (dense, thin):
         np.testing.assert_array_equal(features(corpus), values)
-        np.testing.assert_array_equal(corpus.Y.dense(), labels)
+        np.testing.assert_array_equal(corpus.Y, labels)
     assert dense.features == thin.features
 
 
@@ -136,7 +136,7 @@ def test_yes_and_no_are_one_and_zero_whatever_their_order(tmp_path):
     header = header_of("a {YES,NO}", "b {false,true}").replace("tea {0,1}", "tea {no,yes}")
     corpus = read_meka(write(tmp_path, "yes,YES,false\nno,NO,true\n", header))
     assert features(corpus) == [[1, 0], [0, 1]]
-    assert corpus.Y.label_sets() == [("tea",), ()]
+    assert corpus.label_sets() == [("tea",), ()]
     assert corpus.terms.tolist() == ["a", "b"]
 
 
@@ -164,7 +164,7 @@ def test_the_documents_names_are_no_feature(tmp_path):
 
 def test_a_question_mark_is_an_unknown_label_or_a_missing_value(tmp_path):
     corpus = read_meka(write(tmp_path, "?,1,?,0\n0,1,1,0\n{0 ?,2 1}\n"))
-    np.testing.assert_array_equal(corpus.Y.dense(), [[np.nan, 1], [0, 1], [np.nan, 0]])
+    np.testing.assert_array_equal(corpus.Y, [[np.nan, 1], [0, 1], [np.nan, 0]])
     np.testing.assert_array_equal(features(corpus), [[np.nan, 0], [1, 0], [1, 0]])
     assert corpus.features == "binary"
 
@@ -179,8 +179,8 @@ def mulan(folder, *, xml=XML, train="1,0,2,1\n", test="{}\n", header=HEADER):
 
 def test_the_xml_file_names_the_labels_nested_or_not(tmp_path):
     corpus = read_mulan(mulan(tmp_path))
-    assert corpus.Y.names.tolist() == ["tea", "red wine", "length"]
-    assert corpus.Y.label_sets() == [("red wine", "length"), ()]
+    assert corpus.label_names.tolist() == ["tea", "red wine", "length"]
+    assert corpus.label_sets() == [("red wine", "length"), ()]
     assert corpus.terms.tolist() == ["it's"]
     assert (corpus.train.tolist(), corpus.test.tolist()) == ([0], [1])
     assert sparse.issparse(corpus.documents)
@@ -335,7 +335,7 @@ def test_a_published_set_has_its_counts(name):
     assert corpus.documents.shape == (n_documents, n_features)
     assert corpus.Y.shape == (n_documents, n_labels)
     digits = 2 if name == "delicious" else 3
-    assert round(corpus.Y.positive.sum() / n_documents, digits) == cardinality
+    assert round(corpus.Y.sum() / n_documents, digits) == cardinality
     assert (corpus.features, corpus.name) == (kind, name)
     assert (len(corpus.train), len(corpus.test)) == (n_train, n_documents - n_train)
     assert len(set(corpus.terms.tolist())) == n_features
@@ -358,7 +358,5 @@ def test_dense_numbers_are_those_that_scipy_reads(name):
     theirs, _ = loadarff(io.StringIO((SETS / name / f"{name}-test.arff").read_text()))
     for j, term in enumerate(corpus.terms):
         np.testing.assert_array_equal(corpus.documents[corpus.test, j], theirs[term])
-    for j, label in enumerate(corpus.Y.names):
-        np.testing.assert_array_equal(
-            corpus.Y.column(j)[corpus.test], theirs[label].astype(np.float64)
-        )
+    for j, label in enumerate(corpus.label_names):
+        np.testing.assert_array_equal(corpus.Y[corpus.test, j], theirs[label].astype(np.float64))

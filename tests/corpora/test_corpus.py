@@ -1,4 +1,4 @@
-"""The record of a corpus: what it prints, in a terminal and in a notebook."""
+"""The record of a corpus: its labels as users get them, and what it prints."""
 
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from labelkin.corpora import Corpus, newsroom
+from labelkin.corpora import Corpus, load, newsroom
 from labelkin.corpora.corpus import kind_of_features
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import record
 
 
 @pytest.fixture
@@ -17,13 +17,56 @@ def vectors():
     return Corpus(
         name="tiny <b>",
         documents=sparse.csr_array(np.eye(3)),
-        Y=read_labels([["tea"], ["tea", "sugar"], []]),
+        Y=np.array([[0, 1], [1, 1], [0, 0]]),
+        label_names=np.array(["sugar", "tea"]),
         train=np.array([0, 1]),
         test=np.array([2]),
         source="a & b",
         licence="none",
         features="counts",
     )
+
+
+def test_labels_are_an_array_of_0_and_1_with_names_beside_it():
+    news = newsroom(300)
+    assert type(news.Y) is np.ndarray
+    assert (news.Y.dtype, news.Y.shape) == (np.int64, (300, 38))
+    assert len(news.Y) == 300
+    assert np.asarray(news.Y) is news.Y
+    assert (news.Y == 1).sum() == sum(map(len, news.label_sets()))
+    assert np.unique(news.Y[news.train]).tolist() == [0, 1]
+    assert news.label_names.shape == (38,)
+    for i in (0, 7, 299):
+        assert news.label_sets([i]) == [tuple(news.label_names[news.Y[i] == 1].tolist())]
+    assert news.label_sets(news.test) == [news.label_sets()[i] for i in news.test]
+
+
+def test_labels_above_the_limit_are_a_csr_array_and_no_dense_array_is_made(monkeypatch):
+    dense = newsroom(300)
+    monkeypatch.setattr(record, "DENSE_CELLS", 300 * 38 - 1)
+    monkeypatch.setattr(sparse.csr_array, "toarray", None)
+    large = newsroom(300)
+    assert type(large.Y) is sparse.csr_array
+    assert large.Y.dtype == np.int64
+    monkeypatch.undo()
+    np.testing.assert_array_equal(large.Y.toarray(), dense.Y)
+    assert large.label_sets(large.test) == dense.label_sets(dense.test)
+    assert repr(large) == repr(dense)
+    labelled = large.labelled()
+    assert labelled.Y.shape[0] == len(labelled.documents)
+
+
+def test_unknown_labels_are_nan_in_a_float_array(tmp_path):
+    path = tmp_path / "tiny.arff"
+    path.write_text(
+        "@relation 'tiny: -C 2'\n@attribute tea {0,1}\n@attribute milk {0,1}\n"
+        "@attribute x numeric\n@data\n1,?,2\n0,1,3\n"
+    )
+    corpus = load(path)
+    assert corpus.Y.dtype == np.float64
+    np.testing.assert_array_equal(corpus.Y, [[1, np.nan], [0, 1]])
+    assert corpus.label_names.tolist() == ["tea", "milk"]
+    assert corpus.label_sets() == [("tea",), ("milk",)]
 
 
 def test_a_corpus_prints_in_four_short_lines(vectors):
@@ -59,7 +102,7 @@ def test_a_corpus_of_nothing_prints(vectors):
     empty = replace(
         vectors,
         documents=vectors.documents[:0],
-        Y=vectors.Y.rows(nothing),
+        Y=vectors.Y[nothing],
         train=nothing,
         test=nothing,
     )

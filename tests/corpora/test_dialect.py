@@ -27,7 +27,7 @@ def test_what_spreadsheets_write_is_read_without_an_option(tmp_path, encoding, d
     text = "".join(delimiter.join(row) + "\r\n" for row in rows)
     corpus = load(write(tmp_path, "a.csv", text, encoding))
     assert corpus.documents.tolist() == ["Über Öl", "n"]
-    assert corpus.Y.label_sets() == [("Gas", "Öl"), ()]
+    assert corpus.label_sets() == [("Gas", "Öl"), ()]
     assert f"separator {other!r}" in corpus.understood
     assert ("semicolons" in corpus.understood) == (delimiter == ";")
     assert ("encoding" in corpus.understood) == (not encoding.startswith("utf-8"))
@@ -89,8 +89,8 @@ def test_annif_s_json_lines_need_no_option(tmp_path):
     corpus = load(write(tmp_path, "a.jsonl.gz", gzip.compress(content.encode())))
     assert corpus.ids.tolist() == ["a", "b", "c"]
     assert corpus.documents.tolist() == ["Tea.", "Hot", "y\nx"]
-    assert corpus.Y.label_sets() == [(URI,), ("drink",), ()]
-    assert corpus.label_names == {URI: "tea"}
+    assert corpus.label_sets() == [(URI,), ("drink",), ()]
+    assert corpus.display_names == {URI: "tea"}
     assert "labels from 'subjects'" in corpus.understood
 
 
@@ -127,8 +127,8 @@ def test_a_folder_of_annif_s_json_documents(tmp_path):
     corpus = load(tmp_path)
     assert corpus.ids.tolist() == ["a", "b", "c"]
     assert corpus.documents.tolist() == ["a", "b", "c"]
-    assert corpus.Y.label_sets() == [(), (URI,), (URI,)]
-    assert corpus.label_names == {URI: "tea"}
+    assert corpus.label_sets() == [(), (URI,), (URI,)]
+    assert corpus.display_names == {URI: "tea"}
 
 
 def test_several_files_and_folders_are_one_corpus(tmp_path):
@@ -174,7 +174,7 @@ def test_documents_without_labels_can_be_left_out(tmp_path):
     assert corpus.is_labelled.tolist() == [True, False, False, True]
     kept = corpus.labelled()
     assert (kept.ids.tolist(), kept.train.tolist(), kept.test.tolist()) == (["1", "4"], [0], [1])
-    assert kept.Y.label_sets() == [("tea",), ("milk", "tea")]
+    assert kept.label_sets() == [("tea",), ("milk", "tea")]
 
 
 def test_options_of_tables_are_an_error_for_what_is_none(tmp_path):

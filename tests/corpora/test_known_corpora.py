@@ -106,7 +106,7 @@ def test_the_data_folder_comes_before_the_user_s(homes):
     assert find("emotions") == user / "mulan" / "emotions"
     write_mulan(shared / "mulan" / "emotions")
     assert find("emotions") == shared / "mulan" / "emotions"
-    assert load("emotions").Y.label_sets() == [("tea",), ("tea", "sugar"), ("sugar",)]
+    assert load("emotions").label_sets() == [("tea",), ("tea", "sugar"), ("sugar",)]
 
 
 def test_without_variables_the_user_s_own_folder_is_searched(monkeypatch, tmp_path):
@@ -170,7 +170,7 @@ def test_ohsumed_is_read_from_full_texts_where_they_are(homes):
     write_ohsumed(folder / "ohsumed-first-20000-docs.tar.gz")
     corpus = load("ohsumed23")
     assert corpus.name == "ohsumed23"
-    assert corpus.Y.label_sets() == [("C01", "C02"), ("C02",), ("C01",)]
+    assert corpus.label_sets() == [("C01", "C02"), ("C02",), ("C01",)]
     (folder / "ohsumed-first-20000-docs.tar.gz").unlink()
     write_ohsumed(folder / "unpacked")
     assert load("ohsumed23").documents.tolist() == ["abstract 01", "abstract 02", "abstract 03"]
@@ -180,7 +180,7 @@ def test_options_go_to_the_reader(tmp_path):
     assert load("newsroom", n_documents=60).Y.shape == (60, 38)
     path = tmp_path / "x.csv"
     path.write_text("text,labels\nTea,tea|sugar\n")
-    assert load(path, separator="|").Y.names.tolist() == ["sugar", "tea"]
+    assert load(path, separator="|").label_names.tolist() == ["sugar", "tea"]
     with pytest.raises(TypeError, match="separators"):
         load(path, separators="|")
 
@@ -247,12 +247,12 @@ def test_real_corpora_are_found_by_name(monkeypatch, name, n_train, n_test, n_la
     assert corpus.name == name
     assert (len(corpus.train), len(corpus.test)) == (n_train, n_test)
     assert corpus.Y.shape == (n_train + n_test, n_labels)
-    assert round(corpus.Y.positive.sum() / corpus.Y.shape[0], 3) == cardinality
+    assert round(corpus.Y.sum() / corpus.Y.shape[0], 3) == cardinality
 
 
 def test_a_libsvm_file_is_recognised_by_its_name(tmp_path):
     path = tmp_path / "small.svm"
     path.write_text("1,3 1:0.5 4:2\n2 2:1\n")
     corpus = load(path)
-    assert corpus.Y.label_sets() == [("1", "3"), ("2",)]
+    assert corpus.label_sets() == [("1", "3"), ("2",)]
     assert corpus.documents.shape[0] == 2

@@ -220,12 +220,12 @@ def mentions(corpus, label):
 
 @pytest.mark.parametrize("context", ["grain", "markets", "disaster-relief"])
 def test_contextual_labels_have_hardly_a_word_of_their_own(corpus, context):
-    carried = has(corpus.Y.dense(), context) == 1
+    carried = has(corpus.Y, context) == 1
     assert mentions(corpus, context)[carried].mean() < 0.35
 
 
 def test_a_document_on_two_topics_has_words_of_both(corpus):
-    Y = corpus.Y.dense() == 1
+    Y = corpus.Y == 1
     both = has(Y, "crude-oil") & has(Y, "shipping")
     assert both.sum() >= 10
     mixed = mentions(corpus, "crude-oil") & mentions(corpus, "shipping")
@@ -237,7 +237,7 @@ def test_a_document_on_two_topics_has_words_of_both(corpus):
 
 
 def test_label_frequencies_are_skewed_like_zipf(corpus):
-    counts = np.sort(corpus.Y.positive.sum(axis=0))[::-1]
+    counts = np.sort(corpus.Y.sum(axis=0))[::-1]
     assert 0.2 * 3000 < counts[0] < 0.27 * 3000
     assert 8 <= counts[-1] <= 25
     assert counts[:8].sum() > 0.4 * counts.sum()
@@ -247,13 +247,13 @@ def test_label_frequencies_are_skewed_like_zipf(corpus):
 
 
 def test_documents_have_one_label_or_more_and_two_on_average(corpus):
-    sizes = corpus.Y.positive.sum(axis=1)
+    sizes = corpus.Y.sum(axis=1)
     assert sizes.min() == 1
     assert 1.8 < sizes.mean() < 2.5
 
 
 def test_documents_are_a_headline_and_readable_sentences(corpus):
-    for document, labels in zip(corpus.documents, corpus.Y.label_sets(), strict=True):
+    for document, labels in zip(corpus.documents, corpus.label_sets(), strict=True):
         headline, body = document.split("\n")
         sentences = re.split(r"(?<=\.) ", body)
         assert 2 <= len(sentences) <= max(6, len(labels))
@@ -288,13 +288,13 @@ def test_the_split_is_two_to_one_and_every_label_has_a_training_document(n_docum
     assert sorted(both.tolist()) == list(range(n_documents))
     assert len(corpus.train) == round(n_documents * 2 / 3)
     assert (np.diff(corpus.train) > 0).all() and (np.diff(corpus.test) > 0).all()
-    occurs = corpus.Y.positive.sum(axis=0) > 0
-    assert (corpus.Y.rows(corpus.train).positive.sum(axis=0)[occurs] > 0).all()
+    occurs = corpus.Y.sum(axis=0) > 0
+    assert (corpus.Y[corpus.train].sum(axis=0)[occurs] > 0).all()
 
 
 def test_all_labels_of_the_newsroom_are_in_both_parts(corpus):
-    assert corpus.Y.rows(corpus.train).positive.sum(axis=0).min() > 0
-    assert corpus.Y.rows(corpus.test).positive.sum(axis=0).min() > 0
+    assert corpus.Y[corpus.train].sum(axis=0).min() > 0
+    assert corpus.Y[corpus.test].sum(axis=0).min() > 0
 
 
 def test_the_smallest_corpus_has_one_document_in_each_part():
@@ -305,12 +305,12 @@ def test_the_smallest_corpus_has_one_document_in_each_part():
 def test_fewer_documents_are_the_beginning_of_more(corpus):
     few = newsroom(70)
     assert few.documents.tolist() == corpus.documents[:70].tolist()
-    assert few.Y.label_sets() == corpus.Y.label_sets()[:70]
+    assert few.label_sets() == corpus.label_sets()[:70]
 
 
 def fingerprint(corpus: Corpus) -> str:
     text = "\n\n".join(corpus.documents)
-    labels = "\n".join(" ".join(labels) for labels in corpus.Y.label_sets())
+    labels = "\n".join(" ".join(labels) for labels in corpus.label_sets())
     split = " ".join(map(str, corpus.train))
     return hashlib.sha256("\n\n\n".join([text, labels, split]).encode()).hexdigest()
 
@@ -323,7 +323,7 @@ def test_same_seed_same_bytes_another_seed_others(corpus):
 def test_a_corpus_says_what_it_is(corpus):
     assert isinstance(corpus, Corpus)
     assert corpus.name == "newsroom"
-    assert corpus.Y.names.tolist() == NAMES
+    assert corpus.label_names.tolist() == NAMES
     assert "newsroom(3000, seed=0)" in corpus.source
     assert corpus.licence == "BSD-3-Clause"
     assert corpus.documents[corpus.train].shape == corpus.train.shape

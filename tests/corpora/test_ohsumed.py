@@ -30,7 +30,7 @@ def write(folder, files=None):
 
 def check(corpus):
     assert corpus.documents.tolist() == ["First.", "Second.\n Of two.", "Another first."]
-    assert corpus.Y.label_sets() == [("C01",), ("C02", "C04"), ("C01",)]
+    assert corpus.label_sets() == [("C01",), ("C02", "C04"), ("C01",)]
     assert corpus.ids.tolist() == ["training/0000001", "training/0000002", "test/0000001"]
     assert (corpus.train.tolist(), corpus.test.tolist()) == ([0, 1], [2])
 
@@ -98,15 +98,15 @@ def test_a_cut_off_word_file_is_an_error(tmp_path):
     )
     with pytest.raises(ValueError, match=r"has 13929 documents, got 1 in OHSUMED-F.arff"):
         read_ohsumed_arff(path)
-    assert read_ohsumed_arff(path, complete=False).Y.label_sets() == [("C01",)]
+    assert read_ohsumed_arff(path, complete=False).label_sets() == [("C01",)]
 
 
 @pytest.mark.skipif(not ARCHIVE.exists(), reason=f"no {ARCHIVE}: set LABELKIN_DATA")
 def test_the_published_single_label_texts_have_their_counts():
     corpus = read_ohsumed(ARCHIVE)
     assert (len(corpus.train), len(corpus.test)) == (3357, 4043)
-    assert corpus.Y.names.tolist() == [f"C{k:02}" for k in range(1, 24)]
-    assert (corpus.Y.positive.sum(axis=1) == 1).all()
+    assert corpus.label_names.tolist() == [f"C{k:02}" for k in range(1, 24)]
+    assert (corpus.Y.sum(axis=1) == 1).all()
     assert all(corpus.documents)
     assert len(set(corpus.ids.tolist())) == 7400
 
@@ -119,7 +119,7 @@ def test_the_published_words_have_their_counts():
     assert corpus.Y.shape == (13929, 23)
     assert (len(corpus.train), len(corpus.test)) == (6286, 7643)
     assert corpus.train[-1] == 6285
-    sums = [corpus.Y.rows(part).positive.sum() for part in (corpus.train, corpus.test)]
+    sums = [corpus.Y[part].sum() for part in (corpus.train, corpus.test)]
     assert sums == [10433, 12733]
     assert round(sum(sums) / 13929, 3) == 1.663
     assert set(corpus.terms) >= {"1988", "1989"}

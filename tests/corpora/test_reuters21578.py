@@ -67,8 +67,8 @@ def test_a_brief_story_has_no_placeholder_and_an_unstructured_one_is_all_body(tm
 def test_labels_are_the_topics_of_both_parts_and_other_documents_stay(tmp_path):
     files = story(1, ["tea", "jute"]) + story(2, []) + story(3, ["rye"])
     corpus = read(tmp_path, files, story(4, ["tea", "tin", "tea"], lewis="TEST"))
-    assert corpus.Y.names.tolist() == ["tea"]
-    assert corpus.Y.label_sets() == [("tea",), (), (), ("tea",)]
+    assert corpus.label_names.tolist() == ["tea"]
+    assert corpus.label_sets() == [("tea",), (), (), ("tea",)]
     assert corpus.ids.tolist() == [1, 2, 3, 4]
     assert (corpus.train.tolist(), corpus.test.tolist()) == ([0, 1, 2], [3])
 
@@ -161,7 +161,7 @@ def modapte():
 
 @needs_reuters
 def test_modapte_is_the_one_of_the_literature(modapte):
-    sizes = modapte.Y.positive.sum(axis=1)
+    sizes = modapte.Y.sum(axis=1)
     assert (len(modapte.train), len(modapte.test)) == (9603, 3299)
     assert modapte.Y.shape == (12902, 90)
     labelled = [sizes[part][sizes[part] > 0] for part in (modapte.train, modapte.test)]
@@ -175,5 +175,5 @@ def test_modapte_is_the_one_of_the_literature(modapte):
 def test_modapte_has_the_label_sets_of_an_independent_reader(modapte):
     theirs = [story.topics for part in read_stories(FOLDER) for story in part]
     order = np.concatenate([modapte.train, modapte.test])
-    ours = [frozenset(labels) for labels in modapte.Y.rows(order).label_sets() if labels]
+    ours = [frozenset(labels) for labels in modapte.label_sets(order) if labels]
     assert ours == theirs

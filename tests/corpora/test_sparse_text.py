@@ -27,9 +27,9 @@ def write(tmp_path):
 def test_a_file_becomes_a_corpus(write):
     corpus = read_extreme(write("4 3 5\n4,0 1:0.5 2:1e-1\n 0:2\n2\n3,3\t2:1\n\n"))
     assert corpus.documents.toarray().tolist() == [[0, 0.5, 0.1], [2, 0, 0], [0, 0, 0], [0, 0, 1]]
-    assert corpus.Y.label_sets() == [(0, 4), (), (2,), (3,)]
-    assert corpus.Y.names.tolist() == [0, 1, 2, 3, 4]
-    assert corpus.Y.positive.max() == 1
+    assert corpus.label_sets() == [(0, 4), (), (2,), (3,)]
+    assert corpus.label_names.tolist() == [0, 1, 2, 3, 4]
+    assert corpus.Y.max() == 1
     assert corpus.train.tolist() == [0, 1, 2, 3]
     assert corpus.test.tolist() == []
     assert corpus.features == "weights"
@@ -42,7 +42,7 @@ def test_a_second_file_is_the_test_part(write):
     assert corpus.train.tolist() == [0]
     assert corpus.test.tolist() == [1, 2]
     assert corpus.documents.toarray().tolist() == [[1, 0], [0, 3], [1, 0]]
-    assert corpus.Y.label_sets() == [(0,), (1,), ()]
+    assert corpus.label_sets() == [(0,), (1,), ()]
     assert corpus.features == "counts"
 
 
@@ -63,11 +63,11 @@ def test_it_reads_what_scikit_learn_writes(tmp_path_factory, n, d, p, seed):
     )
     corpus = read_extreme(path)
     np.testing.assert_array_equal(corpus.documents.toarray(), X_theirs.toarray())
-    assert corpus.Y.label_sets() == [tuple(sorted(map(int, row))) for row in labels]
+    assert corpus.label_sets() == [tuple(sorted(map(int, row))) for row in labels]
     blocks = list(iter_extreme(path, block=3))
     together = np.vstack([block.documents.toarray() for block in blocks])
     np.testing.assert_array_equal(together, X_theirs.toarray())
-    np.testing.assert_array_equal(np.vstack([block.Y.dense() for block in blocks]), Y)
+    np.testing.assert_array_equal(np.vstack([block.Y.toarray() for block in blocks]), Y)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_load_recognises_the_files_and_their_folder(write):
     assert load(path).Y.shape == (1, 2)
     corpus = load(path.parent)
     assert corpus.name == path.parent.name
-    assert corpus.Y.label_sets() == [(0,), (1,)]
+    assert corpus.label_sets() == [(0,), (1,)]
     write("1 2 2\n1 0:1\n", name="other_test.txt")
     with pytest.raises(ValueError, match=r"one file of training .* other_test\.txt, tiny"):
         load(path.parent)
@@ -142,8 +142,8 @@ def test_libsvm_files_are_read_as_they_were_written(tmp_path, ending):
         write_packed(tmp_path, f"{name}.svm{ending}", (tmp_path / "plain").read_text())
     corpus = read_libsvm(tmp_path / f"train.svm{ending}", tmp_path / f"test.svm{ending}")
     np.testing.assert_allclose(corpus.documents.toarray(), X, rtol=1e-14)
-    assert corpus.Y.names.tolist() == [str(j) for j in range(11) if Y[:, j].any()]
-    np.testing.assert_array_equal(corpus.Y.dense(), Y[:, Y.any(axis=0)])
+    assert corpus.label_names.tolist() == [str(j) for j in range(11) if Y[:, j].any()]
+    np.testing.assert_array_equal(corpus.Y, Y[:, Y.any(axis=0)])
     assert (len(corpus.train), len(corpus.test), corpus.name) == (8, 4, "train")
     assert corpus.features == "numbers"
 
@@ -151,7 +151,7 @@ def test_libsvm_files_are_read_as_they_were_written(tmp_path, ending):
 def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
     path = write_packed(tmp_path, "a.svm", "3,1 2:1 4:2\n 1:1\n2:3\n3 \n3\n")
     corpus = read_libsvm(path, n_features=6)
-    assert corpus.Y.label_sets() == [("1", "3"), (), (), ("3",), ("3",)]
+    assert corpus.label_sets() == [("1", "3"), (), (), ("3",), ("3",)]
     assert corpus.documents.shape == (5, 6)
     assert corpus.documents.sum(axis=1).tolist() == [3, 1, 3, 0, 0]
     assert corpus.features == "counts"
@@ -174,4 +174,4 @@ def test_what_follows_a_hash_is_a_comment(tmp_path):
     path = write_packed(tmp_path, "a.svm", "1 2:1 # the first\n2,3 1:5#\n")
     corpus = read_libsvm(path)
     assert corpus.documents.toarray().tolist() == [[0, 1], [5, 0]]
-    assert corpus.Y.label_sets() == [("1",), ("2", "3")]
+    assert corpus.label_sets() == [("1",), ("2", "3")]

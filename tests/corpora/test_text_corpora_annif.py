@@ -27,7 +27,7 @@ def test_short_texts_become_a_corpus_with_uris_as_labels(write):
     corpus = read_texts(write(short_tsv=SHORT) / "short.tsv")
     assert corpus.name == "short"
     assert corpus.documents.tolist() == ["Tea with sugar", "Just tea", "Water"]
-    assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
+    assert corpus.label_sets() == [(SUGAR, TEA), (TEA,), ()]
     assert corpus.ids is None
     assert corpus.train.tolist() == [0, 1, 2]
 
@@ -65,7 +65,7 @@ def test_a_wrong_line_is_named(write, line, message):
 
 def test_uris_without_brackets_are_taken_as_annif_takes_them(write):
     corpus = read_texts(write(short_tsv=f"Tea\t{TEA}") / "short.tsv")
-    assert corpus.Y.names.tolist() == [TEA]
+    assert corpus.label_names.tolist() == [TEA]
 
 
 def test_csv_has_uris_and_maybe_ids(write):
@@ -73,7 +73,7 @@ def test_csv_has_uris_and_maybe_ids(write):
     folder = write(a_csv=text, b_csv=f"text,subject_uris\nTea,<{TEA}>\n")
     corpus = read_texts(folder / "a.csv")
     assert corpus.documents.tolist() == ["x\nTea, sugar", "y\nWater"]
-    assert corpus.Y.label_sets() == [(SUGAR, TEA), ()]
+    assert corpus.label_sets() == [(SUGAR, TEA), ()]
     assert corpus.ids.tolist() == ["1", "2"]
     assert read_texts(folder / "b.csv").ids is None
 
@@ -96,7 +96,7 @@ def test_full_texts_have_their_labels_beside_them(write):
     corpus = read_texts(folder, name="drinks")
     assert corpus.ids.tolist() == ["a", "b", "c"]
     assert corpus.documents.tolist() == ["Tea with sugar.", "Just tea.\nHot.", ""]
-    assert corpus.Y.label_sets() == [(SUGAR, TEA), (TEA,), ()]
+    assert corpus.label_sets() == [(SUGAR, TEA), (TEA,), ()]
     assert corpus.train.tolist() == [0, 1, 2]
 
 
@@ -106,7 +106,7 @@ def test_key_files_hold_names_and_folders_make_the_split(write):
     )
     corpus = read_texts(folder)
     assert corpus.ids.tolist() == ["train/a", "test/a"]
-    assert corpus.Y.label_sets() == [("hot drinks", "tea"), ("tea",)]
+    assert corpus.label_sets() == [("hot drinks", "tea"), ("tea",)]
     assert corpus.test.tolist() == [1]
 
 
@@ -143,9 +143,9 @@ def test_load_distinguishes_annif_s_formats_from_other_tables(write):
         full__a_txt="x",
         full__a_key="tea",
     )
-    assert load(folder / "short.tsv").Y.names.tolist() == [SUGAR, TEA]
-    assert load(folder / "uris.csv").Y.names.tolist() == [TEA]
-    assert load(folder / "plain.tsv").Y.names.tolist() == ["tea"]
+    assert load(folder / "short.tsv").label_names.tolist() == [SUGAR, TEA]
+    assert load(folder / "uris.csv").label_names.tolist() == [TEA]
+    assert load(folder / "plain.tsv").label_names.tolist() == ["tea"]
     assert load(folder / "full").ids.tolist() == ["a"]
 
 
@@ -155,11 +155,11 @@ def test_names_beside_uris_are_kept(tmp_path):
     (tmp_path / "b.txt").write_text("More.")
     (tmp_path / "b.tsv").write_text("<u:2>\tsugar\tS1\n", encoding="utf-8")
     corpus = read_texts(tmp_path)
-    assert corpus.label_names == {"u:1": "tea", "u:2": "sugar"}
-    assert corpus.Y.label_sets() == [("u:1", "u:2"), ("u:2",)]
+    assert corpus.display_names == {"u:1": "tea", "u:2": "sugar"}
+    assert corpus.label_sets() == [("u:1", "u:2"), ("u:2",)]
 
 
 def test_a_corpus_without_names_has_none(tmp_path):
     (tmp_path / "a.txt").write_text("Tea.")
     (tmp_path / "a.key").write_text("tea\n")
-    assert read_texts(tmp_path).label_names == {}
+    assert read_texts(tmp_path).display_names == {}

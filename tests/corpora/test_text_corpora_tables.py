@@ -33,7 +33,7 @@ def test_a_table_becomes_a_corpus(write):
     )
     assert corpus.name == "news"
     assert corpus.documents.tolist() == ['Tea, "please".\r\nNow.', "Sugar?", ""]
-    assert corpus.Y.label_sets() == [("tea",), ("sugar", "tea"), ()]
+    assert corpus.label_sets() == [("tea",), ("sugar", "tea"), ()]
     assert corpus.ids.tolist() == ["1", "2", "3"]
     assert corpus.train.tolist() == [0, 2]
     assert corpus.test.tolist() == [1]
@@ -49,7 +49,7 @@ def test_columns_separators_and_delimiters_can_be_named(write):
         name="drinks",
     )
     assert corpus.name == "drinks"
-    assert corpus.Y.label_sets() == [("hot drink", "tea")]
+    assert corpus.label_sets() == [("hot drink", "tea")]
     assert corpus.ids.tolist() == ["1"]
     assert corpus.train.tolist() == [0]
 
@@ -57,7 +57,7 @@ def test_columns_separators_and_delimiters_can_be_named(write):
 def test_a_table_needs_no_ids_and_no_splits(write):
     corpus = read_texts(write("labels\ttext\na|b\tx\n", name="x.tsv"), separator="|")
     assert corpus.ids is None
-    assert corpus.Y.label_sets() == [("a", "b")]
+    assert corpus.label_sets() == [("a", "b")]
 
 
 def test_quotes_can_be_characters_like_others(write):

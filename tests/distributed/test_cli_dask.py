@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("dask")
 def news_file(tmp_path_factory):
     news = newsroom(160)
     path = tmp_path_factory.mktemp("corpus") / "news.jsonl"
-    rows = zip(news.documents, news.Y.label_sets(), strict=True)
+    rows = zip(news.documents, news.label_sets(), strict=True)
     lines = [{"id": f"n{i}", "text": t, "labels": list(s)} for i, (t, s) in enumerate(rows)]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path

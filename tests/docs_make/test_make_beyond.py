@@ -60,7 +60,7 @@ def judge(Y, run):
 
 def mean_scores(results, system):
     (corpus,) = results.corpora
-    Y = corpus.Y.dense().astype(int)
+    Y = corpus.Y
     judged = [judge(Y, corpus.run(system, seed)) for seed in (0, 1)]
     return {metric: np.mean([scores[metric] for scores in judged]) for metric in METRICS}
 

@@ -22,7 +22,7 @@ def small():
     news = corpora.newsroom(n_documents=400, seed=1)
     counts = CountVectorizer()
     X = counts.fit_transform(news.documents[news.train])
-    model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y.rows(news.train))
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.label_sets(news.train))
     return model, counts.transform(news.documents[news.test][:4])
 
 

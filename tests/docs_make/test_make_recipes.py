@@ -24,7 +24,7 @@ from labelkin.corpora import newsroom
 def drawn(tmp_path_factory):
     """Some documents of the newsroom, with the labels that are common among them."""
     news = newsroom(400)
-    Y = news.Y.dense().astype(np.int64)
+    Y = news.Y
     train, test = news.train[:200], news.test[:60]
     common = Y[train].sum(axis=0) >= 12
     texts = np.asarray(news.documents, dtype=object)

@@ -77,7 +77,7 @@ def by_hand():
     counts = [counter.transform(corpus.documents[part]) for part in (corpus.train, corpus.test)]
     weights = TermWeights("tfidf").fit(counts[0])
     seen = {"NB": counts, "SVM": [weights.transform(part) for part in counts]}
-    labels = corpus.Y.rows(corpus.train)
+    labels = corpus.Y[corpus.train]
     content = {}
     for name, model in (("NB", NaiveBayes()), ("SVM", PlattSVM(random_state=2))):
         train, test = seen[name]
@@ -222,7 +222,7 @@ def run_shuffled(monkeypatch, tmp_path):
         corpus = load(*place, **options)
         order = np.arange(len(corpus.documents))
         order[corpus.test] = np.random.default_rng(0).permutation(corpus.test)
-        return prepared_corpus.replace(corpus, Y=corpus.Y.rows(order))
+        return prepared_corpus.replace(corpus, Y=corpus.Y[order])
 
     def run(text):
         monkeypatch.setattr(prepared_corpus, "load", shuffled)
@@ -233,7 +233,7 @@ def run_shuffled(monkeypatch, tmp_path):
 
 def test_nothing_is_chosen_on_test_data_their_labels_shuffled_change_no_byte(beyond, run_shuffled):
     other = run_shuffled(BEYOND)
-    truth = [results.corpora[0].Y.dense() for results in (beyond, other)]
+    truth = [results.corpora[0].Y for results in (beyond, other)]
     assert not np.array_equal(*truth)
     assert outputs(other) == outputs(beyond)
     assert len(outputs(other)) == 14 + 24 + 6
@@ -266,7 +266,7 @@ rule = "not_empty"
 def test_what_members_count_is_not_chosen_on_test_data(tmp_path, run_shuffled):
     before = run_experiment(parse_experiment(ENSEMBLES), tmp_path / "before")
     other = run_shuffled(ENSEMBLES)
-    truth = [results.corpora[0].Y.dense() for results in (before, other)]
+    truth = [results.corpora[0].Y for results in (before, other)]
     assert not np.array_equal(*truth)
     assert outputs(other) == outputs(before)
     counted = {key for run in before.runs for key in run.learned}

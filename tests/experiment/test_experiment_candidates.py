@@ -8,6 +8,7 @@ from scipy import sparse
 
 from labelkin import LabelRescorer, LogisticLabels, NaiveBayes, corpora
 from labelkin.cli.compare import compare_runs
+from labelkin.corpora.corpus import labels_of
 from labelkin.experiment import parse_experiment, read_results, run_experiment
 from labelkin.metrics import evaluate
 from labelkin.report.documents import report_results
@@ -48,10 +49,10 @@ def by_hand():
     texts = np.array(corpus.documents, dtype=object)
     words = WordCounts().fit(texts[corpus.train])
     X, X_test = (words.transform(texts[rows]) for rows in (corpus.train, corpus.test))
-    Y = corpus.Y.rows(corpus.train)
+    Y = labels_of(corpus).rows(corpus.train)
     model = NaiveBayes(top=4)
     unseen = model.fit_out_of_fold(X, Y)
-    return Y, unseen, model.log_odds(X_test), corpus.Y.rows(corpus.test)
+    return Y, unseen, model.log_odds(X_test), labels_of(corpus).rows(corpus.test)
 
 
 def equal(one, other):

@@ -19,6 +19,7 @@ from labelkin import (
     corpora,
     metrics,
 )
+from labelkin.corpora.corpus import labels_of
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.text import TermWeights, WordCounts
 
@@ -81,7 +82,7 @@ def newsroom():
         name: [TermWeights(scheme).fit(counts[0]).transform(part) for part in counts]
         for name, scheme in SCHEMES.items()
     }
-    return vectors, *(corpus.Y.rows(part) for part in parts)
+    return vectors, *(labels_of(corpus).rows(part) for part in parts)
 
 
 def systems():

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from labelkin import PlattSVM, corpora, rivals
+from labelkin.corpora.corpus import labels_of
 from labelkin.experiment import (
     find_experiment,
     parse_experiment,
@@ -79,7 +80,7 @@ def by_hand():
     counter = WordCounts(min_documents=2).fit(corpus.documents[corpus.train])
     counts = [counter.transform(corpus.documents[part]) for part in (corpus.train, corpus.test)]
     weights = TermWeights("tfidf").fit(counts[0])
-    return *map(weights.transform, counts), corpus.Y.rows(corpus.train)
+    return *map(weights.transform, counts), labels_of(corpus).rows(corpus.train)
 
 
 def test_runs_are_what_the_public_classes_give(here, by_hand, tmp_path):

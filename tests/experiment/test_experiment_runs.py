@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
@@ -18,6 +17,7 @@ from labelkin import (
     SVMLabels,
     corpora,
 )
+from labelkin.corpora.corpus import labels_of
 from labelkin.experiment import parse_experiment, prepared_corpus, read_results, run_experiment
 from labelkin.report.results import read_outcomes
 from labelkin.text import TermSelection, TermWeights, WordCounts
@@ -83,7 +83,7 @@ def by_hand():
     parts = corpus.train, corpus.test
     counter = WordCounts(min_documents=2).fit(corpus.documents[corpus.train])
     counts = [counter.transform(corpus.documents[part]) for part in parts]
-    labels = corpus.Y.rows(corpus.train)
+    labels = labels_of(corpus).rows(corpus.train)
     chosen = TermSelection("chi2", "max", k=150).fit(counts[0], labels)
     few = [chosen.transform(part) for part in counts]
     seen = {
@@ -91,7 +91,7 @@ def by_hand():
         "kNN": [TermWeights("tfidf").fit(few[0]).transform(part) for part in few],
         "SVM": [TermWeights("ltc").fit(counts[0]).transform(part) for part in counts],
     }
-    return seen, labels, corpus.Y.rows(corpus.test)
+    return seen, labels, labels_of(corpus).rows(corpus.test)
 
 
 CLASSIFIERS = {
@@ -124,8 +124,8 @@ def test_the_results_know_the_truth_and_the_corpus(fifteen, by_hand):
     _, train, test = by_hand
     (results,) = fifteen.corpora
     for ours, theirs in ((results.Y, test), (results.Y_train, train)):
-        np.testing.assert_array_equal(ours.dense(), theirs.dense())
-        assert ours.names.tolist() == theirs.names.tolist()
+        np.testing.assert_array_equal(ours, theirs.dense())
+        assert results.label_names.tolist() == theirs.names.tolist()
     assert results.facts["n_train"] == 267
     assert results.facts["licence"] == "BSD-3-Clause"
 
@@ -243,7 +243,8 @@ def test_measured_features_are_standardised_for_a_gaussian(tmp_path, monkeypatch
         name="measured",
         documents=X,
         features="numbers",
-        Y=prepared_corpus.LabelMatrix(sparse.csr_array(Y.astype(float)), None, *_names(Y)),
+        Y=Y,
+        label_names=np.arange(3),
         train=np.arange(40),
         test=np.arange(40, 60),
         source="here",
@@ -286,7 +287,7 @@ def test_documents_and_labels_can_be_chosen(tmp_path):
     chosen = 'labels = "in_both"\ndocuments = { train = "all", test = "labelled" }\n'
     text = f"{head}{chosen}[words]\nmin_documents = 1\n[content.NB]{tail}"
     (results,) = run_experiment(parse_experiment(text, folder=tmp_path), tmp_path / "out").corpora
-    assert results.Y.names.tolist() == ["tea"]
+    assert results.label_names.tolist() == ["tea"]
     assert (results.Y_train.shape, results.ids.tolist()) == ((3, 1), ["4"])
 
 
@@ -302,7 +303,7 @@ def test_a_corpus_without_a_split_gets_one_on_demand(tmp_path):
     text = f"{head}test_share = 0.3\n[content.NB]{tail}"
     (results,) = run_experiment(parse_experiment(text, folder=tmp_path), tmp_path / "b").corpora
     assert (results.facts["n_train"], results.facts["n_test"]) == (14, 6)
-    assert results.Y.positive.sum() == 3
+    assert results.Y.sum() == 3
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
     experiment = write_new(table, tmp_path / "y.toml", **options)
     assert experiment.corpora[0].options == options
     results = run_experiment(experiment, tmp_path / "out")
-    assert results.corpora[0].Y.names.tolist() == ["farm", "sea"]
+    assert results.corpora[0].label_names.tolist() == ["farm", "sea"]
 
 
 def test_a_corpus_nothing_can_be_compared_on_is_an_error_at_once(tmp_path):

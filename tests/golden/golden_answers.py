@@ -64,7 +64,7 @@ def experiment_scores(folder):
 def write_corpus(news, path):
     """Write a corpus as JSON lines."""
     test = set(news.test.tolist())
-    rows = zip(news.documents, news.Y.label_sets(), strict=True)
+    rows = zip(news.documents, news.label_sets(), strict=True)
     lines = [
         {"id": f"n{i}", "text": text, "labels": labels, "split": "test" if i in test else "train"}
         for i, (text, labels) in enumerate(rows)

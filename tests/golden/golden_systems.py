@@ -61,7 +61,7 @@ class Vectors:
 
     def __init__(self, corpus, step=1):
         train, test = corpus.train[::step], corpus.test
-        self.Y_train, self.Y_test = (corpus.Y.rows(rows).dense() for rows in (train, test))
+        self.Y_train, self.Y_test = (corpus.Y[rows] for rows in (train, test))
         words = WordCounts().fit(corpus.documents[train])
         counts = [words.transform(corpus.documents[rows]) for rows in (train, test)]
         weights = TermWeights("tfidf").fit(counts[0])

@@ -40,7 +40,7 @@ FORM = "Content-Type: application/x-www-form-urlencoded\r\n"
 def model(tmp_path_factory):
     news = corpora.newsroom(200)
     made = make_pipeline(WordCounts(), LabelDependenceClassifier(NaiveBayes(), evidence_weight=1))
-    made.fit(news.documents, news.Y.label_sets())
+    made.fit(news.documents, news.label_sets())
     return storage.save(made, tmp_path_factory.mktemp("models") / "news.labelkin")
 
 

@@ -25,7 +25,7 @@ def small_model(tmp_path_factory):
 
     news = corpora.newsroom(200)
     model = make_pipeline(WordCounts(), LabelDependenceClassifier(NaiveBayes(), evidence_weight=1))
-    model.fit(news.documents, news.Y.label_sets())
+    model.fit(news.documents, news.label_sets())
     return storage.save(model, tmp_path_factory.mktemp("models") / "news.labelkin")
 
 

@@ -20,7 +20,7 @@ BASE = OneVsRestClassifier(LogisticRegression(C=30, max_iter=500))
 def news():
     corpus = corpora.newsroom(600)
     X = TfidfVectorizer(min_df=3).fit_transform(corpus.documents)
-    Y = corpus.Y.dense().astype(int)
+    Y = corpus.Y
     return X[:400], Y[:400], X[400:], Y[400:]
 
 

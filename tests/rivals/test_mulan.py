@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 
 from labelkin import PerLabel
 from labelkin.corpora import load
+from labelkin.corpora.corpus import labels_of
 from labelkin.estimator import LogOddsClassifier
 from labelkin.metrics import evaluate
 from labelkin.rivals import IBLR, BRkNN, ClassifierChain, LabelPowerset, MLkNN
@@ -42,7 +43,7 @@ def split(name):
     corpus = load(name, DATA / "mulan" / name)
     scaler = MinMaxScaler().fit(corpus.documents[corpus.train])
     parts = [scaler.transform(corpus.documents[rows]) for rows in (corpus.train, corpus.test)]
-    return *parts, corpus.Y.rows(corpus.train), corpus.Y.rows(corpus.test)
+    return *parts, labels_of(corpus).rows(corpus.train), labels_of(corpus).rows(corpus.test)
 
 
 def scores(Y, log_odds, decisions, ties="last"):

@@ -23,7 +23,7 @@ def news_model(newsroom):
         WordCounts(), TermWeights("tfidf"), LabelDependenceClassifier(random_state=0)
     )
     train = newsroom.train
-    return pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    return pipeline.fit(newsroom.documents[train], newsroom.label_sets(train))
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +41,7 @@ def ruled_file(newsroom, tmp_path_factory):
         WordCounts(), LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5, rules=rules)
     )
     train = newsroom.train
-    pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    pipeline.fit(newsroom.documents[train], newsroom.label_sets(train))
     return storage.save(pipeline, tmp_path_factory.mktemp("models") / "ruled.labelkin")
 
 
@@ -53,7 +53,7 @@ def candidates_model(newsroom):
     )
     pipeline = make_pipeline(WordCounts(), classifier)
     train = newsroom.train
-    return pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    return pipeline.fit(newsroom.documents[train], newsroom.label_sets(train))
 
 
 @pytest.fixture(scope="session")

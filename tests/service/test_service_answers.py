@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from labelkin import storage
+from labelkin.corpora.corpus import labels_of
 from labelkin.label_matrix import names_to_columns
 from labelkin.service import answers
 from labelkin.service.messages import ExplainRequest, SuggestRequest
@@ -274,7 +275,7 @@ def test_models_are_listed_with_what_their_files_say(client):
 def test_labels_are_searched_in_any_case_and_beginnings_come_first(client, newsroom):
     found = client.get(f"{NEWS}/labels", params={"q": "IN", "limit": 100}).json()
     names = [item["label"] for item in found["labels"]]
-    expected = [name for name in newsroom.Y.names.tolist() if "in" in name]
+    expected = [name for name in newsroom.label_names.tolist() if "in" in name]
     assert sorted(names) == sorted(expected)
     assert found["total"] == len(expected)
     begins = [name.startswith("in") for name in names]
@@ -287,7 +288,7 @@ def test_labels_are_searched_in_any_case_and_beginnings_come_first(client, newsr
 
 
 def test_labels_carry_their_counts(client, newsroom):
-    Y = newsroom.Y.rows(newsroom.train)
+    Y = labels_of(newsroom).rows(newsroom.train)
     expected = dict(zip(Y.names.tolist(), np.asarray(Y.positive.sum(axis=0)), strict=True))
     labels = client.get(f"{RULED}/labels", params={"limit": 1000}).json()["labels"]
     assert {item["label"]: item["documents"] for item in labels} == expected

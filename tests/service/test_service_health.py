@@ -175,8 +175,8 @@ def test_file_names_become_names_for_addresses(news_file, tmp_path):
 def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
     """A model of another kind: nearest neighbours, scikit-learn's words, numbers as labels."""
     train = newsroom.train[:300]
-    labels = [{newsroom.Y.names.tolist().index(name) for name in names}
-              for names in newsroom.Y.rows(train).label_sets()]  # fmt: skip
+    labels = [{newsroom.label_names.tolist().index(name) for name in names}
+              for names in newsroom.label_sets(train)]  # fmt: skip
     model = make_pipeline(TfidfVectorizer(), LabelDependenceClassifier(NearestNeighbours()))
     path = storage.save(model.fit(newsroom.documents[train], labels), tmp_path / "near.labelkin")
     with serving(path) as client:

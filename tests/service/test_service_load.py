@@ -21,7 +21,7 @@ def test_a_hundred_clients_get_answers_and_lose_nothing(
         load = run_clients(
             server.address,
             texts,
-            newsroom.Y.names.tolist(),
+            newsroom.label_names.tolist(),
             n_clients=100,
             seconds=60 if long_proofs else 5,
         )

@@ -74,8 +74,8 @@ def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journa
         wait_until(learned(client, 3))
         counts = client.get(f"{NEWS}/labels", params={"limit": 100}).json()["labels"]
         related = client.get(f"{NEWS}/related", params={"label": "gas", "limit": 100}).json()
-    names = newsroom.Y.names.tolist()
-    sets = newsroom.Y.rows(newsroom.train).label_sets()
+    names = newsroom.label_names.tolist()
+    sets = newsroom.label_sets(newsroom.train)
     sets += [[name for name in document["accepted"] if name in names] for document in SAVED]
     together = np.array([[name in labels for name in names] for labels in sets], dtype=float)
     expected = dict(zip(names, together.sum(axis=0), strict=True))
@@ -167,7 +167,7 @@ def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_p
     classifier = LabelDependenceClassifier(NaiveBayes(), labels=labels, evidence_weight=1.0)
     pipeline = make_pipeline(WordCounts(), classifier)
     train = newsroom.train[:200]
-    pipeline.fit(newsroom.documents[train], newsroom.Y.rows(train).label_sets())
+    pipeline.fit(newsroom.documents[train], newsroom.label_sets(train))
     path = storage.save(pipeline, tmp_path / "news.labelkin")
     with serving(path) as client:
         answer = suggested(client)

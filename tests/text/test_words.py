@@ -262,7 +262,7 @@ def test_counts_as_a_table_have_the_terms_as_columns():
 
 def test_a_pipeline_hands_tables_on_and_answers_the_same():
     corpus = newsroom(200)
-    texts, labels = list(corpus.documents[corpus.train]), corpus.Y.rows(corpus.train).plain()
+    texts, labels = list(corpus.documents[corpus.train]), corpus.Y[corpus.train]
     steps = WordCounts(min_documents=5), TermSelection(k=40), TermWeights(), NaiveBayes()
     plain = make_pipeline(*steps).fit(texts, labels)
     tables = clone(plain).set_output(transform="pandas").fit(texts, labels)
@@ -295,8 +295,8 @@ def test_transforming_changes_no_model():
 def test_a_pipeline_from_texts_to_labels():
     corpus = newsroom(300)
     model = make_pipeline(WordCounts(), NaiveBayes())
-    model.fit(corpus.documents[corpus.train], corpus.Y.rows(corpus.train).plain())
-    assert model.predict(corpus.documents[corpus.test]).shape == corpus.Y.rows(corpus.test).shape
+    model.fit(corpus.documents[corpus.train], corpus.Y[corpus.train])
+    assert model.predict(corpus.documents[corpus.test]).shape == corpus.Y[corpus.test].shape
 
 
 def words(text, language="english", **steps):

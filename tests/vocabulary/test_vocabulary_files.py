@@ -117,7 +117,7 @@ def test_the_packaged_vocabulary_names_every_label_of_its_corpus():
     from labelkin.corpora import newsroom
 
     vocabulary = read_vocabulary("newsroom")
-    assert None not in vocabulary.match(newsroom(300).Y.names.tolist())
+    assert None not in vocabulary.match(newsroom(300).label_names.tolist())
     assert all(all(texts) for texts in vocabulary.labels.values())
 
 

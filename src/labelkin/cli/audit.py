@@ -123,17 +123,18 @@ def audit(
     with resumable("" if out or html else None), _one_line(quiet) as report:
         report(f"reading {corpus}", 0, 0)
         from labelkin.cli import auditing, training, vocabularies
+        from labelkin.corpora.corpus import labels_of
         from labelkin.registry import part_class
 
         loaded = reading.corpus(
             corpus,
             quiet,
             lambda found: auditing.check_auditable(
-                found.Y if all_documents else found.Y.rows(found.train), corpus
+                labels_of(found).rows(slice(None) if all_documents else found.train), corpus
             ),
         )
         part: Any = slice(None) if all_documents else loaded.train
-        documents, given = loaded.documents[part], loaded.Y.rows(part)
+        documents, given = loaded.documents[part], labels_of(loaded).rows(part)
         names = loaded.names()
         if not all_documents:
             names = [names[i] for i in loaded.train]
@@ -390,7 +391,7 @@ def _write_corpus(
     names, test = loaded.names(), set(loaded.test.tolist())
 
     def lines() -> Iterator[dict[str, Any]]:
-        for i, labels in enumerate(loaded.Y.label_sets()):
+        for i, labels in enumerate(loaded.label_sets()):
             text = str(loaded.documents[i]) if is_text else None
             corrected = corrections.apply(names[i], text, labels)
             yield {

@@ -126,10 +126,12 @@ def compare_runs(
 
 
 def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:
-    same_names = first.Y.names.tolist() == second.Y.names.tolist()
-    if not same_names or first.Y.label_sets() != second.Y.label_sets():
+    from labelkin.label_matrix import read_labels
+
+    one, other = (read_labels(part.Y, names=part.label_names) for part in (first, second))
+    if one.names.tolist() != other.names.tolist() or one.label_sets() != other.label_sets():
         raise ValueError(
             f"Runs must be on the same documents and labels, got {first.name} with "
             f"{first.Y.shape} and {second.name} with {second.Y.shape} (documents, labels)."
         )
-    return first.Y
+    return one

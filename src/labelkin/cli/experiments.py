@@ -169,7 +169,7 @@ def export(
     from labelkin.files import csv_text, write_whole
 
     news = corpora.newsroom(n_documents)
-    ids, labels = [f"n{i}" for i in range(1, n_documents + 1)], news.Y.label_sets()
+    ids, labels = [f"n{i}" for i in range(1, n_documents + 1)], news.label_sets()
     rows = [
         (id, *text.split("\n", 1), ";".join(row))
         for id, text, row in zip(ids, news.documents, labels, strict=True)
@@ -334,12 +334,14 @@ def _experiment_row(found: Experiment) -> tuple[str, ...]:
 
 def _describe(found: Corpus) -> dict[str, str]:
     """Return what a person wants to know of a corpus, line by line."""
-    summary, per_document = found.summary(), found.Y.positive.sum(axis=1)
+    from labelkin.corpora.corpus import labels_of
+
+    summary, per_document = found.summary(), labels_of(found).positive.sum(axis=1)
     n_empty = int((per_document == 0).sum())
     return {
         "name": found.name,
         "documents": summary["documents"],
-        "labels": f"{found.Y.shape[1]:,}: {listed(found.Y.names)}",
+        "labels": f"{found.Y.shape[1]:,}: {listed(found.label_names)}",
         "per document": f"{per_document.mean():.3f} on average, {n_empty:,} documents have none",
         "features": summary["features"],
         **({"understood": found.understood} if found.understood else {}),

@@ -464,7 +464,9 @@ def part_of(
     corpus: Corpus, part: str, vocabulary: Vocabulary | None = None
 ) -> tuple[Any, LabelMatrix]:
     """Return the documents of a part of a corpus, and their labels as a vocabulary has them."""
-    labels = corpus.Y
+    from labelkin.corpora.corpus import labels_of
+
+    labels = labels_of(corpus)
     if vocabulary is not None:
         from labelkin.cli.vocabularies import current_labels
 

@@ -319,7 +319,7 @@ class Reading(NamedTuple):
             check(wanted)
         if not quiet:
             print_message(_understood(found, self.unlabelled))
-        labels = [str(name) for name in found.Y.names.tolist()]
+        labels = [str(name) for name in found.label_names.tolist()]
         if not quiet and (strange := placeholders(labels)):
             print_message(f"Note: {listed(strange)} is a label here, like any other.")
         if not quiet and (alike := find_spellings(dict.fromkeys(labels, 1))):
@@ -373,7 +373,7 @@ def _understood(corpus: Corpus, unlabelled: str | None) -> str:
     said = [counted(n_documents, "document")]
     if n_without:
         said.append(f"{n_without:,} without labels" + (" left out" if unlabelled == "skip" else ""))
-    said.append(f"{counted(n_labels, 'label')}: {listed(corpus.Y.names.tolist())}")
+    said.append(f"{counted(n_labels, 'label')}: {listed(corpus.label_names.tolist())}")
     hint = ""
     if n_without and unlabelled is None:
         hint = " Those without labels count as having none; --unlabelled skip leaves them out."

@@ -23,6 +23,7 @@ from scipy import sparse
 
 from labelkin import corpora
 from labelkin.blocks import DOCUMENTS, row_blocks
+from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
@@ -419,7 +420,8 @@ def read_labelled(name: str) -> Labelled:
     suffix = path.suffix.lower()
     if suffix not in (*WRITERS, ".ndjson") or not path.exists():
         corpus = corpora.load(name)
-        return Labelled(corpus.Y, None if corpus.ids is None else corpus.names(), corpus.train)
+        ids = None if corpus.ids is None else corpus.names()
+        return Labelled(labels_of(corpus), ids, corpus.train)
     if suffix == ".npz":
         try:
             return _all_train(read_labels(sparse.load_npz(path)))

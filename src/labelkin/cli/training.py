@@ -20,7 +20,7 @@ from labelkin.content.default_content import default_content
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
-from labelkin.corpora.corpus import object_array
+from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
@@ -62,7 +62,7 @@ def training_documents(
     documents that they have labelled are added to it.
     """
     part: Any = slice(None) if all_documents else corpus.train
-    documents, labels = corpus.documents[part], corpus.Y.rows(part)
+    documents, labels = corpus.documents[part], labels_of(corpus).rows(part)
     if journal is None:
         return TrainingDocuments(documents, labels)
     from labelkin.service import read_answers, read_journal
@@ -85,17 +85,18 @@ def training_documents(
 def corrected_labels(corpus: Corpus, corrections: Corrections) -> LabelMatrix:
     """Return the labels of a corpus with changes made; labels that nobody has had may come in."""
     sets: list[set[Any]] = []
-    for i, (name, labels) in enumerate(zip(corpus.names(), corpus.Y.label_sets(), strict=True)):
+    given = labels_of(corpus)
+    for i, (name, labels) in enumerate(zip(corpus.names(), given.label_sets(), strict=True)):
         text = str(corpus.documents[i]) if corpus.features == "text" else None
         changed = corrections.apply(name, text, labels)
         sets.append(set(labels if changed is None else changed))
-    names = corpus.Y.names.tolist()
+    names = given.names.tolist()
     new = sorted(set().union(*sets) - set(names))
     corrected = read_labels(sets, names=[*names, *new])
-    if corpus.Y.unknown is None:
+    if given.unknown is None:
         return corrected
     nowhere = sparse.csr_array((len(sets), len(new)))
-    return replace(corrected, unknown=sparse.csr_array(sparse.hstack([corpus.Y.unknown, nowhere])))
+    return replace(corrected, unknown=sparse.csr_array(sparse.hstack([given.unknown, nowhere])))
 
 
 class ChosenContent(NamedTuple):

@@ -40,8 +40,8 @@ def corpus_vocabulary(
         found = read_vocabulary(vocab, language=label_language)
         like_texts = found.language_like(LANGUAGE_CODES.get(text_language, text_language))
         return found if label_language or like_texts is None else found.shown_in(like_texts)
-    if corpus.label_names:
-        return Vocabulary.of_names(corpus.label_names, name=corpus.name, language=label_language)
+    if corpus.display_names:
+        return Vocabulary.of_names(corpus.display_names, name=corpus.name, language=label_language)
     if label_language is not None:
         raise ValueError(
             f"--label-language is of the names in a vocabulary, and {corpus.name} has none beside "

@@ -6,7 +6,7 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus, kind_of_features
+from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
 from labelkin.corpora.lines import decoded_lines, line_of
 from labelkin.label_matrix import read_labels
 
@@ -138,12 +138,11 @@ def _corpus(
         )
     name_column = None if ids is None else names.index(ids)
     X, terms = _features(values, columns, sorted({*range(len(columns))} - {*labels, name_column}))
-    Y = read_labels(values[:, labels], names=[columns[j].name for j in labels])
     return Corpus(
         name=name,
         documents=X if any(table.is_sparse for table in tables) else X.toarray(),
         features=kind_of_features(X),
-        Y=replace(Y, container="dense"),
+        **label_fields(read_labels(values[:, labels], names=[columns[j].name for j in labels])),
         train=np.arange(n_train),
         test=np.arange(n_train, values.shape[0]),
         ids=None if name_column is None else _words(values[:, [name_column]], columns[name_column]),

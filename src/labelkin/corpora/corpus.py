@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, read_labels
 
 #: What the features of a corpus are: texts still to be read, term counts, weights such as tf-idf
 #: (0 or more), 0/1 marks, or any other numbers.
@@ -29,9 +29,11 @@ class Corpus:
     documents : ndarray of object, ndarray or csr_array
         The texts, an object array ``(n_documents,)``; or, where the corpus is published as vectors,
         a CSR or dense array ``(n_documents, n_features)``. ``documents[train]`` works for both.
-    Y : LabelMatrix
-        Their label sets with the names of the labels, ``(n_documents, n_labels)``;
-        ``Y.rows(train)`` are those of the training documents.
+    Y : ndarray or csr_array of shape (n_documents, n_labels)
+        Their labels, 0 or 1, as int64; above 2**24 cells a SciPy CSR array. A corpus with unknown
+        cells has float64, NaN where unknown.
+    label_names : ndarray of shape (n_labels,)
+        The labels, in the order of the columns of ``Y``.
     train, test : ndarray of int
         Positions of the training and of the test documents, ascending and disjoint.
     source, licence : str
@@ -42,7 +44,7 @@ class Corpus:
         The documents' own names, ``(n_documents,)``, where they have any.
     terms : ndarray, optional
         Names of the features, ``(n_features,)``, where they have any.
-    label_names : mapping of str to str
+    display_names : mapping of str to str
         What people call the labels, where the corpus says it: URI → name.
     understood : str, default ""
         What was found out about the file when it was read, such as its separators.
@@ -55,11 +57,17 @@ class Corpus:
       documents  300: 200 to train, 100 to test
       labels     38, 2.24 per document
       features   text
+    >>> news = newsroom(300)
+    >>> news.Y[news.train].shape
+    (200, 38)
+    >>> news.label_sets(news.train)[0]
+    ('markets',)
     """
 
     name: str
     documents: NDArray[Any] | sparse.csr_array
-    Y: LabelMatrix
+    Y: NDArray[Any] | sparse.csr_array
+    label_names: NDArray[Any]
     train: NDArray[np.int64]
     test: NDArray[np.int64]
     source: str
@@ -67,13 +75,13 @@ class Corpus:
     features: Features = "text"
     ids: NDArray[Any] | None = None
     terms: NDArray[Any] | None = None
-    label_names: Mapping[str, str] = field(default_factory=dict)
+    display_names: Mapping[str, str] = field(default_factory=dict)
     understood: str = ""
 
     @property
     def is_labelled(self) -> NDArray[np.bool_]:
         """Whether each document has a label, ``(n_documents,)``."""
-        return np.asarray(np.diff(self.Y.positive.indptr) > 0)
+        return np.asarray(np.diff(labels_of(self).positive.indptr) > 0)
 
     def labelled(self) -> Corpus:
         """Return the corpus without the documents that have no label."""
@@ -82,11 +90,29 @@ class Corpus:
         return replace(
             self,
             documents=self.documents[rows],
-            Y=self.Y.rows(rows),
+            Y=self.Y[rows],
             train=place[self.train[self.is_labelled[self.train]]],
             test=place[self.test[self.is_labelled[self.test]]],
             ids=None if self.ids is None else self.ids[rows],
         )
+
+    def label_sets(self, rows: Any = slice(None)) -> list[tuple[Any, ...]]:
+        """Return the label names of documents, which every ``fit`` accepts as ``Y``.
+
+        A model fitted on label sets has its labels in alphabetical order (``label_names_``). Fit
+        it on ``pandas.DataFrame(corpus.Y, columns=corpus.label_names)`` to keep the columns of
+        ``Y``.
+
+        Parameters
+        ----------
+        rows : array of int or bool, or slice
+            The documents, such as ``corpus.train``; default all.
+
+        Returns
+        -------
+        list of tuples
+        """
+        return labels_of(self).rows(rows).label_sets()
 
     def names(self) -> list[str]:
         """Return what the documents are called: their ids, or their numbers from 1."""
@@ -97,7 +123,7 @@ class Corpus:
     def summary(self) -> dict[str, str]:
         """Return the sizes of the corpus in words, by what they are of."""
         n_documents, n_labels = self.Y.shape
-        cardinality = self.Y.positive.sum() / max(n_documents, 1)
+        cardinality = labels_of(self).positive.sum() / max(n_documents, 1)
         n_train, n_test = len(self.train), len(self.test)
         width = "" if self.features == "text" else f"{self.documents.shape[1]:,} "
         return {
@@ -117,6 +143,16 @@ class Corpus:
             for what, said in rows.items()
         )
         return f"<table>{cells}</table>"
+
+
+def labels_of(corpus: Corpus) -> LabelMatrix:
+    """Return the labels of a corpus with their names, as the library works on them."""
+    return read_labels(corpus.Y, names=corpus.label_names)
+
+
+def label_fields(labels: LabelMatrix) -> dict[str, Any]:
+    """Return the fields of a corpus that hold its labels, ``Y`` and ``label_names``."""
+    return {"Y": labels.public(), "label_names": labels.names}
 
 
 def object_array(values: Sequence[Any]) -> NDArray[Any]:

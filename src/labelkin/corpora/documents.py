@@ -92,7 +92,7 @@ class Document(NamedTuple):
         Its known labels, ``{"accepted": (…), "rejected": (…)}``, where it has any.
     split : {"train", "test"} or None
         What it is for, where the source says so.
-    label_names : mapping of str to str or None
+    display_names : mapping of str to str or None
         Names of labels that stand beside them, as in Annif's folders.
 
     Examples
@@ -111,7 +111,7 @@ class Document(NamedTuple):
     labels: tuple[str, ...] | None = None
     known: Mapping[str, tuple[str, ...]] | None = None
     split: Split | None = None
-    label_names: Mapping[str, str] | None = None
+    display_names: Mapping[str, str] | None = None
 
     @property
     def text(self) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 RARELY_OPEN = 0.005
@@ -87,7 +87,7 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
     Examples
     --------
     >>> corpus = newsroom(100)
-    >>> corpus.Y.label_sets()[35]
+    >>> corpus.label_sets()[35]
     ('software', 'telecoms')
     >>> print(corpus.documents[35].replace(". ", ".\n"))
     Broadband lines back in the spotlight
@@ -100,15 +100,15 @@ def newsroom(n_documents: int = 3000, *, seed: int = 0) -> Corpus:
         )
     label_seed, text_seed, split_seed = np.random.SeedSequence(seed).spawn(3)
     truth = newsroom_truth()
-    Y = read_labels(truth.sample(n_documents, seed=label_seed), names=truth.names)
+    labels = read_labels(truth.sample(n_documents, seed=label_seed), names=truth.names)
     uniform = np.random.default_rng(text_seed).random
     words = newsroom_words()
-    texts = [_Writer(words, uniform, labels).document() for labels in Y.label_sets()]
-    train, test = _split(Y.positive, np.random.default_rng(split_seed))
+    texts = [_Writer(words, uniform, labels).document() for labels in labels.label_sets()]
+    train, test = _split(labels.positive, np.random.default_rng(split_seed))
     return Corpus(
         name="newsroom",
         documents=object_array(texts),
-        Y=Y,
+        **label_fields(labels),
         train=train,
         test=test,
         source=f"made by labelkin.corpora.newsroom({n_documents}, seed={seed})",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from labelkin.corpora.arff import read_meka
-from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.label_matrix import read_labels
 
 SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
@@ -61,7 +61,7 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
     return Corpus(
         name="ohsumed",
         documents=object_array([texts[key] for key in keys]),
-        Y=read_labels([categories[key] for key in keys]),
+        **label_fields(read_labels([categories[key] for key in keys])),
         train=np.flatnonzero(parts == "training"),
         test=np.flatnonzero(parts == "test"),
         ids=np.array([f"{part}/{name}" for part, name in keys]),

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus, Features, object_array
+from labelkin.corpora.corpus import Corpus, Features, label_fields, object_array
 from labelkin.corpora.lines import decoded_lines, find_file, line_blocks, line_of
 from labelkin.corpora.sparse_text import Rows, iter_rows
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import read_labels
 
 Form = Literal["vectors", "tokens", "counts"]
 
@@ -80,13 +80,13 @@ def read_rcv1(
         documents, terms = _frequent_terms(
             documents, terms, train, min_documents, is_normal=form == "vectors"
         )
-    Y = topics.Y.rows(topics.positions(ids))
+    Y = read_labels(topics.Y[topics.positions(ids)], names=topics.label_names)
     in_both = np.flatnonzero(Y.rows(train).counts()[0] * Y.rows(test).counts()[0])
     return Corpus(
         name="rcv1",
         documents=documents,
         features=_FEATURES[form],
-        Y=Y.columns(in_both),
+        **label_fields(Y.columns(in_both)),
         train=train,
         test=test,
         ids=ids,
@@ -139,7 +139,7 @@ def read_rcv1_sample(path: str | PathLike[str], *, min_documents: int = 1) -> Co
         name="rcv1-sample",
         documents=X,
         features="weights",
-        Y=read_labels(label_sets),
+        **label_fields(read_labels(label_sets)),
         train=train,
         test=test,
         terms=terms,
@@ -251,11 +251,14 @@ class Rcv1Topics:
     ids
         The documents, ascending, ``(n_documents,)``.
     Y
-        Their topics, ``(n_documents, n_labels)``.
+        Their topics, 0/1, ``(n_documents, n_labels)``.
+    label_names
+        The topics, ``(n_labels,)``.
     """
 
     ids: NDArray[np.int64]
-    Y: LabelMatrix
+    Y: sparse.csr_array
+    label_names: NDArray[Any]
 
     def positions(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of some documents; −1 where there is none."""
@@ -285,8 +288,8 @@ def read_rcv1_topics(path: str | PathLike[str]) -> Rcv1Topics:
     shape = (len(ids), len(names))
     stored = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape)
     # A line given twice is still one assignment.
-    positive = (sparse.csr_array(stored) > 0).astype(np.float64)
-    return Rcv1Topics(ids, read_labels(positive, names=[name.decode() for name in names]))
+    Y = (sparse.csr_array(stored) > 0).astype(np.int64)
+    return Rcv1Topics(ids, Y, np.array([name.decode() for name in names]))
 
 
 def read_rcv1_taxonomy(path: str | PathLike[str]) -> dict[str, str]:
@@ -364,7 +367,7 @@ class Rcv1Block:
 
     ids: NDArray[np.int64]
     X: sparse.csr_array
-    Y: LabelMatrix
+    Y: sparse.csr_array
 
 
 def iter_rcv1_vectors(
@@ -398,7 +401,7 @@ def iter_rcv1_vectors(
             place = topics.positions(ids)
             _check_new(path, rows.lines, ids, place, seen)
             seen[place] = True
-            yield Rcv1Block(ids, rows.X, topics.Y.rows(place))
+            yield Rcv1Block(ids, rows.X, topics.Y[place])
 
 
 def iter_rcv1_tokens(paths: Sequence[str | PathLike[str]]) -> Iterator[tuple[int, str]]:

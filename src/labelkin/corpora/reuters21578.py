@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.corpora.lines import line_of
 from labelkin.label_matrix import read_labels
 
@@ -82,7 +82,7 @@ def _corpus(stories: Sequence[Story], split: Split, field: Field) -> Corpus:
     return Corpus(
         name="reuters21578",
         documents=object_array([getattr(story, field) for story, _ in used]),
-        Y=read_labels([story.topics & set(names) for story, _ in used], names=names),
+        **label_fields(read_labels([story.topics & set(names) for story, _ in used], names=names)),
         train=np.flatnonzero(is_train),
         test=np.flatnonzero(~is_train),
         ids=np.array([story.newid for story, _ in used]),

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.corpus import Corpus, kind_of_features
+from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
 from labelkin.corpora.lines import decoded_lines, in_blocks, line_blocks, line_of, stem_of
-from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.label_matrix import read_labels
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -79,7 +79,7 @@ def read_libsvm(
         name=name or parts[0][0].name.split(".")[0],
         documents=X,
         features=kind_of_features(X),
-        Y=read_labels(label_sets, names=_in_order(set().union(*label_sets))),
+        **label_fields(read_labels(label_sets, names=_in_order(set().union(*label_sets)))),
         train=np.arange(n_train),
         test=np.arange(n_train, len(label_sets)),
         source=f"{parts[0][0].name}, in the format of LIBSVM, "
@@ -207,7 +207,7 @@ class Block(NamedTuple):
     """Documents in file order: vectors ``(n, n_features)`` and label sets ``(n, n_labels)``."""
 
     documents: sparse.csr_array
-    Y: LabelMatrix
+    Y: sparse.csr_array
 
 
 def read_extreme(
@@ -232,7 +232,7 @@ def read_extreme(
     >>> file = Path(folder.name) / "tiny_train.txt"
     >>> _ = file.write_text("2 3 4\n0,3 1:0.5 2:1\n 0:2\n")
     >>> corpus = read_extreme(file)
-    >>> corpus.documents.toarray().tolist(), corpus.Y.label_sets()
+    >>> corpus.documents.toarray().tolist(), corpus.label_sets()
     ([[0.0, 0.5, 1.0], [2.0, 0.0, 0.0]], [(0, 3), ()])
     >>> folder.cleanup()
     """
@@ -248,13 +248,13 @@ def read_extreme(
             f"labels in their first lines, got {shapes[0]} and {shapes[1]}."
         )
     X = sparse.vstack([block.documents for part in blocks for block in part], format="csr")
-    Y = sparse.vstack([block.Y.positive for part in blocks for block in part], format="csr")
+    Y = sparse.vstack([block.Y for part in blocks for block in part], format="csr")
     n_train = sum(block.Y.shape[0] for block in blocks[0])
     return Corpus(
         name=name or stem_of(paths[0]),
         documents=X,
         features=kind_of_features(X),
-        Y=read_labels(Y),
+        **label_fields(read_labels(Y)),
         train=np.arange(n_train),
         test=np.arange(n_train, X.shape[0]),
         source=" and ".join(str(path) for path in paths),
@@ -362,7 +362,7 @@ def _parse(
     Y = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(lines), n_labels))
     Y.sum_duplicates()
     Y.data[:] = 1.0
-    return Block(X, read_labels(Y))
+    return Block(X, Y)
 
 
 def _check_below(

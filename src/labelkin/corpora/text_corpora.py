@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.corpora.corpus import Corpus, object_array
+from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.corpora.dialect import Field, find_spellings
 from labelkin.corpora.document_files import DocumentFiles
 from labelkin.corpora.documents import Document, Documents, Format
@@ -63,7 +63,7 @@ def read_texts(
     >>> file = Path(folder.name) / "tea.csv"
     >>> _ = file.write_text("Title;Subjects\nTea with sugar.;tea | sugar\n")
     >>> corpus = read_texts(file)
-    >>> corpus.Y.label_sets()
+    >>> corpus.label_sets()
     [('sugar', 'tea')]
     >>> print(corpus.understood.replace(", ", "\n"))
     columns separated by semicolons
@@ -146,17 +146,17 @@ def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = N
     train, test = _parts(kept)
     names: dict[str, str] = {}
     for document in kept:
-        names |= document.label_names or {}
+        names |= document.display_names or {}
     return Corpus(
         name=name or stem_of(path),
         documents=object_array([document.text for document in kept]),
-        Y=read_labels([set(document.labels or ()) for document in kept]),
+        **label_fields(read_labels([set(document.labels or ()) for document in kept])),
         train=train,
         test=test,
         ids=None if kept[0].id is None else object_array([str(document.id) for document in kept]),
         source=str(path),
         licence="not stated in the file",
-        label_names=names,
+        display_names=names,
     )
 
 

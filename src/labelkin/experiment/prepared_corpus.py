@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardScaler
 
 from labelkin.corpora import KNOWN, Corpus, load
+from labelkin.corpora.corpus import label_fields, labels_of
 from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.label_matrix import LabelMatrix
 from labelkin.splits import stratified_split
@@ -99,7 +100,7 @@ def prepare(
     """
     corpus = _choose(_load(choice, path), choice)
     X_train, X, test = corpus.documents[corpus.train], corpus.documents, corpus.test
-    kind, texts = str(corpus.features), None
+    labels, kind, texts = labels_of(corpus), str(corpus.features), None
     if kind == "text":
         texts = X_train, X[test]
         counter = WordCounts(**words)
@@ -108,8 +109,8 @@ def prepare(
     return PreparedCorpus(
         X_train=X_train,
         kind=kind,
-        Y_train=corpus.Y.rows(corpus.train),
-        Y_test=corpus.Y.rows(corpus.test),
+        Y_train=labels.rows(corpus.train),
+        Y_test=labels.rows(corpus.test),
         ids=None if corpus.ids is None else corpus.ids[corpus.test],
         facts={
             "name": corpus.name,
@@ -133,9 +134,9 @@ def prepare(
 def _label_names(corpus: Corpus, choice: CorpusChoice) -> dict[str, str]:
     """Return label → what people call it, by a vocabulary or by what the corpus says of it."""
     if choice.vocab is None:
-        return {str(label): name for label, name in corpus.label_names.items()}
+        return {str(label): name for label, name in corpus.display_names.items()}
     vocabulary = read_vocabulary(choice.vocab, language=choice.label_language)
-    names = LabelNames(corpus.Y.names.tolist(), vocabulary)
+    names = LabelNames(corpus.label_names.tolist(), vocabulary)
     names.check_some(choice.vocab)
     return names.distinct()
 
@@ -198,9 +199,11 @@ def _choose(corpus: Corpus, choice: CorpusChoice) -> Corpus:
     """Return the corpus with the chosen labels, and with the chosen documents in its parts."""
     corpus = _split(corpus, choice)
     if choice.labels == "in_both":
-        seen, tested = (corpus.Y.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
-        corpus = replace(corpus, Y=corpus.Y.columns(np.flatnonzero((seen > 0) & (tested > 0))))
-    is_labelled = np.diff(corpus.Y.positive.indptr) > 0
+        labels = labels_of(corpus)
+        seen, tested = (labels.rows(rows).counts()[0] for rows in (corpus.train, corpus.test))
+        kept = labels.columns(np.flatnonzero((seen > 0) & (tested > 0)))
+        corpus = replace(corpus, **label_fields(kept))
+    is_labelled = corpus.is_labelled
     train, test = (
         rows[is_labelled[rows]] if which == "labelled" else rows
         for rows, which in ((corpus.train, choice.train), (corpus.test, choice.test))
@@ -227,7 +230,7 @@ def _split(corpus: Corpus, choice: CorpusChoice) -> Corpus:
             f"{corpus.name} has a split of {len(corpus.train)} and {len(corpus.test)} documents: "
             "leave test_share out of [corpus]."
         )
-    labels = corpus.Y.rows(corpus.train)
+    labels = labels_of(corpus).rows(corpus.train)
     train, test = stratified_split(labels, choice.test_share, choice.split_seed)
     return replace(corpus, train=corpus.train[train], test=corpus.train[test])
 
@@ -238,13 +241,12 @@ def _blocks(rows: Rows, size: int) -> Iterator[Rows]:
 
 def _checksums(corpus: Corpus) -> dict[str, str]:
     """Return checksums of documents and label sets: by them a changed corpus is found."""
-    labels = corpus.Y.plain()
-    names = "\0".join(map(str, corpus.Y.names.tolist()))
+    names = "\0".join(map(str, corpus.label_names.tolist()))
     return {
         "training documents": _sha256(corpus.documents, corpus.train),
         "test documents": _sha256(corpus.documents, corpus.test),
-        "training labels": _sha256(labels, corpus.train),
-        "test labels": _sha256(labels, corpus.test),
+        "training labels": _sha256(corpus.Y, corpus.train),
+        "test labels": _sha256(corpus.Y, corpus.test),
         "label names": hashlib.sha256(names.encode()).hexdigest(),
     }
 

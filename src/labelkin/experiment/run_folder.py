@@ -147,7 +147,10 @@ class CorpusResults:
     facts
         Its source, licence and numbers, and checksums of what went in.
     Y, Y_train
-        The label sets of test and training documents.
+        The labels of test and training documents, in the form of
+        :attr:`labelkin.corpora.Corpus.Y`.
+    label_names
+        The labels, in the order of the columns, ``(n_labels,)``.
     ids
         The test documents' own names, ``(n_test,)``, where they have any.
     runs
@@ -160,8 +163,9 @@ class CorpusResults:
 
     name: str
     facts: Mapping[str, Any]
-    Y: LabelMatrix
-    Y_train: LabelMatrix
+    Y: Any
+    Y_train: Any
+    label_names: NDArray[Any]
     ids: NDArray[Any] | None
     runs: tuple[Run, ...]
     threshold_runs: tuple[Run, ...] = ()
@@ -244,8 +248,9 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
     return CorpusResults(
         name=corpus,
         facts=read_facts(folder / corpus),
-        Y=test,
-        Y_train=train,
+        Y=test.public(),
+        Y_train=train.public(),
+        label_names=test.names,
         ids=ids,
         runs=tuple(run for run in ours if not run.thresholds and run.out_of_time is None),
         threshold_runs=tuple(run for run in ours if run.thresholds),

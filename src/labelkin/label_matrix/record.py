@@ -18,6 +18,9 @@ from labelkin.odds import constant_labels
 Kind = Literal["binary", "multiclass", "multilabel"]
 Container = Literal["dense", "sparse_array", "sparse_matrix"]
 
+#: Maximum number of cells, documents × labels, of a dense ``Y`` in a result: 128 MB of int64.
+DENSE_CELLS = 2**24
+
 
 @dataclass(frozen=True)
 class LabelMatrix:
@@ -75,8 +78,14 @@ class LabelMatrix:
         """Return a ``Y`` for any estimator: 0/1, NaN where unknown; CSR if it came sparse."""
         if self.container == "dense":
             return self.dense() if self.unknown is not None else self.positive.toarray().astype(int)
-        cells = self.positive if self.unknown is None else self.positive + self.unknown * np.nan
-        return _csr(cells, self.container)
+        if self.unknown is None:
+            return _csr(self.positive.astype(np.int64), self.container)
+        return _csr(self.positive + self.unknown * np.nan, self.container)
+
+    def public(self) -> Any:
+        """Return ``Y`` for users: dense up to ``DENSE_CELLS`` cells, a CSR array above."""
+        is_small = self.shape[0] * self.shape[1] <= DENSE_CELLS
+        return replace(self, container="dense" if is_small else "sparse_array").plain()
 
     def rows(self, index: Any) -> LabelMatrix:
         """Return the documents ``index`` (integers, a slice or a boolean mask)."""

@@ -320,8 +320,8 @@ def read_outcomes(
             systems=systems,
             planned=[(p.system.content, p.record()["addition"], p.seed) for p in planned],
             metrics=tuple(dict.fromkeys([*METRICS, *experiment.metrics, *ceiling])),
-            labels=there.Y_train if there else None,
-            truth=there.Y if there else None,
+            labels=read_labels(there.Y_train, names=there.label_names) if there else None,
+            truth=read_labels(there.Y, names=there.label_names) if there else None,
             classifiers=_describe_classifiers(planned),
             facts=_describe_making(planned, there),
             given_up={run.system: run.out_of_time or 0.0 for run in there.given_up}
@@ -336,9 +336,10 @@ def read_outcomes(
 def _judge_runs(results: CorpusResults, drawn: int | None, rules: bool) -> Iterator[System]:
     """Judge every run; bootstraps are of the seed ``drawn``."""
     alone: dict[tuple[str, int], System] = {}
+    truth = read_labels(results.Y, names=results.label_names)
     for run in [*results.runs, *(results.threshold_runs if rules else ())]:
         system = judge(
-            results.Y,
+            truth,
             None if run.thresholds else run.log_odds(),
             run.decisions(),
             content=run.content,

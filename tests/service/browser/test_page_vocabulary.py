@@ -21,7 +21,7 @@ def place(newsroom, tmp_path_factory):
     """Serve a model whose labels are URIs; return its address and its journal."""
     folder = tmp_path_factory.mktemp("uris")
     train = newsroom.train
-    sets = [[BASE + name for name in names] for names in newsroom.Y.rows(train).label_sets()]
+    sets = [[BASE + name for name in names] for names in newsroom.label_sets(train)]
     classifier = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0.5)
     pipeline = make_pipeline(WordCounts(), classifier).fit(newsroom.documents[train], sets)
     pipeline[-1].concepts_ = read_vocabulary("newsroom", language="en")

@@ -1,0 +1,127 @@
+"""Labels of a corpus and label sets in scikit-learn's functions, with our estimators."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import f1_score, hamming_loss
+from sklearn.model_selection import (
+    GridSearchCV,
+    HalvingGridSearchCV,
+    cross_val_score,
+    cross_validate,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from labelkin import LabelDependenceClassifier, NaiveBayes, audit, corpora, label_matrix, metrics
+
+GRID = {"evidence_weight": [0, 1]}
+
+
+@pytest.fixture(scope="module")
+def news():
+    return corpora.newsroom(300)
+
+
+@pytest.fixture(scope="module")
+def X(news):
+    return CountVectorizer().fit_transform(news.documents)
+
+
+@pytest.fixture(scope="module", params=["array", "CSR array", "DataFrame"])
+def Y(request, news):
+    frame = pd.DataFrame(news.Y, columns=news.label_names)
+    return {"array": news.Y, "CSR array": sparse.csr_array(news.Y), "DataFrame": frame}[
+        request.param
+    ]
+
+
+@pytest.fixture
+def model():
+    return LabelDependenceClassifier(NaiveBayes(), evidence_weight=1)
+
+
+def test_predictions_are_scored_by_scikit_learn_as_by_us(news, X, model):
+    decided = model.fit(X[news.train], news.Y[news.train]).predict(X[news.test])
+    score = f1_score(news.Y[news.test], decided, average="micro", zero_division=0)
+    assert score == pytest.approx(metrics.micro_f1(news.Y[news.test], decided))
+    assert score > 0.3
+
+
+def test_fitting_on_label_sets_gives_the_same_model_with_names(news, X, model):
+    plain = model.fit(X, news.Y).log_odds(X)
+    np.testing.assert_array_equal(model.fit(X, news.label_sets()).log_odds(X), plain)
+    assert model.label_names_.tolist() == news.label_names.tolist()
+
+
+def test_train_test_split_cuts_texts_and_labels(news, Y, model):
+    texts, unseen, Y_train, Y_test = train_test_split(news.documents, Y, random_state=0)
+    pipeline = make_pipeline(CountVectorizer(), model).fit(texts, Y_train)
+    decided = pipeline.predict(unseen)
+    assert decided.shape == Y_test.shape == (75, 38)
+    assert 0 < hamming_loss(Y_test, decided) < 0.1
+
+
+def test_cross_validation_takes_labels_of_a_corpus(X, Y, model):
+    scores = cross_val_score(model, X, Y, cv=3, scoring="f1_micro")
+    assert (scores > 0.3).all()
+    assert (cross_val_score(model, X, Y, cv=3) > 0).all()
+    both = cross_validate(model, X, Y, cv=3, scoring=["f1_micro", "accuracy"])
+    np.testing.assert_allclose(both["test_f1_micro"], scores)
+
+
+def test_grid_searches_take_labels_of_a_corpus(X, Y, model):
+    search = GridSearchCV(model, GRID, cv=3, scoring="f1_micro").fit(X, Y)
+    assert search.best_score_ > 0.3
+    halving = HalvingGridSearchCV(model, GRID, cv=3, scoring="f1_micro", random_state=0).fit(X, Y)
+    assert halving.best_params_["evidence_weight"] in (0, 1)
+    assert halving.predict(X).shape == (300, 38)
+
+
+def public_results(news, X, model):
+    """Yield what functions of the library return for labels of a corpus."""
+    for Y in (news.Y, sparse.csr_array(news.Y), news.label_sets()):
+        model.fit(X, Y)
+        yield model.predict(X)
+        yield model.predict_proba(X)
+        yield model.predict_labels(X[:2])
+        audited = audit.LabelAudit(NaiveBayes(), random_state=0).fit(X, Y)
+        yield audited.cleaned()
+        yield audited.cleaned(repair="unknown")
+    yield from vars(news).values()
+    yield from vars(news.labelled()).values()
+
+
+def test_no_result_is_a_label_matrix(news, X, model):
+    for result in public_results(news, X, model):
+        assert not isinstance(result, label_matrix.LabelMatrix)
+
+
+class TestLabelSets:
+    """Lists of label names where scikit-learn hands them on, and the conversion where not."""
+
+    @pytest.fixture
+    def sets(self, news):
+        return [list(labels) for labels in news.label_sets()]
+
+    def test_lists_are_scored_by_us(self, X, sets, model):
+        one_d = np.empty(len(sets), dtype=object)
+        one_d[:] = sets
+        model.fit(X, sets)
+        score = model.score(X, sets)
+        assert 0 < score < 1
+        assert model.score(X, one_d) == score
+        assert model.score(X, pd.Series(sets)) == score
+
+    def test_the_documented_conversion_works_in_searches(self, X, sets, model):
+        Y = MultiLabelBinarizer().fit_transform(sets)
+        assert (cross_val_score(model, X, Y, cv=3) > 0).all()
+        assert GridSearchCV(model, GRID, cv=3).fit(X, Y).best_score_ > 0
+
+    def test_lists_are_cross_validated_by_our_own_score(self, X, sets, model):
+        assert (cross_val_score(model, X, sets, cv=3) > 0).all()
+        assert GridSearchCV(model, GRID, cv=3).fit(X, sets).best_score_ > 0
