@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
@@ -17,6 +18,7 @@ from labelkin import (
     PlattSVM,
     cross_val_log_odds,
 )
+from labelkin.scikit_learn import seeded
 
 X = np.array([[1.0, 0], [0, 1], [1, 1], [2, 0]])
 Y = np.array([[1, 0], [0, 1], [1, 1], [1, 0]])
@@ -44,9 +46,36 @@ class TestEveryClassifier:
         with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
             model.fit(broken, Y)
 
-    def test_unfitted_use_says_so(self, model):
-        from sklearn.base import clone
+    def test_masked_features_are_rejected(self, model):
+        masked = np.ma.array(X, mask=X == 2)
+        with pytest.raises(ValueError, match=r"X must not have masked values, got 1 of 8\. Fill"):
+            model.fit(masked, Y)
+        with pytest.raises(ValueError, match="X must not have masked values"):
+            model.fit(X, Y).predict(masked)
 
+    def test_masked_labels_are_unknown(self, model):
+        hidden = np.ma.array(np.vstack([Y, Y]), mask=False)
+        hidden[0, 1] = np.ma.masked
+        plain = hidden.astype(float).filled(np.nan)
+        documents = np.vstack([X, X])
+        ours, theirs = (
+            seeded(model, 0).fit(documents, y).predict_proba(X) for y in (hidden, plain)
+        )
+        np.testing.assert_array_equal(ours, theirs)
+
+    def test_several_labels_in_one_text_are_rejected(self, model):
+        with pytest.raises(ValueError, match=r"several labels.*text\.split\(','\) for text in y"):
+            model.fit(X, ["a,b", "b", "b,c", "a,c"])
+
+    def test_lists_of_ids_are_label_sets(self, model):
+        assert model.fit(X, [[1], [2], [1, 2], [1]]).label_names_.tolist() == [1, 2]
+        assert 0 <= model.score(X, [[1], [2], [1, 2], [1]]) <= 1
+
+    def test_labels_that_end_in_nul_are_rejected(self, model):
+        with pytest.raises(ValueError, match="must not end in a NUL character"):
+            model.fit(X, [["tea\0"], ["tea"], [], ["tea"]])
+
+    def test_unfitted_use_says_so(self, model):
         with pytest.raises(
             NotFittedError, match=f"This {type(model).__name__} instance is not fitted"
         ):
@@ -189,3 +218,14 @@ def test_fitted_model_given_texts_raises_the_message_of_fit():
     model.fit([[3, 0], [2, 1], [0, 4]], [["x"], ["x", "y"], ["y"]])
     with pytest.raises(ValueError, match="takes vectors, got texts"):
         model.predict(["a text", "another"])
+
+
+def test_classes_that_end_in_nul_are_rejected():
+    with pytest.raises(ValueError, match="must not end in a NUL character, got 'tea"):
+        NaiveBayes().partial_fit(X, [["tea"], [], [], []], classes=["milk", "tea\0"])
+
+
+def test_one_mapping_of_known_labels_for_several_documents_is_an_error():
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, [["a"], ["b"], ["a", "b"], ["a"]])
+    with pytest.raises(ValueError, match="one mapping per document: 3 needed, got one"):
+        model.predict_proba(X[:3], known={"accepted": ["a"]})

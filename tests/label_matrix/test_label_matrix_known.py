@@ -48,12 +48,19 @@ def test_nothing_known_is_all_open():
         ([[1, 0, 0]], r"shape of the scores, \(2, 3\).*got shape \(1, 3\)"),
         ([{"accepted": ["z"]}, {}], "among the 3 labels of the model, got 'z'"),
         ([{"maybe": ["a"]}, {}], '"accepted": .*"rejected": .*, got \'maybe\' for document 0'),
-        ([{}], r"got shape \(1, 3\)"),
+        ({"accepted": ["a"]}, "^known must hold one mapping per document: 2 needed, got one"),
+        ([{}], "one mapping per document: 2 needed, got one.*None for a document without"),
+        ([{}, None, {}], "one mapping per document: 2 needed, got 3"),
     ],
 )
 def test_what_is_wrong_is_said(known, message):
     with pytest.raises(ValueError, match=message):
         read_known(known, 2, NAMES)
+
+
+def test_masked_cells_are_open():
+    known = np.ma.array([[1, 0, 0]], mask=[[0, 0, 1]])
+    np.testing.assert_array_equal(read_known(known, 1, NAMES), [[1, 0, np.nan]])
 
 
 def test_any_number_of_documents_may_come_where_none_is_asked_for():

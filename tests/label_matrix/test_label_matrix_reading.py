@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -5,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
 
 from labelkin.label_matrix import names_to_columns, read_labels
 
@@ -105,7 +108,7 @@ def test_documents_without_labels_alone_have_no_labels():
 @pytest.mark.parametrize(
     ("Y", "message"),
     [
-        ([[1, 2], [3]], r"rows of different lengths that hold numbers.*Use sets"),
+        ([[1.5, 2], [3]], r"lists of strings or of integers.*MultiLabelBinarizer\(\)"),
         (
             [[0, 2], [1, 0]],
             r"must hold 0, 1 or NaN \(unknown\), got 2 at document 0, label 1 \(1 such",
@@ -151,10 +154,114 @@ def test_reading_leaves_the_input_alone():
     np.testing.assert_array_equal(Y.row, before.row)
 
 
-def test_labels_joined_in_one_text_are_noticed(recwarn):
-    joined = ["tea;milk", "tea", "milk;sugar", "tea;sugar", "sugar;tea;milk"]
-    with pytest.warns(UserWarning, match=r"4 of its 5 classes have ';' .*text\.split\(';'\)"):
-        assert read_labels(joined).kind == "multiclass"
-    recwarn.clear()
-    read_labels(["tea", "milk", "a;b", "sugar"])
+@pytest.mark.parametrize(
+    ("joined", "hint"),
+    [
+        (["a,b,c", "a", "b,c", "c,a"], r"\[text\.split\(','\) for text in y\]"),
+        (["tea, milk", "milk, sugar", "tea"], r"text\.split\(', '\)"),
+        (["tea;milk", "tea", "milk;sugar", "tea;sugar", "sugar;tea;milk"], r"text\.split\(';'\)"),
+        (["grain;wheat", "grain;corn"], r"text\.split\(';'\)"),
+        (["a|b", "b", "a"], r"text\.split\('\|'\)"),
+        (["['a', 'b']", "['a']", "[]"], r"\[ast\.literal_eval\(text\) for text in y\]"),
+        (["('a', 'b')", "('a',)"], r"ast\.literal_eval"),
+        (["[1, 2]", "[2]"], r"ast\.literal_eval"),
+    ],
+)
+@pytest.mark.parametrize("kind", [list, np.array, lambda y: np.array(y, dtype=object)])
+def test_several_labels_in_one_text_are_rejected_with_the_conversion(joined, hint, kind, recwarn):
+    with pytest.raises(ValueError, match=rf"look like several labels .*{hint}"):
+        read_labels(kind(joined))
     assert not recwarn
+
+
+def test_the_conversion_in_the_message_works():
+    y = ["tea, milk", "milk, sugar", "tea"]
+    with pytest.raises(ValueError, match="several labels") as error:
+        read_labels(y)
+    code = re.search(r"label sets: (\[.*?\])\. ", str(error.value))[1]
+    assert read_labels(eval(code, {"y": y})).names.tolist() == ["milk", "sugar", "tea"]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Smith, John", "Smith, Jane", "Doe, John", "Miller, Ann"],
+        ["Portland, Oregon", "Salem, Oregon", "Seattle, Washington", "Washington, DC"] * 2,
+        ["sports|tennis", "sports|football", "arts|music", "arts|painting"],
+        ["yes", "no", "don't know, no answer"],
+        ["[deleted]", "[removed]", "kept"],
+        ["tea", "milk", "a;b", "sugar"],
+        ["(1)", "(2)", "(3)"],
+    ],
+)
+def test_class_names_with_a_comma_are_classes(names, recwarn):
+    assert read_labels(names).classes.tolist() == sorted(set(names))
+    assert not recwarn
+
+
+@pytest.mark.parametrize("row", [list, tuple, np.array])
+def test_lists_of_integers_are_label_sets_of_ids(row):
+    ids = [row([1]), row([2]), row([1, 2])]
+    labels = read_labels(ids)
+    assert (labels.kind, labels.names.tolist()) == ("multilabel", [1, 2])
+    assert labels.dense().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert read_labels([[3, 7], [2, 5]]).label_sets() == [(3, 7), (2, 5)]
+    assert read_labels([[], [0, 1]]).label_sets() == [(), (0, 1)]
+    array = np.empty(3, dtype=object)
+    array[:] = ids
+    assert read_labels(array).label_sets() == [(1,), (2,), (1, 2)]
+
+
+def test_integers_that_can_be_a_matrix_or_classes_are_not_ids():
+    assert read_labels([[0, 1], [1, 0]]).dense().tolist() == [[0, 1], [1, 0]]
+    assert read_labels([[0, 1], [1, 1]]).dense().tolist() == [[0, 1], [1, 1]]
+    with pytest.warns(DataConversionWarning):
+        assert read_labels([[3], [7], [5]]).kind == "multiclass"
+    for wrong in ([[0, 2], [1, 0]], [[3, 3], [2, 1]], [[1, 2], [2, 1]], np.array([[3, 7]])):
+        with pytest.raises(ValueError, match=r"must hold 0, 1 or NaN.*ids go into sets"):
+            read_labels(wrong)
+
+
+@pytest.mark.parametrize(
+    ("Y", "received"),
+    [
+        ([[None], [None, None]], "got lists of NoneType"),
+        ([[b"a"], [b"a", b"b"]], "got lists of bytes"),
+        ([(1.5,), (1.0, 2.0)], "got lists of float"),
+        ([["a"], [1, 2]], "got lists of int and lists of str"),
+        ([["a"], None], "got a row of type NoneType and lists of str"),
+        ([None, None], "got NoneType"),
+        ([{"a": 1}, {"b": 2}], "got dict"),
+        (None, "got NoneType"),
+        ("abc", "got str"),
+        ((text for text in "abc"), "got generator"),
+    ],
+)
+def test_the_error_names_the_type_received(Y, received):
+    with pytest.raises(ValueError, match=received):
+        read_labels(Y)
+
+
+def test_masked_labels_are_unknown():
+    Y = np.ma.array([[1, 0, 1], [0, 1, 1]], mask=[[0, 1, 0], [0, 0, 1]])
+    np.testing.assert_array_equal(read_labels(Y).dense(), [[1, np.nan, 1], [0, 1, np.nan]])
+    assert read_labels(np.ma.array([[1, 0], [0, 1]])).unknown is None
+    with pytest.raises(ValueError, match="Leave those documents out"):
+        read_labels(np.ma.array([1, 0, 1], mask=[0, 0, 1]))
+    with pytest.raises(ValueError, match=r"must hold numbers, got dtype <U1\. Leave out"):
+        read_labels(np.ma.array(["a", "b"], mask=[0, 1]))
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: read_labels([["tea\0"], ["tea"]]),
+        lambda: read_labels(["tea\0", "tea"]),
+        lambda: read_labels(pd.DataFrame([[1, 0]], columns=["tea\0", "tea"])),
+        lambda: read_labels([["tea"]], names=["tea", "tea\0"]),
+        lambda: read_labels(pd.Series(["tea\0", "tea"])),
+    ],
+)
+def test_labels_that_end_in_nul_are_rejected(read):
+    with pytest.raises(ValueError, match=r"must not end in a NUL character, got 'tea\\x00'"):
+        read()

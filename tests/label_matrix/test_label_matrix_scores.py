@@ -144,3 +144,11 @@ def test_best_labels_are_those_of_a_stable_sort_of_each_document(log_odds, is_op
 def test_no_document_and_no_label_have_no_best_label():
     assert best_labels(np.zeros((0, 3)), 2) == []
     assert [best.tolist() for best in best_labels(np.zeros((2, 0)), 2)] == [[], []]
+
+
+def test_masked_scores_are_missing():
+    masked = np.ma.array([[0.2, 9.0]], mask=[[False, True]])
+    names = np.array(["sugar", "tea"])
+    np.testing.assert_array_equal(read_scores(masked, names, missing=0.5), [[0.2, 0.5]])
+    with pytest.raises(ValueError, match="must be numbers, got NaN at document 0, label 1"):
+        read_scores(masked, names)

@@ -36,7 +36,6 @@ from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.registry import part_class
 from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
-from labelkin.splits import CrossValidation
 
 
 class PerLabel(LogOddsClassifier):
@@ -46,9 +45,8 @@ class PerLabel(LogOddsClassifier):
     ----------
     estimator : classifier
         A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
-    cv : int, splitter or iterable of splits, default 5
-        Number of folds for out-of-fold evidence, stratified over all labels; or splits, as
-        scikit-learn's ``cv``. A splitter for groups takes ``groups`` of ``fit_out_of_fold``.
+    cv : int, default 5
+        Folds for out-of-fold evidence, stratified over all labels.
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that gives
         log-odds itself (a logistic decision function, naive Bayes) is not clipped.
@@ -78,7 +76,7 @@ class PerLabel(LogOddsClassifier):
         self,
         estimator: Any,
         *,
-        cv: CrossValidation = 5,
+        cv: int = 5,
         clip: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -108,10 +106,10 @@ class PerLabel(LogOddsClassifier):
 
     def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> NDArray[np.float64]:
         """Fit, and return cross-validated log-odds of the training documents."""
-        self.fit(X, y, **fit_params)
-        groups = fit_params.pop("groups", None)
+        params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
         X, labels = self._read(X, y)
-        return out_of_fold_log_odds(self, X, labels, fit_params, groups=groups)
+        self._learn(X, labels, params)
+        return out_of_fold_log_odds(self, X, labels, fit_params)
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
@@ -365,18 +363,12 @@ def _contributions_behind(
 
 
 def cross_val_log_odds(
-    estimator: Any,
-    X: Any,
-    Y: Any,
-    *,
-    cv: CrossValidation = 5,
-    groups: Any = None,
-    random_state: Any = None,
+    estimator: Any, X: Any, Y: Any, *, cv: int = 5, random_state: Any = None
 ) -> NDArray[np.float64]:
     """Return the log-odds of each document from a model that has not seen it.
 
-    As ``cross_val_predict(method="predict_proba")`` for dense 0/1 arrays, but also for label sets,
-    sparse matrices and unknown cells.
+    What ``cross_val_predict(method="predict_proba")`` is for dense 0/1 arrays, for label sets,
+    sparse matrices and unknown cells too; the folds are stratified over all labels.
 
     Parameters
     ----------
@@ -384,12 +376,10 @@ def cross_val_log_odds(
         One of labelkin's classifiers, or any with ``predict_proba``.
     X, Y : documents and any kind of labels
         Documents and their labels.
-    cv : int, splitter or iterable of splits, default 5
-        Number of folds, stratified over all labels; or splits, as scikit-learn's ``cv``.
-    groups : array of shape (n_documents,), optional
-        Groups for a splitter such as ``GroupKFold()``.
+    cv : int, default 5
+        Number of folds.
     random_state : int or RandomState, optional
-        Seed of the folds.
+        Of the folds.
 
     Returns
     -------
@@ -404,5 +394,6 @@ def cross_val_log_odds(
     [[True, False], [True, False], [False, True], [False, True]]
     """
     X = np.asarray(X) if isinstance(X, list) and X and not isinstance(X[0], str) else X
-    split = {"cv": cv, "groups": groups, "random_state": random_state}
-    return out_of_fold_log_odds(as_content(estimator), X, read_labels(Y), **split)
+    return out_of_fold_log_odds(
+        as_content(estimator), X, read_labels(Y), cv=cv, random_state=random_state
+    )

@@ -265,9 +265,9 @@ class ContentEnsemble(LogOddsClassifier):
             # Who has learned from all documents but one looks better than it is beside members that
             # have learned from four fifths of them, and would get too large a weight.
             is_better_off = len(ways) > 1 and getattr(classifier, "leaves_one_out", False)
-            in_folds = PredefinedSplit(fold) if is_better_off and fold.max() > 0 else None
+            in_folds = fold if is_better_off and fold.max() > 0 else None
             found.append(
-                fit_content(member.classifier, view, labels, given, out_of_fold=True, cv=in_folds)
+                fit_content(member.classifier, view, labels, given, out_of_fold=True, fold=in_folds)
             )
             members.append(member)
             views.append(view)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.label_matrix.record import check_cells, frame_in_order, names_to_columns
+from labelkin.label_matrix.record import check_cells, frame_in_order, names_to_columns, unmasked
 from labelkin.scikit_learn import sound_sparse
 
 #: What a label is known to be; "refused" is another word for "rejected".
@@ -53,7 +53,12 @@ def read_known(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDAr
     if isinstance(known, Sequence) and all(
         isinstance(row, Mapping) or row is None for row in known
     ):
-        _check_shape((len(known), len(names)), n_documents, names)
+        if n_documents not in (None, len(known)):
+            raise ValueError(
+                f"known must hold one mapping per document: {n_documents} needed, got "
+                f"{'one' if len(known) == 1 else len(known)}. Use None for a document without "
+                "known labels."
+            )
         return _read_names(known, names)
     if hasattr(known, "columns"):
         known = frame_in_order(known, names)
@@ -99,7 +104,7 @@ def _read_names(known: Sequence[Any], names: NDArray[Any]) -> NDArray[np.float64
 
 def _read_matrix(known: Any, n_documents: int | None, names: NDArray[Any]) -> NDArray[np.float64]:
     try:
-        values = np.asarray(known, dtype=np.float64)
+        values = np.asarray(unmasked(known), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(
             f"known must be a matrix of 1, 0 and NaN, or a mapping of label names per document, "

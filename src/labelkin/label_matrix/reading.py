@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
+import ast
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -18,11 +20,19 @@ from labelkin.label_matrix.record import (
     LabelMatrix,
     check_cells,
     check_distinct,
+    check_no_nul,
     frame_values,
     name_array,
     names_to_columns,
+    unmasked,
 )
 from labelkin.scikit_learn import sound_sparse
+
+#: The hint for labels that are neither lists of names nor a matrix.
+_CONVERSION = (
+    "A 0/1 matrix works everywhere: sklearn.preprocessing.MultiLabelBinarizer().fit_transform(Y) "
+    "makes one from lists of labels."
+)
 
 
 def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) -> LabelMatrix:
@@ -31,10 +41,10 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     Parameters
     ----------
     Y : array, sparse matrix, DataFrame, label sets, classes or LabelMatrix
-        A 0/1 array (bool, int or float; NaN = unknown, from two columns on); a SciPy sparse matrix
-        or array; a pandas or polars DataFrame with one column per label; a sequence of lists or
-        tuples of strings, or of sets of anything (label sets); a 1-d ``y`` as scikit-learn's
-        one-vs-rest takes it; a :class:`LabelMatrix`.
+        A 0/1 array (bool, int or float; NaN or masked = unknown, from two columns on); a SciPy
+        sparse matrix or array; a pandas or polars DataFrame with one column per label; label sets,
+        a sequence of lists or tuples of strings or of integer ids, or of sets of anything; a 1-d
+        ``y`` as scikit-learn's one-vs-rest takes it; a :class:`LabelMatrix`.
     names : sequence or None, default None
         The labels wanted, in this order. Label sets and DataFrames are arranged by name, and a name
         that is not among them is an error; for nameless matrices they must be as many as columns.
@@ -42,6 +52,20 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     Returns
     -------
     LabelMatrix
+
+    Notes
+    -----
+    Lists of integers of different lengths, such as ``[[3, 7], [2]]``, are label sets of ids. If
+    all have the same length they are a matrix, or a 1-d ``y`` if that length is 1, except where
+    they cannot be a matrix: ``[[3, 7], [2, 5]]`` has no 0, no number twice in a row, and a number
+    above the length of the rows. Sets are always label sets.
+
+    A 1-d ``y`` of texts that are several labels each is an error: lists in Python's notation, such
+    as ``"['a', 'b']"``; or texts that, split at ``,``, ``;`` or ``|``, have the same parts at
+    different places, such as ``"a,b"`` and ``"b,c"``. The rule counts different texts: more than
+    15 % of their parts stand at another place than the part mostly does, 5 % if three quarters of
+    the parts occur again (for ``;``, which is rare in names, the part occurs again). The parts of
+    class names such as ``"Smith, John"`` or ``"sports|tennis"`` keep their place.
 
     Examples
     --------
@@ -53,6 +77,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     ['sugar', 'tea']
     """
     wanted = None if names is None else name_array(names)
+    Y = unmasked(Y)
     if isinstance(Y, LabelMatrix):
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
@@ -109,7 +134,8 @@ def _from_cells(
         "A label matrix Y must hold 0, 1 or NaN (unknown)",
         values[wrong],
         (row[wrong], column[wrong]),
-        "Scores are turned into labels by a threshold first. If cross_val_predict made this Y "
+        "Scores are turned into labels by a threshold first; label ids go into sets, such as "
+        "[{3, 7}, {2}]. If cross_val_predict made this Y "
         "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
     )
     if is_nan.any() and shape[1] < 2:
@@ -162,11 +188,20 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
             "Input y contains NaN: unknown labels are allowed in matrices of two or more columns "
             "only. Leave those documents out."
         )
+    if y.dtype == object:
+        check_no_nul(y)
+    for value in y if y.dtype == object else ():
+        if not isinstance(value, str | bytes | Number):
+            raise ValueError(
+                "y must hold classes, texts or numbers, one per document, got "
+                f"{type(value).__name__}. {_CONVERSION}"
+            )
+    if y.dtype.kind in "OU":
+        _check_not_joined(np.unique(y.astype(str)).tolist())
     check_classification_targets(y)
     if type_of_target(y) not in ("binary", "multiclass"):
         raise ValueError(f"y must hold classes, got {type_of_target(y)} values.")
     classes = np.unique(y) if wanted is None else wanted
-    _warn_of_joined_labels(classes)
     place = np.searchsorted(classes, y) if wanted is None else names_to_columns(y.tolist(), classes)
     one_hot = _indicator(np.arange(len(y)), place, (len(y), len(classes)))
     if len(classes) > 2:
@@ -174,19 +209,47 @@ def _read_classes(y: NDArray[Any], wanted: NDArray[Any] | None) -> LabelMatrix:
     return LabelMatrix(one_hot[:, [-1]], None, classes[-1:], "binary", classes)
 
 
-def _warn_of_joined_labels(classes: NDArray[Any]) -> None:
-    """Warn of classes that look like several labels in one text, as cells of tables have them."""
-    texts = [str(name) for name in classes] if classes.dtype.kind in "OU" else []
-    for sign in ";|":
-        joined = [text for text in texts if sign in text.strip(sign)]
-        if len(joined) > max(2, 0.2 * len(texts)):
-            warnings.warn(
-                f"y has one class per document, and {len(joined)} of its {len(texts)} classes have "
-                f"{sign!r} inside, such as {joined[0][:60]!r}. Are they several labels? Then give "
-                f"label sets: [text.split({sign!r}) for text in y].",
-                stacklevel=2,
-            )
-            return
+#: Share of parts that stand at another place than usual, above which texts are label sets; the
+#: second if three quarters of the parts occur again.
+_MOVED = (0.15, 0.05)
+
+
+def _check_not_joined(texts: list[str]) -> None:
+    """Raise for different texts that are several labels each, as cells of tables have them."""
+    is_list = [text[:1] + text[-1:] in ("[]", "()", "{}") and _is_literal(text) for text in texts]
+    if sum(is_list) > len(texts) / 2:
+        _raise_joined(texts[is_list.index(True)], "ast.literal_eval(text)")
+    for sign in ",;|":
+        split = [[part.strip() for part in text.split(sign)] for text in texts]
+        joined = [i for i, parts in enumerate(split) if len(parts) > 1 and all(parts)]
+        places: dict[str, list[int]] = {}
+        for parts in split:
+            for place, part in enumerate(parts):
+                places.setdefault(part, []).append(place)
+        # A semicolon is rare in names: a part that recurs is enough, wherever it stands.
+        usual = (1 if sign == ";" else max(Counter(where).values()) for where in places.values())
+        n_parts = sum(map(len, split))
+        n_again = sum(len(where) for where in places.values() if len(where) > 1)
+        least = _MOVED[n_again > 0.75 * n_parts] * n_parts
+        if len(joined) > 0.2 * len(texts) and n_parts - sum(usual) > least:
+            given = [texts[i] for i in joined]
+            space = " " * all(text.count(sign) == text.count(f"{sign} ") for text in given)
+            _raise_joined(given[0], f"text.split({sign + space!r})")
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        return all(isinstance(label, str | int) for label in ast.literal_eval(text))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return False
+
+
+def _raise_joined(text: str, split: str) -> None:
+    raise ValueError(
+        "A 1-d y must hold one class per document, got texts that look like several labels each, "
+        f"such as {text[:60]!r}. Split them into label sets: [{split} for text in y]. If each "
+        "text is one class, encode it: sklearn.preprocessing.LabelEncoder().fit_transform(y)."
+    )
 
 
 def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_array:
@@ -229,7 +292,7 @@ def _is_frame(Y: Any) -> bool:
 
 
 def is_label_sets(Y: Any) -> bool:
-    """Whether it is a sequence, array or Series of sets, or of lists or tuples of strings."""
+    """Whether it is a sequence, array or Series of label sets, as :func:`read_labels` explains."""
     if hasattr(Y, "to_list") and len(getattr(Y, "shape", ())) == 1:
         Y = Y.to_list()
     if isinstance(Y, np.ndarray):
@@ -242,7 +305,20 @@ def is_label_sets(Y: Any) -> bool:
         return True  # documents without labels only
     if not rows or not all(isinstance(row, list | tuple | np.ndarray | Set) for row in rows):
         return False
-    return all(isinstance(row, Set) or all(isinstance(x, str) for x in row) for row in rows)
+    if all(isinstance(row, Set) or all(isinstance(x, str) for x in row) for row in rows):
+        return True
+    return _are_ids(rows, has_empty=len(rows) < len(Y))
+
+
+def _are_ids(rows: list[Any], has_empty: bool) -> bool:
+    """Whether lists of integers are label sets of ids, not the rows of a matrix or a 1-d y."""
+    ids = [x for row in rows for x in row]
+    if not all(isinstance(x, Integral) and not isinstance(x, bool) for x in ids):
+        return False
+    if has_empty or len({len(row) for row in rows}) > 1:
+        return True
+    are_distinct = all(len(set(row)) == len(row) for row in rows)
+    return are_distinct and min(ids) > 0 and max(ids) > len(rows[0]) > 1
 
 
 def _as_array(Y: Any) -> NDArray[Any]:
@@ -250,6 +326,8 @@ def _as_array(Y: Any) -> NDArray[Any]:
         raise ValueError(
             "Y must be a matrix, label sets or classes, got a mapping; use its values."
         )
+    if isinstance(Y, list | tuple):
+        check_no_nul(Y)
     try:
         array = np.asarray(Y)
         rows = array if array.dtype == object and array.ndim == 1 else ()
@@ -258,14 +336,25 @@ def _as_array(Y: Any) -> NDArray[Any]:
         is_ragged = True
     if is_ragged:
         raise ValueError(
-            "Y has rows of different lengths that hold numbers: a matrix needs equal rows, and "
-            "lists are label sets only when they hold strings. Use sets, e.g. [{3, 7}, {2}]."
+            "Label sets must be lists of strings or of integers, one list per document, got "
+            f"{_kinds_in(Y)}. {_CONVERSION}"
         )
     if array.size == 0 and array.ndim == 1:
         raise ValueError("Y must hold at least one document, got none.")
     if array.ndim not in (1, 2):
         raise ValueError(
-            f"Y must be a label matrix (n_documents, n_labels), label sets, or a 1-d y, got "
-            f"{array.ndim} dimensions."
+            "Y must be a label matrix (n_documents, n_labels), label sets, or a 1-d y, got "
+            f"{f'{array.ndim} dimensions' if array.ndim else type(Y).__name__}."
         )
     return array
+
+
+def _kinds_in(rows: Any) -> str:
+    """Return the types of what is in lists, and of rows that are not lists, for a message."""
+    kinds = (
+        {f"lists of {type(x).__name__}" for x in row}
+        if isinstance(row, list | tuple | np.ndarray)
+        else {f"a row of type {type(row).__name__}"}
+        for row in rows
+    )
+    return " and ".join(sorted(set().union(*kinds)))

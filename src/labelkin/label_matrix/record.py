@@ -265,6 +265,7 @@ def frame_values(frame: Any) -> NDArray[Any]:
 
 def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     """Names as an array: text and integers keep their type, anything else is an object."""
+    check_no_nul(names)
     if isinstance(names, np.ndarray):
         return names
     kinds = {type(name) for name in names}
@@ -273,6 +274,36 @@ def name_array(names: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     array = np.empty(len(names), dtype=object)
     array[:] = list(names)
     return array
+
+
+def check_no_nul(names: Sequence[Any] | NDArray[Any]) -> None:
+    """Raise for a text that ends in NUL, which NumPy's arrays of texts would cut off."""
+    for name in names:
+        if isinstance(name, str) and name.endswith("\0"):
+            raise ValueError(
+                f"Labels must not end in a NUL character, got {name!r}. NumPy cuts it off, so that "
+                "two labels may become one. Use name.rstrip(chr(0))."
+            )
+
+
+def unmasked(values: Any) -> Any:
+    """Return values as they are; of a masked array the numbers, NaN where masked.
+
+    Examples
+    --------
+    >>> unmasked(np.ma.array([1, 0], mask=[False, True]))
+    array([ 1., nan])
+    """
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    if values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"A masked array must hold numbers, got dtype {values.dtype}. Leave out the documents "
+            "whose value is masked."
+        )
+    return values.astype(np.float64).filled(np.nan)
 
 
 def check_distinct(names: Sequence[Any], what: str) -> None:

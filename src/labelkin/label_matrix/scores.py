@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.label_matrix.cells import Cells
-from labelkin.label_matrix.record import check_cells, check_choice, frame_in_order, some_of
+from labelkin.label_matrix.record import (
+    check_cells,
+    check_choice,
+    frame_in_order,
+    some_of,
+    unmasked,
+)
 from labelkin.scikit_learn import sound_sparse
 
 Scale = Literal["probability", "log_odds"]
@@ -227,7 +233,7 @@ def _check_shape(
 
 
 def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | None) -> NDArray[Any]:
-    array = np.asarray(scores)
+    array = np.asarray(unmasked(scores))
     if array.dtype.kind == "O":  # numbers among None and other marks of what is missing
         with suppress(TypeError, ValueError):
             array = array.astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 from sklearn.base import clone
@@ -13,7 +12,6 @@ from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.rules import Rules
-from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds
 
 
@@ -30,10 +28,9 @@ class RescoredClassifier(LabelDependenceClassifier):
     estimator : classifier
         Any with ``predict_proba``: multilabel ones (``OneVsRestClassifier``, forests, neural
         networks, ``ClassifierChain``) see the whole label matrix, others are fitted per label.
-    cv : int, splitter or iterable of splits, default 5
-        Number of folds for the out-of-fold scores, stratified over all labels, or splits, as
-        scikit-learn's ``cv``; the estimator is fitted once per split and once on all documents. A
-        splitter for groups takes ``groups`` of ``fit``.
+    cv : int, default 5
+        Folds for the out-of-fold scores, stratified over all labels; the estimator is fitted
+        ``cv + 1`` times.
     labels : label classifier or name, optional
         As :class:`LabelDependenceClassifier` takes it, and all that follows.
     variant : "soft", "hard" or threshold rule, default "soft"
@@ -77,7 +74,7 @@ class RescoredClassifier(LabelDependenceClassifier):
     True
     """
 
-    # Parameters of the class above that this one does not have.
+    # What the class above has as parameters and this one has not.
     content = None
     keep_out_of_fold = False
 
@@ -85,7 +82,7 @@ class RescoredClassifier(LabelDependenceClassifier):
         self,
         estimator: Any,
         *,
-        cv: CrossValidation = 5,
+        cv: int = 5,
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
@@ -118,6 +115,6 @@ class RescoredClassifier(LabelDependenceClassifier):
 
     def _parts(self, X: Any = None) -> dict[str, Any]:
         content = as_content(self.estimator)
-        if isinstance(self.cv, Integral) and "cv" in content.get_params(deep=False):
+        if "cv" in content.get_params(deep=False):
             content = clone(content).set_params(cv=self.cv)
         return {"content": content, "labels": as_label_classifier(self.labels)}
