@@ -15,6 +15,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from benchmarks.reuters import describe_words, read_stories, word_reader
 from labelkin.corpora import newsroom
+from labelkin.corpora.corpus import labels_of
 from labelkin.label_matrix import LabelMatrix, read_labels
 
 TOP = Path(__file__).parent.parent
@@ -78,7 +79,7 @@ def _newsroom() -> Benchmark:
     return _benchmark(
         "newsroom, made by labelkin.corpora.newsroom (no Reuters-21578 here: set LABELKIN_DATA)",
         [corpus.documents[part].tolist() for part in parts],
-        tuple(corpus.Y.rows(part) for part in parts),
+        tuple(labels_of(corpus).rows(part) for part in parts),
         word_reader(Path("no stop list")),
     )
 

@@ -93,11 +93,12 @@ def delicious_layer(every: int = 20) -> Iterator[Bar]:
     from sklearn.linear_model import LogisticRegression
 
     from labelkin import LogisticLabels, corpora
+    from labelkin.label_matrix import read_labels
     from labelkin.method.label_evidence import prior_scale
     from labelkin.method.label_sets import count_label_sets
 
     corpus = corpora.load("delicious")
-    labels = corpus.Y.rows(corpus.train)
+    labels = read_labels(corpus.Y[corpus.train])
     LogisticLabels(neighbours=8).fit(labels.rows(range(100)))  # compile, or load what is compiled
     start = time.process_time()
     layer = LogisticLabels().fit(labels)
@@ -156,7 +157,7 @@ _KEPT, _GAINED = ("precision@5", "ndcg@5"), ("micro_f1", "macro_f1")
 def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     """Learn ``"auto"`` on the ``top`` candidates of an SVM, against all labels."""
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
-    from labelkin.label_matrix import Cells, best_cells
+    from labelkin.label_matrix import Cells, best_cells, read_labels
     from labelkin.metrics import evaluate
     from labelkin.metrics.judged import Truth
     from labelkin.metrics.rankings import first_label_scores
@@ -171,7 +172,7 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     train, test = np.asarray(corpus.train)[:n_documents], np.asarray(corpus.test)
     X, Y, truth = corpus.documents, corpus.Y[train], corpus.Y[test]
     svm = PlattSVM(random_state=0)
-    out_of_fold = svm.fit_out_of_fold(X[train], corpus.Y.rows(train))
+    out_of_fold = svm.fit_out_of_fold(X[train], Y)
     content = svm.log_odds(X[test])
     # Compile, or load what is compiled, before time is taken.
     some = Cells.full((4000, 9)).matrix(np.resize(out_of_fold[:, :9], (4000, 9)).ravel())
@@ -189,7 +190,7 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
         seconds[name] = time.process_time() - start
         scores[name] = evaluate(truth, found).scores()
         for rows, log_odds in ((test, found), (train, unseen)):
-            values = first_label_scores(Truth.of(corpus.Y.rows(rows)), log_odds, (5,))
+            values = first_label_scores(Truth.of(read_labels(corpus.Y[rows])), log_odds, (5,))
             first |= {(name, measure, len(rows)): values[measure] for measure in _KEPT}
     alone, dense, few = scores["content"], scores["all labels"], scores["candidates"]
     for name in _KEPT:

@@ -36,7 +36,7 @@ print("labels:", *news.label_sets()[document])
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y[news.train], news.Y[news.test]
+Y_train, Y_test = news.label_sets(news.train), news.Y[news.test]
 
 model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
 print(model.content_, "\nlabel evidence counts", model.evidence_weight_)
@@ -57,7 +57,7 @@ for name in ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error",
 # ------------------
 
 gain = together.per_label()["f1"] - alone.per_label()["f1"]
-n_train = Y_train.counts()[0]
+n_train = news.Y[news.train].sum(axis=0)
 
 plt.rc("axes.spines", top=False, right=False)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

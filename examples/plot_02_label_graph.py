@@ -18,7 +18,7 @@ import numpy as np
 from labelkin import LabelRescorer, corpora, label_graph
 
 news = corpora.newsroom()
-rescorer = LabelRescorer(evidence_weight=1).fit(news.Y[news.train])
+rescorer = LabelRescorer(evidence_weight=1).fit(news.label_sets(news.train))
 
 graph = label_graph(rescorer, n_attractions=6, n_repulsions=6)
 print(graph)

@@ -23,7 +23,7 @@ news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-model = LabelDependenceClassifier(random_state=0).fit(X_train, news.Y[news.train])
+model = LabelDependenceClassifier(random_state=0).fit(X_train, news.label_sets(news.train))
 
 # %%
 # One document, two answers

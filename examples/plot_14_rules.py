@@ -24,7 +24,7 @@ news = corpora.newsroom(900)
 words = TfidfVectorizer(sublinear_tf=True)
 X_train = words.fit_transform(news.documents[news.train])
 X_test = words.transform(news.documents[news.test])
-Y_train, Y_test = news.Y[news.train], news.Y[news.test]
+Y_train, Y_test = news.label_sets(news.train), news.Y[news.test]
 
 proposed = rules_from(Y_train)
 print(f"{len(proposed)} proposals, such as")
@@ -42,7 +42,6 @@ judged = Rules(exclusive=[("domestic", "foreign"), ("victory", "defeat"), ("foot
 everything = Rules.from_proposed(proposed)
 
 names = news.label_names.tolist()
-truth = Y_test.dense()
 
 
 def broken(D, rules):
@@ -53,9 +52,9 @@ def broken(D, rules):
     return int(both + sum((D[:, one] > D[:, other]).sum() for one, other in pairs))
 
 
-print(f"test documents break the judged rules {broken(truth, judged)} times,")
+print(f"test documents break the judged rules {broken(Y_test, judged)} times,")
 print(f"and all {len(everything.exclusive) + len(everything.implies)} proposals", end=" ")
-print(f"{broken(truth, everything)} times")
+print(f"{broken(Y_test, everything)} times")
 
 # %%
 # Three models

@@ -60,7 +60,7 @@ from labelkin import LabelAudit, corpora
 
 news = corpora.newsroom(500)  # a made corpus: texts with topic labels
 X = TfidfVectorizer().fit_transform(news.documents)
-audit = LabelAudit(random_state=0).fit(X, news.Y)
+audit = LabelAudit(random_state=0).fit(X, news.label_sets())
 print(audit.issues_frame(top=5))  # the surest first; without top, up to where the list should end
 print(audit.label_errors_[:3])  # how many are missing and wrong, label by label
 Y_better = audit.cleaned()  # with the surest repairs made

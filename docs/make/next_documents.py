@@ -24,7 +24,6 @@ from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics, next_documents
 from labelkin.files import write_whole
-from labelkin.label_matrix import LabelMatrix
 from labelkin.text import TermWeights, WordCounts
 
 PAGE = Path(__file__).parent.parent / "findings" / "next-documents.md"
@@ -54,7 +53,7 @@ class Prepared:
     """A corpus as the curves see it: vectors, labels, which documents are drawn from and scored."""
 
     X: Any
-    Y: LabelMatrix
+    Y: Any
     train: NDArray[Any]
     test: NDArray[Any]
 
@@ -126,11 +125,11 @@ def _fit(given: Prepared, rows: NDArray[Any]) -> LabelDependenceClassifier:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of labels that no document has yet
         model = LabelDependenceClassifier(PlattSVM(random_state=0))
-        return model.fit(given.X[rows], given.Y.rows(rows))
+        return model.fit(given.X[rows], given.Y[rows])
 
 
 def _scores(model: LabelDependenceClassifier, given: Prepared) -> dict[str, float]:
-    log_odds, truth = model.log_odds(given.X[given.test]), given.Y.rows(given.test)
+    log_odds, truth = model.log_odds(given.X[given.test]), given.Y[given.test]
     found = metrics.evaluate(truth, log_odds, model.decide(log_odds)).scores()
     return {measure: float(found[measure]) for measure in MEASURES}
 
@@ -334,7 +333,7 @@ news = corpora.newsroom(400)
 words = WordCounts()
 X = words.fit_transform(news.documents[news.train])
 pool = words.transform(news.documents[news.test])
-model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.Y[news.train])
+model = LabelDependenceClassifier(NaiveBayes()).fit(X, news.label_sets(news.train))
 for one in next_documents(model, pool, 3):
     print(one.document, round(one.value, 2), [label.label for label in one.labels])
 ```

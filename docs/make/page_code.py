@@ -28,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from labelkin import LabelDependenceClassifier, NaiveBayes, save, vocabulary
 from labelkin.cli import main as labelkin
 from labelkin.corpora import Corpus, newsroom
+from labelkin.corpora.corpus import labels_of
 from labelkin.files import write_whole
 from labelkin.odds import probability_of
 from labelkin.text import WordCounts
@@ -185,7 +186,7 @@ def _write_scores(path: Path, news: Corpus, rows: slice) -> None:
 
 def _write_model(path: Path, news: Corpus) -> None:
     model = make_pipeline(WordCounts(), LabelDependenceClassifier(NaiveBayes()))
-    save(model.fit(news.documents, news.Y), path)
+    save(model.fit(news.documents, labels_of(news)), path)
 
 
 def _write_journal(path: Path) -> None:

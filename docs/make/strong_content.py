@@ -174,7 +174,7 @@ def _left_out(Y: Any, scores: Any, group: NDArray[np.int64]) -> list[dict[str, f
 
 def _evaluated(Y: Any, scores: Any, rows: NDArray[np.int64]) -> Evaluation:
     part = scores[rows]
-    return evaluate(Y.rows(rows), part if hasattr(part, "indptr") else np.asarray(part))
+    return evaluate(Y[rows], part if hasattr(part, "indptr") else np.asarray(part))
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,8 +43,7 @@ def encoder(texts, tokens, folder):
 def measure(folder, seeds):
     """Return the scores of every seed, on all documents of Reuters-21578 that have a topic."""
     corpus = corpora.load("reuters21578", split="modapte", field="titled_text")
-    has_topic = np.diff(corpus.Y.positive.indptr) > 0
-    train, test = (part[has_topic[part]] for part in (corpus.train, corpus.test))
+    train, test = (part[corpus.is_labelled[part]] for part in (corpus.train, corpus.test))
     texts = np.asarray(corpus.documents, dtype=object)
     used = [*texts[train], *texts[test]]
     encoders = {f"meaning_{n}": encoder(used, n, folder) for n in (48, 128)}

@@ -58,7 +58,7 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         ----------
         X : array or sparse matrix of shape (n_documents, n_features)
         y : any kind of labels
-            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+            As :class:`labelkin.LabelDependenceClassifier` takes them.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         X : array or sparse matrix of shape (n_documents, n_features)
             The documents, to be learned from.
         y : any kind of labels
-            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+            As :class:`labelkin.LabelDependenceClassifier` takes them.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         X : array or sparse matrix of shape (n_documents, n_features)
             The documents, as they were given to :meth:`fit`.
         y : any kind of labels
-            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+            As :class:`labelkin.LabelDependenceClassifier` takes them.
         sample_weight : array of shape (n_documents,) or None, default None
             How much each document counts; ``None``: all the same.
 

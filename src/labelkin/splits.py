@@ -51,7 +51,7 @@ def stratified_folds(Y: Any, n_folds: int = 5, random_state: RandomState = None)
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        Anything :func:`labelkin.label_matrix.read_labels` takes.
+        Any kind of labels, as :class:`labelkin.LabelDependenceClassifier` takes them.
     n_folds : int, default 5
         From 2 to the number of documents.
     random_state : int, RandomState or None, default None
@@ -78,7 +78,7 @@ def stratified_split(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        Anything :func:`labelkin.label_matrix.read_labels` takes.
+        Any kind of labels, as :class:`labelkin.LabelDependenceClassifier` takes them.
     test_size : float or int, default 0.25
         A share between 0 and 1: exactly ``round(test_size * n_documents)`` documents are test
         documents. Or, as an integer, their number.

@@ -203,7 +203,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
         X : documents
             Whatever the content classifier takes, sparse included.
         y : any kind of labels
-            NaN = unknown.
+            A 0/1 array or sparse matrix; a DataFrame with a column per label; lists of label
+            names or of integer ids, or sets; or the 1-d ``y`` of scikit-learn's one-vs-rest. NaN
+            or masked = unknown. Where scikit-learn rejects lists of labels, as in
+            ``cross_val_score(model, X, lists, cv=5)``, use ``MultiLabelBinarizer()
+            .fit_transform(lists)``.
         **fit_params
             ``sample_weight``, for all parts; with scikit-learn's metadata routing enabled, whatever
             the parts request.
@@ -223,7 +227,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         X : array or sparse matrix of shape (n_documents, n_features)
             The documents, to be learned from.
         y : any kind of labels
-            Whatever :func:`labelkin.label_matrix.read_labels` takes.
+            As :meth:`fit` takes them.
         **fit_params
             As :meth:`fit` takes them.
 

@@ -121,7 +121,7 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     Parameters
     ----------
     labels
-        The label sets of the documents, from :func:`labelkin.label_matrix.read_labels`.
+        The label sets of the documents, from ``read_labels``.
     weight
         What each document counts, ``(n_documents,)``, 0 or more; a document of weight 0 is as good
         as absent. ``None``: one each.

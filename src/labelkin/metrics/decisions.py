@@ -1,6 +1,6 @@
 """Decisions against true label sets: counted cell by cell and document by document.
 
-In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes, ``decisions``
+In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it, ``decisions``
 are 0/1 in any of its forms and of its shape, and ``sample_weight`` ``(n_documents,)`` counts a
 document of weight 2 like one given twice. Without documents or labels every score is NaN.
 """

@@ -172,7 +172,7 @@ def evaluate(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true: anything :func:`labelkin.label_matrix.read_labels` takes. NaN = unknown:
+        What is true, as :class:`labelkin.LabelDependenceClassifier` takes it. NaN = unknown:
         metrics that count cells skip it, those that need whole label sets become NaN.
     log_odds : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None
         Or ``(n_documents,)`` for one label; ±inf for what is sure, no NaN. Left out: nothing that

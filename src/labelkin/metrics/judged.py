@@ -363,8 +363,8 @@ def _check_shape(what: str, shape: tuple[int, ...], truth: LabelMatrix) -> None:
     if tuple(shape) != truth.shape:
         raise ValueError(
             f"{what} must have one row per document and one column per label of Y, got shape "
-            f"{shape} and Y of shape {truth.shape}. Labels that no document of Y carries are named "
-            "by labels=..., or by read_labels(Y, names=...)."
+            f"{shape} and Y of shape {truth.shape}. Labels that no document of Y carries go "
+            "into labels=[...]."
         )
 
 

@@ -1,6 +1,6 @@
 """Probabilities judged cell by cell: squared error, log loss, and a table of reliability.
 
-In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes (unknown cells
+In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
 ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given twice.
 Probabilities from elsewhere become log-odds by :func:`labelkin.metrics.log_odds_of`.

@@ -1,6 +1,6 @@
 """Labels ranked by log-odds: how high do the relevant ones stand.
 
-In all functions ``Y`` is anything :func:`labelkin.label_matrix.read_labels` takes (unknown cells
+In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are an error: a ranking of half-known labels has no score), ``log_odds`` are ``(n_documents,
 n_labels)``, and ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given
 twice. Log-odds and not probabilities, because probabilities tie at the top. Without documents or

@@ -71,7 +71,7 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        Anything :func:`labelkin.label_matrix.read_labels` takes.
+        Any kind of labels, as :class:`labelkin.LabelDependenceClassifier` takes them.
     min_documents : int, default 10
         An implication needs so many documents with the first label; and one without the second.
     min_expected : float, default 5.0

@@ -109,9 +109,8 @@ def paired_bootstrap(
     metric : str, SummedMetric or callable
         Fastest first: a name in ``SUMMED_METRICS`` or a :class:`SummedMetric`; a function
         ``metric(Y, system, sample_weight=w)``, called with the number of times each document was
-        drawn (``labelkin.metrics`` and scikit-learn; hand over ``read_labels(Y)`` where the metric
-        takes it, and Y is read only once); any other ``metric(Y, system)``, called with the rows
-        drawn.
+        drawn (``labelkin.metrics`` and scikit-learn); any other ``metric(Y, system)``,
+        called with the rows drawn.
     n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
     confidence : float, default 0.95

@@ -77,7 +77,7 @@ def micro_sign_test(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        The truth, anything :func:`labelkin.label_matrix.read_labels` takes; unknown cells (NaN) are
+        The truth, as :class:`labelkin.LabelDependenceClassifier` takes it; unknown cells (NaN) are
         skipped.
     baseline, proposal : label matrix, label sets or classes
         Decisions of the two systems, 0/1 in any form ``Y`` may have.

@@ -80,8 +80,8 @@ class TermSelection(TermOutput, SelectorMixin, LinkedEstimator):
         X : array-like or sparse matrix of shape (n_documents, n_terms)
             Counts or weights of terms.
         y : labels
-            Any kind of ``Y`` that :func:`labelkin.label_matrix.read_labels` takes. Unknown cells
-            (NaN) are left out for their label.
+            As :class:`labelkin.LabelDependenceClassifier` takes them. Unknown cells (NaN) are
+            left out for their label.
 
         Returns
         -------
