@@ -1,4 +1,4 @@
-"""The issues of an audit, one after another, and what people say of them."""
+"""Issues of an audit and the answers of reviewers."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Review:
         return ReviewedIssue(number=number, answer=self._answers.get(number), **issue)
 
     def answer(self, number: int, answer: str | None) -> Future[list[int]]:
-        """Write an answer to the journal, ``None`` to withdraw it; it counts once it is durable."""
+        """Write an answer to the journal, ``None`` to withdraw it; shown when it is durable."""
         issue = self._issue(number)
         said = cast(Any, answer or "")
         decision = Decision(

@@ -75,7 +75,7 @@ class RunningService:
 
     @property
     def review(self) -> Review:
-        """The review; that there is none is a problem."""
+        """The review; without one, a problem is raised."""
         if self._review is None:
             detail = "There is nothing to review. Start the service with --review issues.jsonl."
             raise ProblemError(404, "no-review", detail)
