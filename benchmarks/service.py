@@ -2,7 +2,7 @@
 
 A service is started with a model of Reuters-21578 (``LABELKIN_DATA``), or of the built-in newsroom,
 and asked by ``wrk`` where it is installed, otherwise by clients in this process. What a request
-costs the service is the CPU time of its processes: on a machine that others use as well it says
+costs the service is its CPU time: on a machine that others use as well it says
 more than requests a second do. The routes take turns. Also: documents of ``labelkin predict`` a
 CPU second, beside its text step alone.
 """
@@ -59,9 +59,8 @@ class Answered:
 
 @dataclass
 class Series:
-    """All turns of a route at a number of workers and clients."""
+    """All turns of a route at a number of clients."""
 
-    workers: int
     clients: int
     route: str
     turns: list[Answered] = field(default_factory=list)
@@ -102,14 +101,12 @@ def train_model(folder: Path) -> tuple[Path, list[str], str]:
 
 
 @contextmanager
-def running(model: Path, folder: Path, workers: int) -> Iterator[tuple[str, int]]:
+def running(model: Path, folder: Path) -> Iterator[tuple[str, int]]:
     """Run a service; give its address and process id."""
     journal = folder / f"journal-{time.monotonic_ns()}.sqlite"
-    options = [] if workers == 1 else ["--workers", str(workers)]
     process = subprocess.Popen(
         [sys.executable, "-c", "from labelkin.cli import main; main()", "serve", model,
-         "--port", "0", "--journal", journal,
-         *options],
+         "--port", "0", "--journal", journal],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -127,15 +124,9 @@ def running(model: Path, folder: Path, workers: int) -> Iterator[tuple[str, int]
 
 
 def cpu_seconds(pid: int) -> float:
-    """Return the CPU time of a process and its children, all of which live."""
+    """Return the CPU time of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    children = Path(f"/proc/{pid}/task").glob("*/children")
-    return own + sum(
-        cpu_seconds(int(child))
-        for one in children
-        for child in one.read_text(encoding="utf-8").split()
-    )
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def ask(address: str, route: str, forms: Path, clients: int, seconds: float) -> Answered:
@@ -202,22 +193,21 @@ async def _ask_here(
 def measure_service(
     model: Path, texts: Sequence[str], folder: Path, chosen: argparse.Namespace
 ) -> list[Series]:
-    """Ask services of one worker and more, by one client and many; the routes take turns."""
+    """Ask a service by one client and by many; the routes take turns."""
     forms = folder / "forms.txt"
     forms.write_text("".join(f"text={quote_plus(text)}\n" for text in texts[:_TEXTS]))
     measured = []
-    for workers in chosen.workers:
-        with running(model, folder, workers) as (address, pid):
-            for clients in chosen.clients:
-                both = [Series(workers, clients, route) for route in _ROUTES]
-                ask(address, "suggest", forms, clients, 1)
-                for _ in range(chosen.rounds):
-                    for series in both:
-                        before = cpu_seconds(pid)
-                        turn = ask(address, series.route, forms, clients, chosen.seconds)
-                        turn.cpu = cpu_seconds(pid) - before
-                        series.turns.append(turn)
-                measured += both
+    with running(model, folder) as (address, pid):
+        for clients in chosen.clients:
+            both = [Series(clients, route) for route in _ROUTES]
+            ask(address, "suggest", forms, clients, 1)
+            for _ in range(chosen.rounds):
+                for series in both:
+                    before = cpu_seconds(pid)
+                    turn = ask(address, series.route, forms, clients, chosen.seconds)
+                    turn.cpu = cpu_seconds(pid) - before
+                    series.turns.append(turn)
+            measured += both
     return measured
 
 
@@ -245,16 +235,15 @@ def measure_batch(model: Path, texts: Sequence[str], folder: Path) -> tuple[floa
 def table(measured: Sequence[Series]) -> str:
     """Return the measured routes as Markdown, each beside the route that does nothing."""
     lines = [
-        "| workers | clients | route | requests/s | ÷ nothing | p50 ms | p99 ms "
-        "| CPU ms | ÷ nothing |",
-        "|--:|--:|---|--:|--:|--:|--:|--:|--:|",
+        "| clients | route | requests/s | ÷ nothing | p50 ms | p99 ms | CPU ms | ÷ nothing |",
+        "|--:|---|--:|--:|--:|--:|--:|--:|",
     ]
-    nothing: dict[tuple[int, int], Series] = {}
+    nothing: dict[int, Series] = {}
     for one in measured:
-        base = nothing.setdefault((one.workers, one.clients), one)
+        base = nothing.setdefault(one.clients, one)
         p50, p99 = (median(getattr(turn, name) for turn in one.turns) for name in ("p50", "p99"))
         lines.append(
-            f"| {one.workers} | {one.clients} | {one.route} | {one.rate:.0f} "
+            f"| {one.clients} | {one.route} | {one.rate:.0f} "
             f"| {one.rate / base.rate:.2f} | {p50:.1f} | {p99:.1f} "
             f"| {one.cpu_ms:.2f} | {one.cpu_ms / base.cpu_ms:.2f} |"
         )
@@ -264,8 +253,7 @@ def table(measured: Sequence[Series]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description=__doc__)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--clients", type=int, nargs="+", default=[1, 100])
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 20, 100])
     parser.add_argument("--seconds", type=int, default=5, help="of each turn (5)")
     parser.add_argument("--rounds", type=int, default=3, help="turns of each route (3)")
     parser.add_argument("--model", type=Path, help="a model file, and")

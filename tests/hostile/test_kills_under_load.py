@@ -97,16 +97,13 @@ async def story(start_server, n_clients, n_kills, seconds):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("workers", [1, 2])
-def test_every_acknowledged_document_is_there_once(
-    small_model, tmp_path, long_proofs, workers, capsys
-):
+def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_proofs, capsys):
     """At full size: a hundred clients and ten minutes, with a kill every minute."""
     n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (10, 1, 2)
     journal = tmp_path / "journal.sqlite"
     seen = asyncio.run(
         story(
-            lambda: ServerProcess(small_model, journal, workers=workers),
+            lambda: ServerProcess(small_model, journal),
             n_clients,
             n_kills,
             seconds,
@@ -116,7 +113,7 @@ def test_every_acknowledged_document_is_there_once(
     with capsys.disabled():
         slowest = sorted(seen.latencies)[int(0.99 * len(seen.latencies))]
         print(
-            f"\n{workers} workers, {n_kills} kills, {len(seen.acknowledged)} saved, {len(found)} "
+            f"\n{n_kills} kills, {len(seen.acknowledged)} saved, {len(found)} "
             f"in the journal, answers {dict(seen.statuses)}, {seen.n_cut} connections cut, "
             f"p99 {1000 * slowest:.0f} ms"
         )

@@ -20,12 +20,10 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from labelkin.service import serve
-workers = int(sys.argv[1])
-journal, review, *models = map(Path, sys.argv[2:])
+journal, review, *models = map(Path, sys.argv[1:])
 serve(
     models,
     port=0,
-    workers=workers,
     journal=journal,
     review=None if review == Path("none") else review,
     announce=lambda address: print(address, flush=True),
@@ -66,11 +64,11 @@ def serving(*models, **options):
 class ServerProcess:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, model, journal, *, before="", review="none", workers=1, stderr=None):
+    def __init__(self, model, journal, *, before="", review="none", stderr=None):
         program = before + PROGRAM
         models = [] if model is None else [model]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, str(workers), journal, review, *models],
+            [sys.executable, "-c", program, journal, review, *models],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

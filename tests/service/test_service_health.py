@@ -6,6 +6,7 @@ import socket
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Thread
 
 import httpx
@@ -124,6 +125,8 @@ def test_termination_finishes_what_was_taken(news_file, tmp_path):
     for thread in threads:
         thread.start()
     wait_until(lambda: len(acknowledged) >= 20)
+    helpers = Path(f"/proc/{server.process.pid}").glob("task/*/children")
+    assert [path.read_text() for path in helpers if path.read_text()] == []  # one process
     status = server.stop()
     for thread in threads:
         thread.join()

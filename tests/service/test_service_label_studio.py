@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from live_server import server_process, serving, wait_until
+from live_server import serving, wait_until
 
 from labelkin.service import read_journal
 
@@ -306,27 +306,3 @@ def test_a_token_may_come_as_a_password(news_file, tmp_path):
         header = {"Authorization": "Bearer tok"}
         assert client.get("/label-studio/news/health", headers=header).status_code == 200
         assert client.get("/label-studio/news/health").status_code == 401
-
-
-@pytest.mark.long
-def test_several_processes_learn_the_same(news_file, tmp_path):
-    import httpx
-
-    with server_process(news_file, tmp_path / "journal.sqlite", workers=2) as server:
-
-        def send(number):
-            body = event(number % 5, ("gas", "wheat"), story=f"Story {number % 5}")
-            with httpx.Client(base_url=server.address, timeout=30) as client:
-                return client.post("/label-studio/news/webhook", json=body).status_code
-
-        assert {send(number) for number in range(10)} == {200}
-
-        def versions():
-            found = set()
-            for _ in range(12):
-                with httpx.Client(base_url=server.address, timeout=30) as client:
-                    found.add(predict(client, "x")[0]["model_version"])
-            return found
-
-        wait_until(lambda: all("+5 " in version for version in versions()))
-        assert len(versions()) == 1

@@ -46,9 +46,6 @@ def serve(
         typer.Option(help="Where documents and their labels are written down; beside the model."),
     ] = None,
     trusted: options.Trusted = None,
-    workers: Annotated[
-        int, typer.Option(min=1, help="Processes that answer; one more writes the journals.")
-    ] = 1,
 ) -> None:
     """Serve models: a page for indexers, the Annif API, and JSON for programs.
 
@@ -90,5 +87,4 @@ def serve(
         announce=announce,
         review=review,
         trusted=trusted or (),
-        workers=workers,
     )

@@ -15,10 +15,8 @@
                      ``read_journal`` and ``read_answers`` to train on them
 ``journal_upkeep``   journals checked, recovered, backed up and exported
 ``review``           the issues of an audit, one after another, and what people say of them
-``keeper``           what there is once: journals, learning, the review, what is counted
-``running_service``  models, their keeper and worker threads together
+``running_service``  models, journals, learning, the review and worker threads together
 ``work``             work in threads, or at once where it is quick
-``processes``        several processes that answer, and one that keeps; ``channel`` between them
 ===================  ===============================================================================
 
 Only ``labelkin[serve]`` brings what the application needs; what reads journals works without.

@@ -20,7 +20,6 @@ from starlette.types import Scope
 from labelkin.service import annif, answers, health, label_studio, messages
 from labelkin.service.guard import Guard
 from labelkin.service.journal_rows import Entry
-from labelkin.service.keeper import OwnKeeper
 from labelkin.service.messages import ProblemError, answer_problems, declared, json_answer
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
@@ -44,12 +43,7 @@ def build_app(
     The parameters are those of :func:`labelkin.service.create_app`.
     """
     served = read_models(models, trusted) if models or review is None else {}
-    keeper = OwnKeeper(models, served, journal, limits, review)
-    return app_of(RunningService(served, keeper, limits), hosts, token)
-
-
-def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> FastAPI:
-    """Return the application of a service."""
+    service = RunningService(models, served, journal, limits, review)
     app = FastAPI(
         title="labelkin",
         version=version("labelkin"),
@@ -68,8 +62,8 @@ def app_of(service: RunningService, hosts: Sequence[str], token: str | None) -> 
     app.add_api_route("/v1/ui/", _lead_to_docs, include_in_schema=False)
     if _PAGE.is_dir():
         app.mount("/page", _PageFiles(directory=_PAGE))
-    app.add_middleware(Guard, hosts=hosts, token=token, limits=service.limits)
-    app.add_middleware(health.Counted, count=service.keeper.count)
+    app.add_middleware(Guard, hosts=hosts, token=token, limits=limits)
+    app.add_middleware(health.Counted, count=service.telemetry.count)
     return app
 
 
@@ -211,7 +205,7 @@ async def save_document(request: messages.DocumentToSave, asked: Asked) -> messa
 @router.get("/{model_id}/journal")
 async def show_journal(asked: Asked) -> messages.JournalState:
     """Return what the journal holds, and which labels in it the model does not have."""
-    return await asked.service.journal_state(asked.model)
+    return asked.service.journal_state(asked.model)
 
 
 review_router = APIRouter(prefix="/api/review", tags=["review"], responses=declared(401, 404, 504))
@@ -220,7 +214,7 @@ review_router = APIRouter(prefix="/api/review", tags=["review"], responses=decla
 @review_router.get("")
 async def show_review(service: Service) -> messages.ReviewState:
     """Return how many issues of an audit there are to review, and how far the review is."""
-    return await service.review_state()
+    return service.review_state()
 
 
 @review_router.get("/issues/{number}")
@@ -228,7 +222,7 @@ async def show_issue(
     service: Service, number: Annotated[int, PathParameter(ge=1, le=messages.MOST_NUMBER)]
 ) -> messages.ReviewedIssue:
     """Return an issue with its text and reasons, and what was said of it; the first is 1."""
-    return await service.issue(number)
+    return service.review.issue(number)
 
 
 @review_router.post("/answers")

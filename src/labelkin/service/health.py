@@ -60,7 +60,7 @@ async def ready(request: Request) -> Health:
 async def metrics(request: Request) -> Response:
     """Return what was counted and timed, for Prometheus."""
     service: RunningService = request.app.state.service
-    return Response(await service.metrics(), media_type=CONTENT_TYPE_LATEST)
+    return Response(service.metrics(), media_type=CONTENT_TYPE_LATEST)
 
 
 class Telemetry:

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from threading import Event, Lock
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +109,8 @@ class ServedModel:
         What people call the labels, by the vocabulary that the file carries.
     cost : Cost
         What it costs to ask it about a text.
+    snapshot : Snapshot
+        What it has learned by now.
     unknown : Counter
         Labels of the journal that the model does not have, and how many documents have them; the
         first few thousand labels.
@@ -130,8 +132,7 @@ class ServedModel:
                 "Train with names that are all texts."
             )
         self.shown = LabelNames(self.names, vocabulary_of(self.classifier))
-        self._snapshots = {0: Snapshot(self.classifier.rescorer_, 0)}
-        self._current: Callable[[], int] = lambda: 0
+        self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
         self.cost = Cost()
         self._terms = terms_of(self.pipeline[:-1])
@@ -147,23 +148,6 @@ class ServedModel:
             raise ValueError(
                 f"A served model must take texts, but the model in {path} cannot: {error}"
             ) from error
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """What it has learned by now."""
-        while (found := self._snapshots.get(self._current())) is None:
-            sleep(0.0005)  # a newer one has come since the number was read
-        return found
-
-    def follow(self, current: Callable[[], int]) -> None:
-        """Take snapshots that others have learned, by their numbers; 0 is that of the file."""
-        self._current = current
-
-    def prepare(self, number: int, snapshot: Snapshot) -> None:
-        """Have a snapshot ready for the moment when its number is the current one."""
-        now = self._current()
-        old = {key: one for key, one in self._snapshots.items() if key >= now}
-        self._snapshots = {**old, number: snapshot}
 
     @property
     def learns(self) -> bool:
@@ -251,7 +235,7 @@ class ServedModel:
             return
         if entries:
             rescorer = rescorer.learn_more([self._label_set(entry) for entry in entries])
-        self._snapshots[self._current()] = Snapshot(rescorer, learned + len(entries))
+        self.snapshot = Snapshot(rescorer, learned + len(entries))
 
     def _transform(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Return what the first step makes of texts, and what the last one before the labels."""
@@ -298,8 +282,6 @@ class Learner:
         What learns.
     telemetry : Telemetry
         Where refits are counted.
-    publish : callable or None, default None
-        Called with the model when it has learned something.
     replay : callable
         Returns what the journal has for the model, to learn it anew; by default nothing.
     """
@@ -308,14 +290,12 @@ class Learner:
         self,
         model: ServedModel,
         telemetry: Telemetry,
-        publish: Callable[[ServedModel], None] | None = None,
         replay: Callable[[], list[Entry]] = list,
     ) -> None:
         self._model = model
         self._replay = replay
         self._anew: list[Entry] | None = None
         self._lock = Lock()
-        self._publish = publish
         self._telemetry = telemetry
         self._waiting: deque[Entry] = deque()
         self._gathering = _GATHER_SECONDS
@@ -344,8 +324,6 @@ class Learner:
                     model.learn_anew(entries)
                 else:
                     model.learn(entries)
-                if self._publish is not None:
-                    self._publish(model)
             except Exception:
                 outcome = "failed"
                 _log.exception("model %s could not learn from %d documents", model.id, len(entries))

@@ -1,7 +1,8 @@
-"""The issues of an audit, one after another, and what people say of them."""
+"""Issues of an audit and the answers of reviewers."""
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from labelkin.corpora.corrections import ANSWERS, Decision
 from labelkin.corpora.lines import decoded_lines, json_objects
 from labelkin.service.journal import Journal
-from labelkin.service.messages import IssueRecord, ProblemError, ReviewState
+from labelkin.service.messages import IssueRecord, ProblemError, ReviewedIssue, ReviewState
 from labelkin.service.serving import Limits
 
 
@@ -65,30 +66,35 @@ class Review:
         self._issues = issues
         number = {(x.document, x.label, x.given): n for n, x in enumerate(issues, start=1)}
         #: Number → answer, in the order of the answers.
-        self._answers: dict[int, str] = {}
+        self._answers: dict[int, Any] = {}
         for one in journal.answers():
             found = number.get((one.document, one.label, one.given))
             if found is not None:
                 self._answers[found] = one.answer
 
-    def shown(self, number: int) -> dict[str, Any]:
-        """Return an issue and what was said of it."""
-        issue = self._issue(number)
-        return {**issue.model_dump(), "answer": self._answers.get(number)}
+    def issue(self, number: int) -> ReviewedIssue:
+        """Return an issue and its answer."""
+        issue = self._issue(number).model_dump()
+        return ReviewedIssue(number=number, answer=self._answers.get(number), **issue)
 
-    def decision(self, number: int, answer: str | None) -> Decision:
-        """Return what goes into the journal for an answer."""
+    def answer(self, number: int, answer: str | None) -> Future[list[int]]:
+        """Write an answer to the journal, ``None`` to withdraw it; shown when it is durable."""
         issue = self._issue(number)
         said = cast(Any, answer or "")
-        return Decision(
+        decision = Decision(
             issue.document, issue.label, issue.given, said, fingerprint=issue.fingerprint
         )
 
-    def heard(self, number: int, answer: str | None) -> None:
-        """Take note of an answer that is in the journal."""
-        self._answers.pop(number, None)
-        if answer is not None:
-            self._answers[number] = answer
+        def count(written: Future[list[int]]) -> None:
+            if written.cancelled() or written.exception() is not None:
+                return
+            self._answers.pop(number, None)
+            if answer is not None:
+                self._answers[number] = answer
+
+        written = self.journal.append([decision])
+        written.add_done_callback(count)
+        return written
 
     def state(self) -> ReviewState:
         """Return how far the review is."""
@@ -108,11 +114,3 @@ class Review:
             detail = f"There are {len(self._issues)} issues, and there is no number {number}."
             raise ProblemError(404, "no-such-issue", detail)
         return self._issues[number - 1]
-
-
-def the_review(review: Review | None) -> Review:
-    """Return the review, or raise a problem where there is none."""
-    if review is None:
-        detail = "There is nothing to review. Start the service with --review issues.jsonl."
-        raise ProblemError(404, "no-review", detail)
-    return review

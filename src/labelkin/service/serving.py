@@ -83,9 +83,10 @@ def serve(
     announce: Callable[[str], None] | None = None,
     review: str | os.PathLike[str] | None = None,
     trusted: Sequence[str] = (),
-    workers: int = 1,
 ) -> None:
-    """Serve models until interrupted or terminated; requests that were taken are finished first.
+    """Serve models in this process until interrupted or terminated.
+
+    Requests that were accepted are answered first.
 
     Parameters
     ----------
@@ -101,9 +102,6 @@ def serve(
         Further names it is called by, such as that of a proxy before it.
     announce : callable or None, default None
         Called with the address once the service listens.
-    workers : int, default 1
-        Processes that answer. All of them have the models, and the bounds each for itself; one more
-        writes the journals and learns, so that all give the same answers.
 
     Examples
     --------
@@ -111,28 +109,12 @@ def serve(
     >>> serve(["news.labelkin"], announce=print)  # doctest: +SKIP
     http://127.0.0.1:8000/
     """
-    if workers < 1:
-        raise ValueError(f"workers must be at least 1, got {workers!r}.")
     if not (is_local(host) or token or insecure):
         raise ValueError(
             f"A service beyond this machine needs a token, got host={host!r} and none. Set "
             "LABELKIN_TOKEN (in Python: token), listen on 127.0.0.1, or say --insecure (in Python: "
             "insecure=True) where the network is trusted."
         )
-    if workers > 1:
-        _check_token(token)
-        with _extra_installed():
-            from labelkin.service.processes import Settings, serve_processes
-        paths = _model_paths(models)
-        serve_processes(
-            workers,
-            Settings(paths, [host, *hosts], token, limits or Limits(), trusted),
-            (host, port),
-            None if journal is None else Path(journal),
-            None if review is None else Path(review),
-            announce,
-        )
-        return
     app = create_app(
         models,
         hosts=[host, *hosts],
@@ -144,7 +126,7 @@ def serve(
     )
     try:
         with listen(host, port) as listening:
-            run_server(app, listening, limits or Limits(), announce)
+            _run_server(app, listening, limits or Limits(), announce)
     finally:
         app.state.service.close()
 
@@ -235,20 +217,14 @@ def is_local(host: str) -> bool:
         return False
 
 
-def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
-    """Return a socket that takes connections; port 0 is any that is free.
-
-    One that is shared may have others beside it at the same port, among which the system deals
-    connections out.
-    """
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that takes connections; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Named as TCP, connections are recognised by asyncio, which then sends small answers at once.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two services share the port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if shared:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         listening.bind((host, port))
         listening.listen(_BACKLOG)
     except OSError as error:
@@ -261,13 +237,7 @@ def listen(host: str, port: int, *, shared: bool = False) -> socket.socket:
     return listening
 
 
-def address_of(listening: socket.socket) -> str:
-    """Return the address of a service, for browsers."""
-    host, port = listening.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-
-
-def run_server(
+def _run_server(
     app: FastAPI, listening: socket.socket, limits: Limits, announce: Callable[[str], None] | None
 ) -> None:
     """Answer at a socket until a signal comes; then finish what was taken."""
@@ -283,7 +253,8 @@ def run_server(
             await super().startup(sockets)
             listening.listen(_BACKLOG)
             if announce is not None and self.started:
-                announce(address_of(listening))
+                host, port = listening.getsockname()[:2]
+                announce(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
 
     config = uvicorn.Config(
         app,
