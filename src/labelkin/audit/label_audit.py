@@ -10,6 +10,7 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.audit.contradictions import Twins, as_rows, find_twins, settle_rules, settle_twins
@@ -18,12 +19,11 @@ from labelkin.audit.findings import Findings, repaired
 from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
 from labelkin.audit.noise import NoiseModel
 from labelkin.content.any_classifier import AllLabels, as_content
-from labelkin.estimator import fit_content, out_of_fold_log_odds, read_any_documents, stage
+from labelkin.estimator import fit_content, read_any_documents, stage
 from labelkin.label_matrix import (
     LabelMatrix,
     Scale,
     check_scale,
-    labels_for,
     read_labels,
     read_scores,
     read_weight,
@@ -33,7 +33,8 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
-from labelkin.scikit_learn import LinkedEstimator, route_fit, seeded
+from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded
+from labelkin.splits import CrossValidation
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8
@@ -81,8 +82,8 @@ class LabelAudit(LinkedEstimator):
         it costs as much as the first round.
     twin_similarity : float or None, default 0.95
         The cosine from which on two documents count as the same text; ``None``: do not look.
-    cv : int, optional
-        Folds for content evidence; ``None``: the classifier's own way.
+    cv : int, splitter or iterable of splits, optional
+        Folds for content evidence, as scikit-learn's ``cv``; ``None``: the classifier's own way.
     scale : "probability" or "log_odds", default "probability"
         What ``scores`` are.
     n_similar : int, default 3
@@ -151,7 +152,7 @@ class LabelAudit(LinkedEstimator):
         rules: Rules | None = None,
         rounds: int = 1,
         twin_similarity: float | None = 0.95,
-        cv: int | None = None,
+        cv: CrossValidation = None,
         scale: Scale = "probability",
         n_similar: int = 3,
         n_jobs: int | None = None,
@@ -170,12 +171,17 @@ class LabelAudit(LinkedEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route ``sample_weight`` to the content classifier and ``groups`` to the splitter."""
+        return router(self, content=as_content("svm" if self.content is None else self.content))
+
     def fit(
         self,
         X: Any,
         Y: Any,
         scores: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Judge every cell of a labelled corpus.
 
@@ -192,19 +198,23 @@ class LabelAudit(LinkedEstimator):
             ``scale``; then no content classifier is fitted.
         sample_weight : array of shape (n_documents,), optional
             How often each document counts in what is learned; the parts must take it.
+        groups : array of shape (n_documents,), optional
+            Groups for a splitter given as ``cv``, such as ``GroupKFold()``.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        metadata = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {name: value for name, value in metadata.items() if value is not None}
         labels = self._read_labels(X, Y, scores)
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
         suspects: sparse.csr_array | None = None
         self.n_rounds_ = 0
         for number in range(self.rounds):
-            judged = self._judge(X, labels, suspects, scores, sample_weight)
+            judged = self._judge(X, labels, suspects, scores, metadata)
             if number and not judged.noise.explains_more_than(self.noise_):
                 break
             self.content_, self.content_log_odds_, self.evidence_, self.noise_ = judged
@@ -310,9 +320,10 @@ class LabelAudit(LinkedEstimator):
         labels: LabelMatrix,
         suspects: sparse.csr_array | None,
         scores: Any,
-        sample_weight: Any,
+        metadata: dict[str, Any],
     ) -> _Round:
         """Learn, without the suspects, what is to be thought of the given labels."""
+        sample_weight = metadata.get("sample_weight")
         weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
         learned = labels if suspects is None else repaired(labels, suspects, "unknown")
         with self._jobs():
@@ -325,7 +336,7 @@ class LabelAudit(LinkedEstimator):
                 target = repaired(labels, suspects, "change") if whole else learned
                 content = seeded(content, self.random_state)
                 with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                    values = self._out_of_fold(content, X, target, sample_weight)
+                    values = self._out_of_fold(content, X, target, metadata)
             log_odds = np.clip(values, -_SURE, _SURE).astype(np.float32)
             with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
                 default = LogisticLabels(tol=_EXACT)
@@ -335,20 +346,14 @@ class LabelAudit(LinkedEstimator):
             noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)
         return _Round(content, log_odds, evidence, noise)
 
-    def _out_of_fold(self, content: Any, X: Any, labels: LabelMatrix, sample_weight: Any) -> Matrix:
-        """Fit the content classifier; return the log-odds of documents as if each were unseen."""
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        params = route_fit(self, given, content=content)["content"]
+    def _out_of_fold(
+        self, content: Any, X: Any, labels: LabelMatrix, metadata: dict[str, Any]
+    ) -> Matrix:
+        """Fit the content classifier; return its out-of-fold log-odds."""
+        params = route_fit(self, metadata, content=content)["content"]
         documents = read_any_documents(self, X, reset=True)
-        if self.cv is None:
-            values = fit_content(content, documents, labels, params, out_of_fold=True)
-            assert values is not None
-            return values
-        values = out_of_fold_log_odds(
-            content, documents, labels, params, cv=self.cv, random_state=self.random_state
-        )
-        content.fit(documents, labels_for(content, labels), **params)
-        return values
+        split = {"cv": self.cv, "groups": metadata.get("groups"), "random_state": self.random_state}
+        return fit_content(content, documents, labels, params, out_of_fold=True, **split)
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)

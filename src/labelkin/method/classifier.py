@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -53,6 +54,7 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 
@@ -159,6 +161,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
     True
     """
 
+    #: A splitter or splits, in place of the content classifier's own out-of-fold evidence.
+    cv: CrossValidation = None
+
     def __init__(
         self,
         content: Any = None,
@@ -205,8 +210,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
         y : any kind of labels
             NaN = unknown.
         **fit_params
-            ``sample_weight``, for all parts; with scikit-learn's metadata routing enabled, whatever
-            the parts request.
+            ``sample_weight``, for all parts, and ``groups``, for a splitter given as ``cv``; with
+            scikit-learn's metadata routing enabled, whatever the parts request.
 
         Returns
         -------
@@ -256,7 +261,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = seeded(parts["content"], self.random_state)
-                content = fit_content(self.content_, X, labels, to_content, out_of_fold=predicts)
+                cv = None if isinstance(self.cv, Integral) else self.cv
+                split = {"cv": cv, "groups": None if cv is None else fit_params.get("groups")}
+                content = fit_content(
+                    self.content_, X, labels, to_content, out_of_fold=predicts, **split
+                )
             if isinstance(self.content_, ContentEnsemble):
                 report(f"weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
