@@ -13,7 +13,13 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.audit.contradictions import Twins, as_rows, find_twins, settle_rules, settle_twins
+from labelkin.audit.contradictions import (
+    Twins,
+    as_rows,
+    differing_twins,
+    find_twins,
+    settle_rules,
+)
 from labelkin.audit.evidence import GivenEvidence, blocks
 from labelkin.audit.findings import Findings, repaired
 from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
@@ -81,7 +87,9 @@ class LabelAudit(LinkedEstimator):
         whose cells count as unknown. That is kept if it explains the given labels clearly better;
         it costs as much as the first round.
     twin_similarity : float or None, default 0.95
-        The cosine from which on two documents count as the same text; ``None``: do not look.
+        The cosine from which two documents count as the same text; ``None``: do not compare them.
+        Cells in which such documents differ are issues of the kind ``"twin"``; they do not change
+        the probability of an error.
     cv : int, splitter or iterable of splits, optional
         Folds for content evidence, as scikit-learn's ``cv``; ``None``: the classifier's own way.
     scale : "probability" or "log_odds", default "probability"
@@ -226,8 +234,7 @@ class LabelAudit(LinkedEstimator):
         if self.twin_similarity is not None:
             with stage("documents with the same text", self.verbose):
                 self.twins_ = find_twins(self._rows, self.twin_similarity)
-        offsets = self.noise_.offsets()
-        self._twin_cells = settle_twins(labels, self.twins_, offsets, self.error_probability_)
+        self._twin_cells = differing_twins(labels, self.twins_)
         self._broken_cells = settle_rules(labels, self.rules_, self.error_probability_)
         self._sum_up()
         return self
