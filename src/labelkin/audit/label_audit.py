@@ -36,6 +36,7 @@ from labelkin.label_matrix import (
 )
 from labelkin.label_matrix.record import some_of
 from labelkin.method.combination import Matrix
+from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
@@ -364,7 +365,9 @@ class LabelAudit(LinkedEstimator):
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
-        return log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
+        values = log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
+        warn_if_in_sample(labels, values, stacklevel=5)
+        return values
 
     def _error_probability(self, labels: LabelMatrix) -> NDArray[np.float32]:
         result = np.zeros(labels.shape, dtype=np.float32)

@@ -270,9 +270,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
                 report(f"weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 if wanted and content is not None:
-                    posterior = self.rescorer_.fit_out_of_fold(labels, scores=content, **to_labels)
+                    posterior = self.rescorer_._fit_out_of_fold(labels, content, **to_labels)
                 else:
-                    self.rescorer_.fit(labels, scores=content, **to_labels)
+                    self.rescorer_._fit(labels, content, **to_labels)
         given = to_labels.get("sample_weight")
         weight = None if given is None else np.asarray(given, dtype=np.float64)
         with stage("thresholds", self.verbose):
