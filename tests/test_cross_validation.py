@@ -121,6 +121,8 @@ def test_groups_are_routed_to_the_splitter():
         for place, model in enumerate(models(GroupKFold(3))):
             if place in (2, 7):
                 continue
+            if place == 5:  # its content could use groups
+                model.estimator.set_fit_request(groups=False)
             np.testing.assert_array_equal(out_of_fold(model, groups=GROUPS), expected[place])
         svm = PlattSVM(cv=GroupKFold(3), random_state=0).set_fit_request(groups=True)
         model = LabelDependenceClassifier(svm)

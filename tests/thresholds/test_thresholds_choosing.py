@@ -31,8 +31,14 @@ from labelkin.thresholds import (
         (SCut(beta=2), SCut(beta=2)),
         (PCut(x=3), PCut(x=3)),
         (LabelLimits(), LabelLimits(FixedCut(scale="log_odds"))),
-        (LabelLimits(MCut(), 1, 4), LabelLimits(MCut(scale="log_odds"), 1, 4)),
-        (LabelLimits(LabelLimits(None, 1)), LabelLimits(LabelLimits(as_rule(None, "log_odds"), 1))),
+        (
+            LabelLimits(MCut(), at_least=1, at_most=4),
+            LabelLimits(MCut(scale="log_odds"), at_least=1, at_most=4),
+        ),
+        (
+            LabelLimits(LabelLimits(None, at_least=1)),
+            LabelLimits(LabelLimits(as_rule(None, "log_odds"), at_least=1)),
+        ),
     ],
     ids=repr,
 )

@@ -157,6 +157,7 @@ class LabelAudit(LinkedEstimator):
     def __init__(
         self,
         content: Any = None,
+        *,
         labels: Any = None,
         rules: Rules | None = None,
         rounds: int = 1,

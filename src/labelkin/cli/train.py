@@ -153,13 +153,15 @@ def train(
     rule = as_rule(cut, "log_odds")
     chosen = training.choose_content(preset, content, views, loaded)
     least = training.choose_at_least(preset, at_least, label_sets, quiet)
+    if least or at_most is not None:
+        rule = LabelLimits(rule, at_least=least, at_most=at_most)
     classifier = LabelDependenceClassifier(
         training.make_content(chosen, loaded.features, random_state, top, words),
-        part_class("labels", labels)(),
-        variant,
-        weight,
-        rule if least == 0 and at_most is None else LabelLimits(rule, least, at_most),
-        None if rules is None else vocabularies.rules_between(label_names, rules, quiet, concepts),
+        labels=part_class("labels", labels)(),
+        variant=variant,
+        evidence_weight=weight,
+        thresholds=rule,
+        rules=rules and vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )

@@ -167,6 +167,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def __init__(
         self,
         content: Any = None,
+        *,
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
@@ -252,7 +253,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
         wanted = out_of_fold or rule.needs_scores or self.calibrate or self.keep_out_of_fold
         predicts = wanted or learns_from_predictions(self.variant, evidence_weight)
         self.rescorer_ = LabelRescorer(
-            parts["labels"], self.variant, evidence_weight, scale="log_odds", rules=self.rules
+            parts["labels"],
+            variant=self.variant,
+            evidence_weight=evidence_weight,
+            scale="log_odds",
+            rules=self.rules,
         )
         learns = isinstance(read_weight(evidence_weight), LearnedWeight)
         if (wanted or learns) and not names_candidates(parts["content"]):
@@ -412,9 +417,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return self.posterior(X, known).suggest(top)
 
     def explain(
-        self, X: Any, top: int = 10, known: Any = None, labels: Any = None
+        self, X: Any, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
+        """Return, per document, why its ``top`` open labels, or ``label_names``, are where they are.
 
         The parts of an :class:`Explanation`, prior, content, other labels and what remains, are in
         log-odds and add up to the posterior's.
@@ -427,7 +432,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
             How many labels of each document.
         known : dict, matrix or None, default None
             What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
-        labels : sequence or None, default None
+        label_names : sequence or None, default None
             Which labels, in place of the most probable ones.
 
         Returns
@@ -435,7 +440,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         list of lists of Explanation
         """
         check_top(top)
-        return self.posterior(X, known).explain(top, labels)
+        return self.posterior(X, known).explain(top, label_names)
 
     @property
     def prior_(self) -> Matrix:

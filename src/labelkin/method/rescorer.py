@@ -94,6 +94,7 @@ class LabelRescorer(LinkedEstimator):
     def __init__(
         self,
         labels: Any = None,
+        *,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
         scale: Scale = "probability",
@@ -268,9 +269,9 @@ class LabelRescorer(LinkedEstimator):
         return Posterior(self.label_names_, after, content, complete, parts, candidates=candidates)
 
     def explain(
-        self, scores: ArrayLike, top: int = 10, known: Any = None, labels: Any = None
+        self, scores: ArrayLike, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
+        """Return, per document, why its ``top`` open labels, or ``label_names``, are where they are.
 
         The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
 
@@ -282,14 +283,14 @@ class LabelRescorer(LinkedEstimator):
             How many labels of each document.
         known : dict, matrix or None, default None
             What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
-        labels : sequence or None, default None
+        label_names : sequence or None, default None
             Which labels, in place of the most probable ones.
 
         Returns
         -------
         list of lists of Explanation
         """
-        return self.posterior(scores, known).explain(top, labels)
+        return self.posterior(scores, known).explain(top, label_names)
 
     def learn_more(self, Y: Any) -> LabelRescorer:
         """Return a rescorer that has also learned from the label sets of further documents.
