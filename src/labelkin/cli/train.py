@@ -153,14 +153,14 @@ def train(
     rule = as_rule(cut, "log_odds")
     chosen = training.choose_content(preset, content, views, loaded)
     least = training.choose_at_least(preset, at_least, label_sets, quiet)
-    if least or at_most is not None:
-        rule = LabelLimits(rule, at_least=least, at_most=at_most)
     classifier = LabelDependenceClassifier(
         training.make_content(chosen, loaded.features, random_state, top, words),
         labels=part_class("labels", labels)(),
         variant=variant,
         evidence_weight=weight,
-        thresholds=rule,
+        thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
+        if least or at_most is not None
+        else rule,
         rules=rules and vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,

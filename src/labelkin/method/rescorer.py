@@ -271,7 +271,7 @@ class LabelRescorer(LinkedEstimator):
     def explain(
         self, scores: ArrayLike, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or ``label_names``, are where they are.
+        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
 
         The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
 
