@@ -42,7 +42,7 @@ def compare(name: str, n_labels: int | None, n_documents: int) -> list[str]:
     for what, neighbours in (("all labels", None), ("neighbours", 32)):
         labels = LogisticLabels(neighbours=neighbours)
         start = time.process_time()
-        model = LabelRescorer(labels, "soft", "auto", scale="log_odds")
+        model = LabelRescorer(labels, variant="soft", evidence_weight="auto", scale="log_odds")
         model.fit(Y[~is_held_out], scores=log_odds[~is_held_out])
         seconds = time.process_time() - start
         scores: Any = evaluate(Y[is_held_out], model.rescore(log_odds[is_held_out])).scores()

@@ -166,7 +166,7 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
         return best_cells(lambda rows: log_odds[rows], *log_odds.shape, top)
 
     def auto(labels: Any = None) -> LabelRescorer:
-        return LabelRescorer(labels, "soft", "auto", scale="log_odds")
+        return LabelRescorer(labels, variant="soft", evidence_weight="auto", scale="log_odds")
 
     corpus = corpora.load("delicious")
     train, test = np.asarray(corpus.train)[:n_documents], np.asarray(corpus.test)

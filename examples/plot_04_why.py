@@ -43,7 +43,7 @@ print("labels:", *news.label_sets()[news.test[row]])
 # Parts that add up
 # -----------------
 
-[[why]] = model.explain(X_test[[row]], labels=[label])
+[[why]] = model.explain(X_test[[row]], label_names=[label])
 print(why)
 
 # %%

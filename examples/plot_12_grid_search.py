@@ -106,7 +106,7 @@ with sklearn.config_context(enable_metadata_routing=True):
                 "model",
                 LabelDependenceClassifier(
                     NaiveBayes().set_fit_request(sample_weight=True),
-                    LogisticLabels().set_fit_request(sample_weight=True),
+                    labels=LogisticLabels().set_fit_request(sample_weight=True),
                     evidence_weight=1,
                 ),
             ),

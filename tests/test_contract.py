@@ -90,8 +90,8 @@ def test_weights_work_without_metadata_routing_and_count_like_copies():
     ids=str,
 )
 def test_weights_move_every_part_that_takes_them(content, labels):
-    plain = LabelDependenceClassifier(content, labels, evidence_weight=1).fit(X, Y)
-    weighted = LabelDependenceClassifier(content, labels, evidence_weight=1)
+    plain = LabelDependenceClassifier(content, labels=labels, evidence_weight=1).fit(X, Y)
+    weighted = LabelDependenceClassifier(content, labels=labels, evidence_weight=1)
     weighted.fit(X, Y, sample_weight=1.0 + (np.arange(90) % 3))
     assert not np.allclose(weighted.content_.log_odds(X), plain.content_.log_odds(X))
     assert not np.allclose(weighted.label_weights_, plain.label_weights_)

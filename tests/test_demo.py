@@ -83,7 +83,9 @@ def oracle():
         vectorizer = words.fit(corpus.documents[corpus.train])
         X, X_test = (vectorizer.transform(corpus.documents[i]) for i in (corpus.train, corpus.test))
         weight = "auto" if "auto" in name else 1.0
-        both = LabelDependenceClassifier(content, labels, variant, weight).fit(X, Y)
+        both = LabelDependenceClassifier(
+            content, labels=labels, variant=variant, evidence_weight=weight
+        ).fit(X, Y)
         posteriors[name] = clone(content).fit(X, Y).log_odds(X_test), both.log_odds(X_test)
     return posteriors
 

@@ -148,7 +148,7 @@ def test_wrong_kinds_are_named(call, error, message):
 def test_one_label_to_explain_may_be_named_alone():
     sets = [[f"label{j}" for j in np.flatnonzero(row)] for row in Y]
     fitted = model().fit(X, sets)
-    [[one]] = fitted.explain(X[:1], labels="label3")
+    [[one]] = fitted.explain(X[:1], label_names="label3")
     assert one.label == "label3"
     rescorer = LabelRescorer(evidence_weight=1).fit(sets)
-    assert rescorer.explain([[0.5] * 6], labels="label3")[0][0].label == "label3"
+    assert rescorer.explain([[0.5] * 6], label_names="label3")[0][0].label == "label3"

@@ -52,7 +52,7 @@ def test_a_fit_of_many_labels_reports_its_loops():
     Y = (rng.random((60, 320)) < 0.05).astype(int)
     X = np.abs(rng.normal(size=(60, 5)))
     heard = Heard()
-    model = LabelDependenceClassifier(NaiveBayes(top=5), LogisticLabels(neighbours=4))
+    model = LabelDependenceClassifier(NaiveBayes(top=5), labels=LogisticLabels(neighbours=4))
     with watched(heard):
         model.fit(X, Y)
     reported = {what for what, _, _ in heard}

@@ -98,7 +98,7 @@ def test_what_is_no_weight_is_an_error(wrong, message):
 
 
 def owner():
-    return LabelDependenceClassifier(NaiveBayes(), LogisticLabels())
+    return LabelDependenceClassifier(NaiveBayes(), labels=LogisticLabels())
 
 
 def parts():

@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import log_expit, softmax
 from sklearn.base import ClassifierMixin, clone
+from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
@@ -31,7 +33,7 @@ from labelkin.scikit_learn import (
     rows_of,
     sound_sparse,
 )
-from labelkin.splits import stratified_folds
+from labelkin.splits import CrossValidation, stratified_folds
 
 
 class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
@@ -413,22 +415,21 @@ def fit_content(
     fit_params: dict[str, Any],
     *,
     out_of_fold: bool,
-    fold: NDArray[np.intp] | None = None,
+    **split: Any,
 ) -> Any:
-    """Fit a content classifier; return its out-of-fold log-odds if they are wanted.
+    """Fit a content classifier; return its out-of-fold log-odds if ``out_of_fold``.
 
-    They are dense, or a CSR array of candidates where it gives only those.
-
-    One that has no out-of-fold evidence of its own is cross-validated; so is any where ``fold``
-    says in which fold every document is.
+    They are dense, or a CSR array of candidates. A classifier without its own out-of-fold evidence
+    is cross-validated; so is any if ``cv`` is given. ``split`` is ``cv``, ``groups`` and
+    ``random_state`` of :func:`out_of_fold_log_odds`.
     """
     target = labels_for(content, labels)
-    if out_of_fold and fold is None and hasattr(content, "fit_out_of_fold"):
+    if out_of_fold and split.get("cv") is None and hasattr(content, "fit_out_of_fold"):
         evidence = content.fit_out_of_fold(X, target, **fit_params)
         return evidence if sparse.issparse(evidence) else np.asarray(evidence)
     evidence = None
     if out_of_fold:
-        evidence = out_of_fold_log_odds(content, X, labels, fit_params, fold=fold)
+        evidence = out_of_fold_log_odds(content, X, labels, fit_params, **split)
     content.fit(X, target, **fit_params)
     return evidence
 
@@ -439,16 +440,15 @@ def out_of_fold_log_odds(
     labels: LabelMatrix,
     fit_params: dict[str, Any] | None = None,
     *,
-    cv: int | None = None,
+    cv: CrossValidation = None,
+    groups: Any = None,
     random_state: Any = None,
-    fold: NDArray[np.intp] | None = None,
 ) -> Any:
-    """Fit clones on all folds but one and return the log-odds of the one left, ``labels.shape``.
+    """Fit clones on training parts and return the log-odds of the test parts, ``labels.shape``.
 
-    The folds are stratified over all labels; as many, and by the seed, as the estimator's own
-    ``cv`` and ``random_state`` say where it has them and nothing is said here; or as ``fold`` says,
-    the fold of every document. A label whose documents all lie in one fold has, there, the log-odds
-    its classifier gives a label that nobody has.
+    ``cv`` and ``random_state`` default to those of the estimator; see :func:`read_splits`. A label
+    whose documents are all in one test part has, there, the log-odds that its classifier returns
+    for a label without documents.
     """
     n_documents = X.shape[0] if hasattr(X, "shape") else len(X)
     if n_documents != labels.shape[0]:
@@ -456,13 +456,10 @@ def out_of_fold_log_odds(
             f"X and Y must have the same number of documents, got {n_documents} and Y of shape "
             f"{labels.shape}."
         )
-    if fold is None:
-        n_folds = getattr(estimator, "cv", 5) if cv is None else cv
-        seed = getattr(estimator, "random_state", None) if random_state is None else random_state
-        fold = _stratified(labels, n_folds, seed)
+    cv = getattr(estimator, "cv", None) if cv is None else cv
+    seed = getattr(estimator, "random_state", None) if random_state is None else random_state
     rows, parts = [], []
-    for k in range(int(fold.max()) + 1):
-        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+    for train, test in read_splits(cv, X, labels, groups, seed):
         params = params_of_rows(X, fit_params or {}, train)
         target = labels_for(estimator, labels.rows(train))
         fitted = clone(estimator).fit(rows_of(X, train), target, **params)
@@ -474,14 +471,69 @@ def out_of_fold_log_odds(
     return np.concatenate(parts)[order]
 
 
-def _stratified(labels: LabelMatrix, cv: int, random_state: Any) -> NDArray[np.intp]:
-    n_folds = min(cv, labels.shape[0])
-    if n_folds < 2:
+def read_splits(
+    cv: CrossValidation, X: Any, labels: LabelMatrix, groups: Any = None, random_state: Any = None
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return training and test documents of each split; every document is tested exactly once.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of splits or None
+        A number of folds, stratified over all labels (``None``: 5, at most one per document); or
+        anything that :func:`sklearn.model_selection.check_cv` accepts.
+    X : documents
+        Documents as the splitter takes them.
+    labels : LabelMatrix
+        Labels of the documents.
+    groups : array of shape (n_documents,), optional
+        Groups for a splitter such as :class:`sklearn.model_selection.GroupKFold`.
+    random_state : int or RandomState, optional
+        Seed of stratified folds.
+    """
+    n_documents = labels.shape[0]
+    if cv is None or isinstance(cv, Integral):
+        n_folds = min(5 if cv is None else int(cv), n_documents)
+        if n_folds < 2:
+            raise ValueError(
+                f"Out-of-fold evidence needs at least 2 documents and 2 folds, got "
+                f"n_samples={n_documents} and cv={cv!r}."
+            )
+        if groups is not None:
+            raise ValueError(
+                f"`groups` must come with a splitter that uses them, got cv={cv!r}. "
+                f"Use `cv=GroupKFold({n_folds})`."
+            )
+        fold = stratified_folds(labels, n_folds, random_state=random_state)
+        return list(PredefinedSplit(fold).split())
+    y = labels.plain() if labels.kind == "multilabel" else _class_names(labels)
+    every = np.arange(n_documents)
+    tested, splits = np.zeros(n_documents, dtype=np.int64), []
+    for train, test in checked_cv(cv).split(X, y, groups):
+        splits.append((every[train], every[test]))
+        tested[every[test]] += 1
+        if np.isin(*splits[-1]).any():
+            raise ValueError(
+                "Training and test part of a split of `cv` must be disjoint, got "
+                f"{np.isin(*splits[-1]).sum()} documents in both parts of split {len(splits) - 1}."
+            )
+    if (tested != 1).any():
         raise ValueError(
-            f"Out-of-fold evidence needs at least 2 documents and 2 folds, got "
-            f"n_samples={labels.shape[0]} and cv={cv!r}."
+            "`cv` must put each document into exactly one test part, got "
+            f"{(tested == 0).sum()} documents in none and {(tested > 1).sum()} in several of "
+            f"{len(splits)} splits. Use a splitter such as KFold or GroupKFold."
         )
-    return stratified_folds(labels, n_folds, random_state=random_state)
+    return splits
+
+
+def checked_cv(cv: Any) -> BaseCrossValidator:
+    """Return a ``cv`` other than a number of folds as a splitter; reject other values."""
+    try:
+        return check_cv(cv)
+    except ValueError:
+        raise ValueError(
+            "`cv` must be an integer, a splitter or an iterable of splits, got "
+            f"{cv!r:.60}. Use `cv=5`."
+        ) from None
 
 
 @contextmanager

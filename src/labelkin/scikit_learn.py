@@ -179,32 +179,50 @@ def read_sample_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None
 
 
 def router(owner: Any, **parts: Any) -> MetadataRouter:
-    """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner itself."""
+    """Return a router of ``fit`` metadata to the parts and of ``known`` to the owner itself.
+
+    ``groups`` is routed to the splitter, if ``cv`` of the owner is one.
+    """
     mapping = MethodMapping().add(caller="fit", callee="fit")
     routed = MetadataRouter(owner=owner).add_self_request(owner)
+    splitter = getattr(owner, "cv", None)
+    if hasattr(splitter, "get_metadata_routing"):
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        routed.add(splitter=splitter, method_mapping=to_split)
     return routed.add(**parts, method_mapping=mapping)
 
 
 def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
     """Return, by part, the parameters of its ``fit``.
 
-    With metadata routing enabled, scikit-learn's rules hold. Without it ``sample_weight`` goes to
-    all parts, and one that does not take it is an error.
+    With metadata routing enabled, scikit-learn's rules apply. Without it ``sample_weight`` goes to
+    all parts, and one that does not take it is an error; ``groups`` is for ``cv`` of the owner or,
+    if it has none, of its content classifier.
     """
     if not fit_params:
         return {name: {} for name in parts}
-    if not get_config()["enable_metadata_routing"] and set(fit_params) == {"sample_weight"}:
-        for name, part in parts.items():
+    is_plain = set(fit_params) <= {"sample_weight", "groups"}
+    if not get_config()["enable_metadata_routing"] and is_plain:
+        weight = {name: value for name, value in fit_params.items() if name != "groups"}
+        routed = {name: dict(weight) for name in parts}
+        if "groups" in fit_params and getattr(owner, "cv", None) is None:
+            if not hasattr(parts.get("content"), "cv"):
+                raise TypeError(
+                    f"groups must be used by a splitter, and {type(owner).__name__} has none. Use "
+                    "RescoredClassifier(estimator, cv=GroupKFold())."
+                )
+            routed["content"]["groups"] = fit_params["groups"]
+        for name, part in parts.items() if weight else ():
             if not takes_sample_weight(part):
                 raise TypeError(
                     f"sample_weight must be taken by all parts of {type(owner).__name__}, and "
                     f"{name}={part!r:.60} does not take it. Use a part that does, or "
                     "sklearn.set_config(enable_metadata_routing=True) and set_fit_request."
                 )
-        return {name: dict(fit_params) for name in parts}
+        return routed
     _raise_for_params(fit_params, owner, "fit")
-    routed = process_routing(owner, "fit", **fit_params)
-    return {name: dict(routed[name].fit) for name in parts}
+    by_rules = process_routing(owner, "fit", **fit_params)
+    return {name: dict(by_rules[name].fit) for name in parts}
 
 
 def takes_sample_weight(estimator: Any) -> bool:

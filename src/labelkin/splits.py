@@ -18,7 +18,7 @@ fill what is left.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -39,6 +39,8 @@ __all__ = [
 
 Indices = NDArray[np.int64]
 RandomState = int | np.random.RandomState | None
+#: A number of folds, a splitter, or splits: what scikit-learn accepts as ``cv``.
+CrossValidation = int | BaseCrossValidator | Iterable[Any] | None
 
 
 def stratified_folds(Y: Any, n_folds: int = 5, random_state: RandomState = None) -> Indices:

@@ -8,11 +8,12 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from labelkin.audit.contradictions import (
+    TwinCell,
     Twins,
+    differing_twins,
     find_twins,
     one_of_two,
     settle_rules,
-    settle_twins,
 )
 from labelkin.label_matrix import read_labels
 from labelkin.rules import Rules
@@ -94,18 +95,13 @@ def test_thousands_of_copies_are_not_compared_with_each_other():
     assert len(find_twins(copies, 0.95).first) <= 4 * 5000
 
 
-def test_one_text_has_one_truth():
-    """Of two equal texts, one says yes; content and labels are sure of it: the other lacks it."""
-    labels = read_labels(np.array([[1, 0], [0, 0], [0, 1], [0, 1]]))
-    missing, wrong = np.array([-2.0, -2.0]), np.array([-6.0, -6.0])
-    z = 1.5  # log-odds of the truth without what is given
-    p = np.full((4, 2), 0.01, dtype=np.float32)
-    p[0, 0], p[1, 0] = expit(wrong[0] - z), expit(z + missing[0])
-    twins = Twins(np.array([0, 2]), np.array([1, 3]), np.ones(2))
-    found = settle_twins(labels, twins, (missing, wrong), p)
-    truth = expit(z + missing[0] - wrong[0])  # given by one, lacked by the other
-    same = 0.5  # one of the two pairs has the same labels
-    assert p[1, 0] == pytest.approx(same * truth + same * expit(z + missing[0]), rel=1e-4)
-    assert p[0, 0] == pytest.approx(same * (1 - truth) + same * expit(wrong[0] - z), rel=1e-4)
-    assert found[1, 0].document == 0
-    assert found.keys() == {(0, 0), (1, 0)}
+def test_twins_differ_where_one_has_the_label_and_the_other_lacks_it():
+    Y = np.array([[1, 0, 0], [0, 0, np.nan], [0, 1, 1], [0, 1, 1], [1, 0, 1]])
+    twins = Twins(np.array([0, 2, 1]), np.array([1, 3, 4]), np.array([0.97, 1.0, 0.99]))
+    found = differing_twins(read_labels(Y), twins)
+    assert found == {
+        (0, 0): TwinCell(1, 0.97),
+        (1, 0): TwinCell(4, 0.99),
+        (4, 0): TwinCell(1, 0.99),
+    }
+    assert not differing_twins(read_labels(Y), Twins.none())

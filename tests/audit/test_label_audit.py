@@ -180,7 +180,7 @@ def test_a_cell_that_breaks_a_rule_is_an_issue_with_that_reason(audited):
     assert {one.kind for one in audit.issues(10, kinds=["rule"])} == {"rule"}
 
 
-def test_twins_that_are_labelled_otherwise_are_a_kind_of_their_own(audited):
+def test_twins_that_are_labelled_otherwise_are_listed_and_change_no_probability(audited):
     X, Y, _, _, _ = audited
     doubled, D = np.vstack([X, X[:40]]), np.vstack([Y, Y[:40]])
     D[250, 2] = 1 - D[250, 2]
@@ -188,6 +188,9 @@ def test_twins_that_are_labelled_otherwise_are_a_kind_of_their_own(audited):
     twins = {(one.document, one.label) for one in audit.issues(10, kinds=["twin"])}
     assert (250, 2) in twins
     assert "document 10 has the same words" in audit.issues(1, kinds=["twin"])[0].reason
+    alone = LabelAudit(content=NaiveBayes(), twin_similarity=None, random_state=0)
+    alone.fit(doubled, D)
+    np.testing.assert_array_equal(audit.error_probability_, alone.error_probability_)
 
 
 def test_a_second_round_is_kept_only_if_it_explains_more(audited):

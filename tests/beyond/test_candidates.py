@@ -50,7 +50,7 @@ def test_all_cells_as_candidates_is_the_dense_answer(criterion, weighted):
     times = np.random.default_rng(4).integers(0, 3, len(Y)).astype(float) if weighted else None
     weight = LearnedWeight(criterion)
     dense, cells = (
-        LabelRescorer(None, "soft", weight, scale="log_odds").fit(
+        LabelRescorer(None, variant="soft", evidence_weight=weight, scale="log_odds").fit(
             Y, scores=scores, sample_weight=times
         )
         for scores in (Z, full(Z))
@@ -65,7 +65,9 @@ def test_unknown_cells_are_left_out():
     Y, Z = made()
     Y[np.random.default_rng(2).random(Y.shape) < 0.1] = np.nan
     dense, cells = (
-        LabelRescorer(None, "soft", "auto", scale="log_odds").fit(Y, scores=scores)
+        LabelRescorer(None, variant="soft", evidence_weight="auto", scale="log_odds").fit(
+            Y, scores=scores
+        )
         for scores in (Z, full(Z))
     )
     np.testing.assert_allclose(
@@ -77,7 +79,9 @@ def test_unknown_cells_are_left_out():
 def test_candidates_gain_on_new_documents(neighbours):
     (Y, Z), (T, new) = made(), made(seed=9)
     labels = LogisticLabels(neighbours=neighbours)
-    rescorer = LabelRescorer(labels, "soft", "auto", scale="log_odds").fit(Y, scores=best(Z, 6))
+    rescorer = LabelRescorer(labels, variant="soft", evidence_weight="auto", scale="log_odds").fit(
+        Y, scores=best(Z, 6)
+    )
     content = best(new, 6)
     found = rescorer.rescore(content)
     assert (found.indices == content.indices).all()
@@ -87,7 +91,9 @@ def test_candidates_gain_on_new_documents(neighbours):
 def test_out_of_fold_posterior_has_the_same_cells():
     Y, Z = made()
     scores = best(Z, 6)
-    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer = LabelRescorer(
+        LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
+    )
     found = rescorer.fit_out_of_fold(Y, scores=scores)
     assert (found.indptr == scores.indptr).all()
     assert brier_score(Y, found) < brier_score(Y, scores)
@@ -97,7 +103,9 @@ def test_where_there_is_nothing_to_gain_nothing_is_learned():
     rng = np.random.default_rng(0)
     Y = (rng.random((800, 12)) < 0.2).astype(float)  # no label depends on another
     Z = rng.normal(-2, 1, Y.shape) + 3 * Y
-    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer = LabelRescorer(
+        LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
+    )
     rescorer.fit(Y, scores=best(Z, 6))
     assert rescorer.evidence_weight_ <= 0.1
     moved = rescorer.rescore(best(Z, 6)).data - best(Z, 6).data
@@ -106,7 +114,9 @@ def test_where_there_is_nothing_to_gain_nothing_is_learned():
 
 def test_overconfident_content_does_not_diverge():
     Y, Z = made()
-    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer = LabelRescorer(
+        LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
+    )
     found = rescorer.fit(Y, scores=best(100 * Z, 6)).rescore(best(100 * Z, 6))
     assert np.isfinite(found.data).all()
 
@@ -118,7 +128,9 @@ def test_a_label_that_is_no_candidate_counts_its_share_of_missed():
     stored = scores.toarray() != 0
     expected = np.array([Y[~stored[:, j], j].mean() for j in range(Y.shape[1])])
     np.testing.assert_allclose(absent, expected, atol=1e-12)
-    rescorer = LabelRescorer(None, "soft", "auto", scale="log_odds").fit(Y, scores=scores)
+    rescorer = LabelRescorer(None, variant="soft", evidence_weight="auto", scale="log_odds").fit(
+        Y, scores=scores
+    )
     np.testing.assert_allclose(rescorer.combination_.absent, expected, atol=1e-12)
 
 
@@ -149,7 +161,9 @@ def test_a_model_file_remembers_what_absent_labels_count(tmp_path):
     import labelkin
 
     Y, Z = made()
-    rescorer = LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+    rescorer = LabelRescorer(
+        LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
+    )
     rescorer.fit(Y, scores=best(Z, 6))
     labelkin.save(rescorer, tmp_path / "m.labelkin")
     again = labelkin.load(tmp_path / "m.labelkin").rescore(best(Z, 6))
@@ -199,7 +213,9 @@ def test_known_labels_of_evidence_that_is_not_linear_count_as_the_dense_ones():
 def test_known_labels_that_are_no_candidates_help_to_find_others(neighbours):
     (Y, Z), (T, new) = made(1200), made(600, seed=9)
     labels = LogisticLabels(neighbours=neighbours)
-    rescorer = LabelRescorer(labels, "soft", "auto", scale="log_odds").fit(Y, scores=best(Z, 6))
+    rescorer = LabelRescorer(labels, variant="soft", evidence_weight="auto", scale="log_odds").fit(
+        Y, scores=best(Z, 6)
+    )
     # The content is hardly wrong on even labels: take them out of the candidates, and accept them.
     odd = np.arange(T.shape[1]) % 2 == 1
     content = best(np.where(odd, new, -50.0), 6)
@@ -216,7 +232,9 @@ def test_known_labels_that_are_no_candidates_help_to_find_others(neighbours):
 def test_few_candidates_learn_nearly_what_all_cells_do():
     Y, Z = made(2400)
     some, everything = (
-        LabelRescorer(LogisticLabels(neighbours=4), "soft", "auto", scale="log_odds")
+        LabelRescorer(
+            LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
+        )
         .fit(Y, scores=scores)
         .combination_.known_weights
         for scores in (best(Z, 7), full(Z))
@@ -260,9 +278,9 @@ class TestRoots:
     def fitted(self):
         Y, Z = made()
         weight = LearnedWeight(first_place=False)
-        return LabelRescorer(self.labels, "soft", weight, scale="log_odds").fit(
-            Y, scores=best(Z, 6)
-        )
+        return LabelRescorer(
+            self.labels, variant="soft", evidence_weight=weight, scale="log_odds"
+        ).fit(Y, scores=best(Z, 6))
 
     def test_the_posterior_is_the_sum_of_its_formula(self):
         rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)

@@ -74,7 +74,7 @@ def test_the_list_has_what_a_person_needs_and_room_for_a_decision(audited):
         assert row["repair"] == ("remove" if row["given"] == "yes" else "add")
         assert row["text"] and row["similar"] and len(row["fingerprint"]) == 12
         parts = [float(row[name]) for name in ("prior", "content", "other labels", "noise")]
-        total = sum(parts) + float(row["number of labels"]) + float(row.get("twins") or 0)
+        total = sum(parts) + float(row["number of labels"])
         assert 1 / (1 + np.exp(-total)) == pytest.approx(float(row["probability"]), abs=0.01)
 
 

@@ -33,7 +33,7 @@ def by_hand(news_file):
     steps = make_pipeline(WordCounts(), TermWeights())
     vectors = steps.fit_transform(texts)
     content = PlattSVM(random_state=0).fit_out_of_fold(vectors, labels)
-    classifier = LabelDependenceClassifier(PlattSVM(random_state=0), LogisticLabels())
+    classifier = LabelDependenceClassifier(PlattSVM(random_state=0), labels=LogisticLabels())
     posterior = classifier.fit_out_of_fold(vectors, labels)
     return make_pipeline(*steps, classifier), labels, content, posterior
 

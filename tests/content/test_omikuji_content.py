@@ -137,7 +137,7 @@ def test_unknown_cells_are_an_error_with_a_way_out():
         ({"min_branch_size": 1.5}, "min_branch_size must be a whole number"),
         ({"C": -1.0}, "C must be positive"),
         ({"loss": "square"}, "loss must be 'hinge' or 'log', got 'square'"),
-        ({"cv": 1}, "cv must be a whole number of at least 2"),
+        ({"cv": 1}, "at least 2 documents and 2 folds, got n_samples=.* and cv=1"),
         ({"clip": 0.7}, "clip must lie between 0 and"),
         ({"top": 0}, "top must be a whole number"),
     ],

@@ -168,7 +168,7 @@ def _engine_of_a_task():
 
 def test_the_whole_classifier(client):
     model = LabelDependenceClassifier(
-        PlattSVM(random_state=0, top=10), LogisticLabels(neighbours=6)
+        PlattSVM(random_state=0, top=10), labels=LogisticLabels(neighbours=6)
     )
     here = model.fit(X, Y).log_odds(X)
     with using(OnDask(client)):

@@ -66,7 +66,9 @@ def test_runs_hold_what_the_classes_give_on_candidates(stored, by_hand, weight):
     Y, unseen, content, _ = by_hand
     runs = stored.corpora[0]
     equal(runs.run("NB").log_odds(), content)
-    rescorer = LabelRescorer(LogisticLabels(), "soft", weight, scale="log_odds")
+    rescorer = LabelRescorer(
+        LogisticLabels(), variant="soft", evidence_weight=weight, scale="log_odds"
+    )
     after = rescorer.fit(Y, scores=unseen).rescore(content)
     found = runs.run("NB+BLR+M2" + (" w=auto" if weight == "auto" else ""))
     equal(found.log_odds(), after)

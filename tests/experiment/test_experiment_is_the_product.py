@@ -110,8 +110,8 @@ def classifier(system):
         weight = "0"
     return LabelDependenceClassifier(
         CONTENT[content],
-        LABELS[labels],
-        VARIANTS[variant],
+        labels=LABELS[labels],
+        variant=VARIANTS[variant],
         evidence_weight="auto" if weight == "auto" else float(weight or 1),
         thresholds=RULES[rule],
     )

@@ -84,7 +84,7 @@ def by_hand():
     counter = WordCounts(min_documents=2).fit(corpus.documents[corpus.train])
     counts = [counter.transform(corpus.documents[part]) for part in parts]
     labels = labels_of(corpus).rows(corpus.train)
-    chosen = TermSelection("chi2", "max", k=150).fit(counts[0], labels)
+    chosen = TermSelection("chi2", combine="max", k=150).fit(counts[0], labels)
     few = [chosen.transform(part) for part in counts]
     seen = {
         "NB": counts,

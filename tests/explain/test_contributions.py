@@ -366,7 +366,7 @@ def test_the_most_probable_open_labels_are_chosen():
 
 
 def test_labels_are_chosen_by_name_unless_they_are_known():
-    rows = fitted().explain(CONTENT[:3], labels=["wheat", "grain"], known=KNOWN[:3])
+    rows = fitted().explain(CONTENT[:3], label_names=["wheat", "grain"], known=KNOWN[:3])
     both = ["wheat", "grain"]
     assert [[e.label for e in row] for row in rows] == [both, ["wheat"], both]
 
@@ -400,7 +400,7 @@ def test_no_documents_have_no_explanations():
 
 def test_unknown_names_and_no_places_are_refused():
     with pytest.raises(ValueError, match="among the 5 labels of the model, got 'tea'"):
-        fitted().explain(CONTENT, labels=["tea"])
+        fitted().explain(CONTENT, label_names=["tea"])
     with pytest.raises(ValueError, match="top must be a whole number of at least 1, got 0"):
         fitted().explain(CONTENT, top=0)
 

@@ -19,7 +19,12 @@ def data():
 @pytest.fixture(scope="module", params=[0.6, "auto"])
 def rescorer(request, data):
     Y, content = data
-    made = LabelRescorer(LogisticLabels(neighbours=4), "soft", request.param, scale="log_odds")
+    made = LabelRescorer(
+        LogisticLabels(neighbours=4),
+        variant="soft",
+        evidence_weight=request.param,
+        scale="log_odds",
+    )
     return made.fit(Y, scores=content)
 
 

@@ -101,7 +101,11 @@ class Vectors:
         """Return the fitted classifier, and what it says of the training documents as if unseen."""
         content, labels, variant, weight = SYSTEMS[name]
         model = LabelDependenceClassifier(
-            CONTENT[content](), LABELS[labels], VARIANTS[variant], weight, thresholds
+            CONTENT[content](),
+            labels=LABELS[labels],
+            variant=VARIANTS[variant],
+            evidence_weight=weight,
+            thresholds=thresholds,
         )
         return model, model.fit_out_of_fold(self.features[content][0], self.Y_train)
 
@@ -151,4 +155,6 @@ def golden_numbers(vectors):
 
 def _rescorer(name):
     _, labels, variant, weight = SYSTEMS[name]
-    return LabelRescorer(LABELS[labels], VARIANTS[variant], weight, scale="log_odds")
+    return LabelRescorer(
+        LABELS[labels], variant=VARIANTS[variant], evidence_weight=weight, scale="log_odds"
+    )

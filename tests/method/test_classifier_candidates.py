@@ -74,7 +74,7 @@ def labelkin_clone(content, **parameters):
 def model(content):
     X, Y = made(n=400)
     few = labelkin_clone(content, top=5)
-    return LabelDependenceClassifier(few, LogisticLabels(neighbours=4)).fit(X, Y)
+    return LabelDependenceClassifier(few, labels=LogisticLabels(neighbours=4)).fit(X, Y)
 
 
 def test_the_whole_way(model):

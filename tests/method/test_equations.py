@@ -127,17 +127,19 @@ class World:
 
 
 def by_rescorer(labels, variant, weight, Y, content, known=None):
-    model = LabelRescorer(labels, variant, evidence_weight=weight, scale="log_odds").fit(Y)
+    model = LabelRescorer(labels, variant=variant, evidence_weight=weight, scale="log_odds").fit(Y)
     return model.rescore(content, known)
 
 
 def by_rescored_probabilities(labels, variant, weight, Y, content, known=None):
-    model = LabelRescorer(labels, variant, evidence_weight=weight, clip=0.0).fit(Y)
+    model = LabelRescorer(labels, variant=variant, evidence_weight=weight, clip=0.0).fit(Y)
     return logit(model.rescore(expit(content), known))
 
 
 def by_classifier(labels, variant, weight, Y, content, known=None):
-    model = LabelDependenceClassifier(GivenContent(), labels, variant, evidence_weight=weight)
+    model = LabelDependenceClassifier(
+        GivenContent(), labels=labels, variant=variant, evidence_weight=weight
+    )
     probability = model.fit(np.zeros(Y.shape), Y).predict_proba(content, known)
     same(expit(model.log_odds(content, known)), probability)
     return logit(probability)
@@ -211,7 +213,9 @@ def test_fitted_on_a_world_in_full_the_logistic_layer_gives_bayes_rule():
         of_kind, exact = world.documents(j)
         content = np.tile(sure(SETS, world.rng), (len(of_kind), 1))
         content[:, j] = np.repeat(of_kind, len(SETS))
-        model = LabelRescorer(LogisticLabels(tol=1e-15), "hard", 1.0, scale="log_odds")
+        model = LabelRescorer(
+            LogisticLabels(tol=1e-15), variant="hard", evidence_weight=1.0, scale="log_odds"
+        )
         model.fit(SETS, sample_weight=world.count * 1e9)
         np.testing.assert_allclose(model.rescore(content)[:, j], exact.ravel(), atol=1e-6)
 

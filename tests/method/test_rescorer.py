@@ -150,7 +150,9 @@ class TestCandidates:
     @pytest.mark.parametrize("weight", [1.0, 0.4, 0.0])
     def test_all_cells_stored_is_the_dense_answer(self, labels, variant, weight):
         Y, Z, _ = self.made()
-        rescorer = LabelRescorer(labels, variant, weight, scale="log_odds").fit(Y)
+        rescorer = LabelRescorer(
+            labels, variant=variant, evidence_weight=weight, scale="log_odds"
+        ).fit(Y)
         found = rescorer.rescore(Cells.full(Z.shape).matrix(Z.ravel()))
         np.testing.assert_allclose(found.toarray(), rescorer.rescore(Z), rtol=0, atol=1e-12)
 

@@ -25,8 +25,12 @@ def toy():
     }
     labels = read_labels(Y, names=NAMES)
     additions = {
-        "BLR+M1": LabelRescorer(LogisticLabels(), "hard", 1, scale="log_odds").fit(labels),
-        "BLR+M2": LabelRescorer(LogisticLabels(), "soft", 1, scale="log_odds").fit(labels),
+        "BLR+M1": LabelRescorer(
+            LogisticLabels(), variant="hard", evidence_weight=1, scale="log_odds"
+        ).fit(labels),
+        "BLR+M2": LabelRescorer(
+            LogisticLabels(), variant="soft", evidence_weight=1, scale="log_odds"
+        ).fit(labels),
     }
     return labels, content, additions
 

@@ -53,7 +53,7 @@ def test_permuting_the_labels_and_the_order_permutes_the_answer():
 
 
 def test_an_ensemble_is_the_mean_of_its_chains():
-    model = ChainEnsemble(LogisticRegression(), 4, random_state=0).fit(X, Y)
+    model = ChainEnsemble(LogisticRegression(), n_chains=4, random_state=0).fit(X, Y)
     mean = np.mean([chain.predict_proba(NEW) for chain in model.chains_], axis=0)
     np.testing.assert_allclose(model.predict_proba(NEW), mean, atol=1e-9)
     orders = {tuple(chain.order_) for chain in model.chains_}

@@ -34,7 +34,9 @@ def stationary(base, document):
 
 
 def test_probabilities_are_those_of_the_stationary_distribution():
-    model = DependencyNetwork(LogisticRegression(), 6000, 100, random_state=0).fit(X, Y)
+    model = DependencyNetwork(
+        LogisticRegression(), n_samples=6000, burn_in=100, random_state=0
+    ).fit(X, Y)
     expected = np.array([stationary(LogisticRegression(), row) for row in NEW])
     found = model.predict_proba(NEW)
     assert np.abs(found - expected).max() < 0.015
@@ -43,11 +45,13 @@ def test_probabilities_are_those_of_the_stationary_distribution():
 
 def test_classifiers_that_are_not_linear_are_asked_anew():
     tree = DecisionTreeClassifier(max_depth=2, min_samples_leaf=40, random_state=0)
-    model = DependencyNetwork(tree, 1500, 50, random_state=0).fit(X, Y)
+    model = DependencyNetwork(tree, n_samples=1500, burn_in=50, random_state=0).fit(X, Y)
     expected = np.array([stationary(tree, row) for row in NEW[:3]])
     assert np.abs(model.predict_proba(NEW[:3]) - expected).max() < 0.03
 
 
 def test_the_answer_to_a_document_depends_on_no_other():
-    model = DependencyNetwork(LogisticRegression(), 50, 5, random_state=0).fit(X, Y)
+    model = DependencyNetwork(LogisticRegression(), n_samples=50, burn_in=5, random_state=0).fit(
+        X, Y
+    )
     np.testing.assert_allclose(model.log_odds(NEW[3:4]), model.log_odds(NEW)[3:4])

@@ -72,7 +72,7 @@ def test_new_documents_get_the_label_sets_that_made_them(model):
 
 def test_likelihood_never_falls():
     X, Y = documents(paired, 70, 60)
-    for model in (MixtureModel(1e-9, tol=0.0), ParametricMixture(2, 1e-9, tol=0.0)):
+    for model in (MixtureModel(1e-9, tol=0.0), ParametricMixture(2, smoothing=1e-9, tol=0.0)):
         values = []
         for n_iter in range(2, 12):
             fitted = model.set_params(max_iter=n_iter).fit(X, Y)

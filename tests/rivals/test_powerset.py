@@ -52,7 +52,7 @@ def test_rakel_with_all_labels_in_one_subset_is_the_powerset():
 
 @pytest.mark.parametrize("variant", ["hard", "soft"])
 def test_rakel_is_the_mean_of_its_powersets_votes(variant):
-    model = RAkEL(LogisticRegression(), 2, variant=variant, random_state=0).fit(X, Y)
+    model = RAkEL(LogisticRegression(), subset_size=2, variant=variant, random_state=0).fit(X, Y)
     votes, voters = np.zeros((40, 4)), np.zeros(4)
     for subset in model.subsets_:
         one = LabelPowerset(LogisticRegression()).fit(X, Y[:, subset])

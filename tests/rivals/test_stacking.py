@@ -31,7 +31,9 @@ def first_level(seed=0):
 
 @pytest.mark.parametrize("documents", [True, False])
 def test_stacking_without_pruning_is_a_composition_of_scikit_learn(documents):
-    ours = StackedRelevance(PerLabel(LR, random_state=0), LR, documents=documents).fit(X, Y)
+    ours = StackedRelevance(
+        PerLabel(LR, random_state=0), final_estimator=LR, documents=documents
+    ).fit(X, Y)
     unseen, new = first_level()
     meta = np.hstack([X, unseen]) if documents else unseen
     asked = np.hstack([NEW, new]) if documents else new

@@ -49,7 +49,7 @@ def ruled_file(newsroom, tmp_path_factory):
 def candidates_model(newsroom):
     """Fit a model that names candidates, as one of thousands of labels does."""
     classifier = LabelDependenceClassifier(
-        NaiveBayes(top=8), LogisticLabels(neighbours=6), random_state=0
+        NaiveBayes(top=8), labels=LogisticLabels(neighbours=6), random_state=0
     )
     pipeline = make_pipeline(WordCounts(), classifier)
     train = newsroom.train

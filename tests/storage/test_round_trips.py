@@ -159,17 +159,24 @@ MULTILABEL = [
     PlattSVM(random_state=0),
     LabelDependenceClassifier(random_state=0),
     LabelDependenceClassifier(
-        NaiveBayes(), SVMLabels(), "hard", 1.0, thresholds="macro_f1", rules=Rules(implies=[(0, 2)])
+        NaiveBayes(),
+        labels=SVMLabels(),
+        variant="hard",
+        evidence_weight=1.0,
+        thresholds="macro_f1",
+        rules=Rules(implies=[(0, 2)]),
     ),
-    LabelDependenceClassifier(NearestNeighbours(3), LogisticRegression(), evidence_weight=0.5),
+    LabelDependenceClassifier(
+        NearestNeighbours(3), labels=LogisticRegression(), evidence_weight=0.5
+    ),
     LabelDependenceClassifier(NaiveBayes(), thresholds=LabelLimits(MCut(), at_least=1)),
     LabelDependenceClassifier(LogisticRegression(), rules=Rules(exclusive=[(0, 1)])),
-    LabelDependenceClassifier(NaiveBayes(), OtherLabels(GaussianNB()), calibrate=True),
+    LabelDependenceClassifier(NaiveBayes(), labels=OtherLabels(GaussianNB()), calibrate=True),
     LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
     RescoredClassifier(LogisticRegression(), cv=2, random_state=0),
     rivals.ClassifierChain(NaiveBayes()),
-    rivals.ChainEnsemble(LogisticRegression(), 2, random_state=0),
+    rivals.ChainEnsemble(LogisticRegression(), n_chains=2, random_state=0),
     rivals.ProbabilisticChain(random_state=0),
     rivals.StackedRelevance(LogisticRegression(), random_state=0),
     rivals.DependentRelevance(random_state=0),
@@ -287,7 +294,9 @@ def answers_of_ours(model):
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels(), GaussianNB()], ids=kind)
 @pytest.mark.parametrize("variant", ["hard", "soft"])
 def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, again):
-    model = LabelRescorer(labels, variant, rules=Rules(implies=[("wheat", "corn")])).fit(SETS)
+    model = LabelRescorer(labels, variant=variant, rules=Rules(implies=[("wheat", "corn")])).fit(
+        SETS
+    )
     known = {"accepted": ["wheat"]}
     restored = again(model)
     assert as_bytes(restored.rescore(SCORES)) == as_bytes(model.rescore(SCORES))
@@ -420,7 +429,7 @@ def test_metadata_requests_come_back(again):
     with sklearn.config_context(enable_metadata_routing=True):
         content = NaiveBayes().set_fit_request(sample_weight=True)
         labels = LogisticLabels().set_fit_request(sample_weight=False)
-        model = LabelDependenceClassifier(content, labels, evidence_weight=1.0).fit(X, Y)
+        model = LabelDependenceClassifier(content, labels=labels, evidence_weight=1.0).fit(X, Y)
         weight = rng.integers(1, 3, 60)
         restored = again(model)
         assert "sample_weight" in str(restored.content.get_metadata_routing())

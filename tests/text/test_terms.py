@@ -171,7 +171,7 @@ def test_a_one_dimensional_y_is_one_label_or_one_per_class():
 def test_the_k_best_are_kept_in_column_order_ties_to_the_lower_column(criterion, combine, k):
     X, Y = corpus(8)
     X = np.hstack([X, X[:, ::-1]])
-    model = TermSelection(criterion, combine, k=k)
+    model = TermSelection(criterion, combine=combine, k=k)
     kept = model.fit_transform(X, Y)
     scores = model.scores_.tolist()
     best = sorted(sorted(range(len(scores)), key=lambda t: (-scores[t], t))[:k])
@@ -203,7 +203,7 @@ def test_data_frames_come_back_with_their_names():
 
 def test_clone_pickle_and_parameters():
     X, Y = corpus(11)
-    model = TermSelection("chi2", "max", k=4)
+    model = TermSelection("chi2", combine="max", k=4)
     assert repr(clone(model)) == repr(model)
     with pytest.raises(NotFittedError, match="This TermSelection instance is not fitted"):
         clone(model).transform(X)
@@ -370,7 +370,7 @@ def test_an_unknown_scheme_lists_the_choices(scheme):
 @parametrize_with_checks(
     [
         TermSelection(k=2),
-        TermSelection("chi2", "max", k=1),
+        TermSelection("chi2", combine="max", k=1),
         TermWeights("counts"),
         TermWeights("tfidf"),
     ]

@@ -72,7 +72,9 @@ def test_counts_equal_counting_by_hand(min_documents):
 @given(st.lists(st.text(alphabet="ab e'<>&;É1-\n", max_size=30), min_size=1, max_size=6))
 def test_without_stems_and_stop_words_it_counts_like_scikit_learn(texts):
     pattern = r"[^\W\d_]+"
-    ours = WordCounts(None, None, stem=False, min_documents=1, markup=False, token_pattern=pattern)
+    ours = WordCounts(
+        None, stop_words=None, stem=False, min_documents=1, markup=False, token_pattern=pattern
+    )
     theirs = CountVectorizer(token_pattern=pattern)
     try:
         expected = theirs.fit_transform(texts)
@@ -271,7 +273,7 @@ def test_a_pipeline_hands_tables_on_and_answers_the_same():
 
 
 def test_clone_pickle_and_parameters():
-    model = WordCounts("german", ["und"], min_documents=1, stem=False)
+    model = WordCounts("german", stop_words=["und"], min_documents=1, stem=False)
     assert repr(clone(model)) == repr(model)
     strange = {name: object() for name in model.get_params()}
     assert vars(WordCounts(**strange)) == strange
@@ -465,7 +467,7 @@ WRITTEN = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_
 def word_counts(draw):
     return WordCounts(
         draw(st.sampled_from(["english", "turkish", "greek"])),
-        draw(st.sampled_from(["auto", None, ["trades", "σοφός"]])),
+        stop_words=draw(st.sampled_from(["auto", None, ["trades", "σοφός"]])),
         stem=draw(st.booleans()),
         min_documents=1,
         markup=draw(st.booleans()),

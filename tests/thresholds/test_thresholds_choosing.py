@@ -1,6 +1,9 @@
 import numpy as np
 import pytest
+from sklearn.datasets import make_multilabel_classification
 
+from labelkin import LabelDependenceClassifier, NaiveBayes
+from labelkin.odds import probability_of
 from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,
@@ -31,8 +34,14 @@ from labelkin.thresholds import (
         (SCut(beta=2), SCut(beta=2)),
         (PCut(x=3), PCut(x=3)),
         (LabelLimits(), LabelLimits(FixedCut(scale="log_odds"))),
-        (LabelLimits(MCut(), 1, 4), LabelLimits(MCut(scale="log_odds"), 1, 4)),
-        (LabelLimits(LabelLimits(None, 1)), LabelLimits(LabelLimits(as_rule(None, "log_odds"), 1))),
+        (
+            LabelLimits(MCut(), at_least=1, at_most=4),
+            LabelLimits(MCut(scale="log_odds"), at_least=1, at_most=4),
+        ),
+        (
+            LabelLimits(LabelLimits(None, at_least=1)),
+            LabelLimits(LabelLimits(as_rule(None, "log_odds"), at_least=1)),
+        ),
     ],
     ids=repr,
 )
@@ -82,3 +91,15 @@ def test_what_is_no_rule_is_refused():
 def test_names_of_scikit_learn_are_accepted_as_thresholds(theirs, ours):
     for scale in ("probability", "log_odds"):
         assert repr(as_rule(theirs, scale)) == repr(as_rule(ours, scale))
+
+
+def test_the_table_of_a_classifier_has_cuts_in_log_odds_and_as_probabilities():
+    X, Y = make_multilabel_classification(80, n_classes=3, random_state=0)
+    for thresholds in (None, "micro_f1", "macro_f1"):
+        model = LabelDependenceClassifier(NaiveBayes(), thresholds=thresholds).fit(X, Y)
+        table = model.thresholds_.table()
+        assert table[0]._fields == ("label", "cut", "probability", "f1", "positives", "decided")
+        cuts = [line.cut for line in table]
+        np.testing.assert_allclose([line.probability for line in table], probability_of(cuts))
+    model = LabelDependenceClassifier(NaiveBayes(), thresholds="mcut").fit(X, Y)
+    assert model.thresholds_.table()[0][1:3] == (None, None)

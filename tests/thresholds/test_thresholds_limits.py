@@ -17,7 +17,9 @@ def test_the_limits_hold_and_the_better_labels_stay(row, at_least, extra):
     at_most = None if extra is None else at_least + extra
     scores = np.array([row])
     inner = FixedCut().fit(None, np.zeros(scores.shape))
-    rule = LabelLimits(FixedCut(), at_least, at_most).fit(None, np.zeros(scores.shape))
+    rule = LabelLimits(FixedCut(), at_least=at_least, at_most=at_most).fit(
+        None, np.zeros(scores.shape)
+    )
     plain, limited = inner.decide(scores)[0], rule.decide(scores)[0]
     accepted, refused = scores[0] == INF, scores[0] == -INF
     allowed = len(row) if at_most is None else at_most

@@ -108,9 +108,11 @@ def test_the_table_says_what_the_rule_does_on_the_fitting_scores(rule):
     table = fitted.table()
     assert [line.label for line in table] == [0, 1, 2, 3, 4]
     assert table[4].f1 is None
+    cut = None if np.isnan(fitted.cut_[0]) else fitted.cut_[0]
     assert table[0] == LabelCut(
         0,
-        None if np.isnan(fitted.cut_[0]) else fitted.cut_[0],
+        cut,
+        cut if "scale" in rule.get_params() else None,
         fitted.f1_[0],
         int(fitted.positives_[0]),
         int(fitted.decided_[0]),

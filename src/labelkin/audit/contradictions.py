@@ -1,8 +1,9 @@
-"""What cannot all be right: cells that break a rule, and one text that is labelled in two ways.
+"""Contradictions: cells that break a rule, and near-duplicate texts with different labels.
 
-Of cells that contradict each other at least one is wrong. How probable it is which follows from
-how probable an error is of each (:func:`one_of_two`, and
-:func:`labelkin.rules.bound.at_most_one`).
+Of cells that break a rule at least one is wrong; which one follows from how probable an error is
+in each (:func:`one_of_two`, and :func:`labelkin.rules.bound.at_most_one`). Near-duplicates with
+different labels are listed; they do not change probabilities, which made the list of errors worse
+in 18 of 30 experiments with injected errors and better in 7.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from scipy.special import logit
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from labelkin.label_matrix import LabelMatrix
-from labelkin.method.combination import Matrix
 from labelkin.odds import probability_of
 from labelkin.rules.bound import BoundRules, at_most_one
 from labelkin.scikit_learn import sound_sparse
@@ -72,14 +72,11 @@ class TwinCell(NamedTuple):
     document
         The twin.
     similarity
-        Of the two.
-    added
-        What that adds to the log-odds of an error in the cell.
+        Cosine of the two.
     """
 
     document: int
     similarity: float
-    added: float
 
 
 class Twins(NamedTuple):
@@ -165,55 +162,22 @@ def settle_rules(
     return {cell: BrokenCell(*broken[cell], errors[cell] - before[cell]) for cell in broken}
 
 
-def settle_twins(
-    labels: LabelMatrix,
-    twins: Twins,
-    offsets: tuple[Matrix, Matrix],
-    probability: NDArray[np.float32],
-) -> dict[Cell, TwinCell]:
-    """Find the cells in which twins differ, and change the probability of an error in them.
+def differing_twins(labels: LabelMatrix, twins: Twins) -> dict[Cell, TwinCell]:
+    """Return the cells in which twins differ; of several twins the nearest that differs.
 
-    One text has one truth: what is known of it is what is known of both, and what the corpus says
-    of the two speaks for and against it. That counts as much as twins have the same labels. A
-    document with several twins is compared with the nearest that differs.
-
-    Parameters
-    ----------
-    labels : LabelMatrix
-    twins : Twins
-    offsets : two arrays of shape (n_labels,)
-        What the rates of errors add to the log-odds of an error, missing and wrong.
-    probability : float32 array of shape (n_documents, n_labels)
-        Of an error; it is changed.
+    Cells that are unknown in one of the two do not differ.
     """
-    if not len(twins.first):
-        return {}
-    has = labels.positive
-    differs = sparse.coo_array(abs(has[twins.first] - has[twins.second]))
-    pair, label = differs.row[differs.data > 0], differs.col[differs.data > 0]
-    same = 1 - len(np.unique(pair)) / len(twins.first)
-    missing, wrong = offsets
-    order = np.lexsort((label, pair, -twins.similarity[pair]))
-    found: dict[Cell, TwinCell] = {}
-    changed: dict[Cell, float] = {}
-    for q, j in zip(pair[order].tolist(), label[order].tolist(), strict=True):
-        a, b = int(twins.first[q]), int(twins.second[q])
-        lacks, carries = (b, a) if has[a, j] else (a, b)
-        before = float(probability[lacks, j]), float(probability[carries, j])
-        if 0 in before or (lacks, j) in changed or (carries, j) in changed:
-            continue  # unknown, or of a label that cannot be audited; or there is a nearer twin
-        errors = log_odds(before[0]), log_odds(before[1])
-        known = (errors[0] - missing[j] + wrong[j] - errors[1]) / 2
-        truth = known + missing[j] - wrong[j]
-        for i, other, p, error in (
-            (lacks, carries, before[0], truth),
-            (carries, lacks, before[1], -truth),
-        ):
-            changed[i, j] = same * float(probability_of(error)) + (1 - same) * p
-            added = log_odds(changed[i, j]) - log_odds(p)
-            found[i, j] = TwinCell(other, float(twins.similarity[q]), added)
-    for cell, p in changed.items():
-        probability[cell] = p
+    has, found = labels.positive, dict[Cell, TwinCell]()
+    differs = abs(has[twins.first] - has[twins.second])
+    if labels.unknown is not None:
+        unknown = labels.unknown[twins.first] + labels.unknown[twins.second]
+        differs = differs - differs.multiply(unknown > 0)
+    pair, label = differs.nonzero()
+    for k in np.lexsort((label, pair, -twins.similarity[pair])).tolist():
+        q, j = int(pair[k]), int(label[k])
+        a, b, similarity = int(twins.first[q]), int(twins.second[q]), float(twins.similarity[q])
+        found.setdefault((a, j), TwinCell(b, similarity))
+        found.setdefault((b, j), TwinCell(a, similarity))
     return found
 
 

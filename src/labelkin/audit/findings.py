@@ -121,7 +121,6 @@ class Findings:
         reason = ""
         if (i, j) in self.twins:
             twin = self.twins[i, j]
-            parts["twins"] = twin.added
             same = "the same words" if twin.similarity > 1 - 1e-6 else "nearly the same words"
             reason = f"document {twin.document} has {same} and is labelled otherwise"
         if (i, j) in self.broken:

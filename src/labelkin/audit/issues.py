@@ -87,7 +87,7 @@ class Issue:
     parts
         What adds up to the log-odds of the error, by name; positive parts support it:
         ``"prior"``, ``"content"``, ``"other labels"``, ``"number of labels"``, ``"noise"`` (how
-        often such errors occur), ``"twins"``, ``"rules"``.
+        often such errors occur), ``"rules"``.
     labels
         What each other label of the document, given or not, adds to it, strongest first; empty
         where label evidence is not linear.

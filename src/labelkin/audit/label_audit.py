@@ -10,20 +10,26 @@ import numpy as np
 from joblib import parallel_config
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.audit.contradictions import Twins, as_rows, find_twins, settle_rules, settle_twins
+from labelkin.audit.contradictions import (
+    Twins,
+    as_rows,
+    differing_twins,
+    find_twins,
+    settle_rules,
+)
 from labelkin.audit.evidence import GivenEvidence, blocks
 from labelkin.audit.findings import Findings, repaired
 from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
 from labelkin.audit.noise import NoiseModel
 from labelkin.content.any_classifier import AllLabels, as_content
-from labelkin.estimator import fit_content, out_of_fold_log_odds, read_any_documents, stage
+from labelkin.estimator import fit_content, read_any_documents, stage
 from labelkin.label_matrix import (
     LabelMatrix,
     Scale,
     check_scale,
-    labels_for,
     read_labels,
     read_scores,
     read_weight,
@@ -31,10 +37,12 @@ from labelkin.label_matrix import (
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.label_matrix.record import some_of
 from labelkin.method.combination import Matrix
+from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
-from labelkin.scikit_learn import LinkedEstimator, route_fit, seeded
+from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded
+from labelkin.splits import CrossValidation
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8
@@ -81,9 +89,11 @@ class LabelAudit(LinkedEstimator):
         whose cells count as unknown. That is kept if it explains the given labels clearly better;
         it costs as much as the first round.
     twin_similarity : float or None, default 0.95
-        The cosine from which on two documents count as the same text; ``None``: do not look.
-    cv : int, optional
-        Folds for content evidence; ``None``: the classifier's own way.
+        The cosine from which two documents count as the same text; ``None``: do not compare them.
+        Cells in which such documents differ are issues of the kind ``"twin"``; they do not change
+        the probability of an error.
+    cv : int, splitter or iterable of splits, optional
+        Folds for content evidence, as scikit-learn's ``cv``; ``None``: the classifier's own way.
     scale : "probability" or "log_odds", default "probability"
         What ``scores`` are.
     n_similar : int, default 3
@@ -148,11 +158,12 @@ class LabelAudit(LinkedEstimator):
     def __init__(
         self,
         content: Any = None,
+        *,
         labels: Any = None,
         rules: Rules | None = None,
         rounds: int = 1,
         twin_similarity: float | None = 0.95,
-        cv: int | None = None,
+        cv: CrossValidation = None,
         scale: Scale = "probability",
         n_similar: int = 3,
         n_jobs: int | None = None,
@@ -171,12 +182,17 @@ class LabelAudit(LinkedEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route ``sample_weight`` to the content classifier and ``groups`` to the splitter."""
+        return router(self, content=as_content("svm" if self.content is None else self.content))
+
     def fit(
         self,
         X: Any,
         Y: Any,
         scores: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Judge every cell of a labelled corpus.
 
@@ -193,19 +209,23 @@ class LabelAudit(LinkedEstimator):
             ``scale``; then no content classifier is fitted.
         sample_weight : array of shape (n_documents,), optional
             How often each document counts in what is learned; the parts must take it.
+        groups : array of shape (n_documents,), optional
+            Groups for a splitter given as ``cv``, such as ``GroupKFold()``.
 
         Returns
         -------
         self
         """
         self._check_parameters()
+        metadata = {"sample_weight": sample_weight, "groups": groups}
+        metadata = {name: value for name, value in metadata.items() if value is not None}
         labels = self._read_labels(X, Y, scores)
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
         suspects: sparse.csr_array | None = None
         self.n_rounds_ = 0
         for number in range(self.rounds):
-            judged = self._judge(X, labels, suspects, scores, sample_weight)
+            judged = self._judge(X, labels, suspects, scores, metadata)
             if number and not judged.noise.explains_more_than(self.noise_):
                 break
             self.content_, self.content_log_odds_, self.evidence_, self.noise_ = judged
@@ -217,8 +237,7 @@ class LabelAudit(LinkedEstimator):
         if self.twin_similarity is not None:
             with stage("documents with the same text", self.verbose):
                 self.twins_ = find_twins(self._rows, self.twin_similarity)
-        offsets = self.noise_.offsets()
-        self._twin_cells = settle_twins(labels, self.twins_, offsets, self.error_probability_)
+        self._twin_cells = differing_twins(labels, self.twins_)
         self._broken_cells = settle_rules(labels, self.rules_, self.error_probability_)
         self._sum_up()
         return self
@@ -309,9 +328,10 @@ class LabelAudit(LinkedEstimator):
         labels: LabelMatrix,
         suspects: sparse.csr_array | None,
         scores: Any,
-        sample_weight: Any,
+        metadata: dict[str, Any],
     ) -> _Round:
         """Learn, without the suspects, what is to be thought of the given labels."""
+        sample_weight = metadata.get("sample_weight")
         weight = None if sample_weight is None else read_weight(sample_weight, labels.shape[0])
         learned = labels if suspects is None else repaired(labels, suspects, "unknown")
         with self._jobs():
@@ -324,7 +344,7 @@ class LabelAudit(LinkedEstimator):
                 target = repaired(labels, suspects, "change") if whole else learned
                 content = seeded(content, self.random_state)
                 with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
-                    values = self._out_of_fold(content, X, target, sample_weight)
+                    values = self._out_of_fold(content, X, target, metadata)
             log_odds = np.clip(values, -_SURE, _SURE).astype(np.float32)
             with stage(f"label evidence of {labels.shape[1]} labels", self.verbose):
                 default = LogisticLabels(tol=_EXACT)
@@ -334,24 +354,20 @@ class LabelAudit(LinkedEstimator):
             noise = NoiseModel.fit(log_odds, evidence.added, labels, weight)
         return _Round(content, log_odds, evidence, noise)
 
-    def _out_of_fold(self, content: Any, X: Any, labels: LabelMatrix, sample_weight: Any) -> Matrix:
-        """Fit the content classifier; return the log-odds of documents as if each were unseen."""
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        params = route_fit(self, given, content=content)["content"]
+    def _out_of_fold(
+        self, content: Any, X: Any, labels: LabelMatrix, metadata: dict[str, Any]
+    ) -> Matrix:
+        """Fit the content classifier; return its out-of-fold log-odds."""
+        params = route_fit(self, metadata, content=content)["content"]
         documents = read_any_documents(self, X, reset=True)
-        if self.cv is None:
-            values = fit_content(content, documents, labels, params, out_of_fold=True)
-            assert values is not None
-            return values
-        values = out_of_fold_log_odds(
-            content, documents, labels, params, cv=self.cv, random_state=self.random_state
-        )
-        content.fit(documents, labels_for(content, labels), **params)
-        return values
+        split = {"cv": self.cv, "groups": metadata.get("groups"), "random_state": self.random_state}
+        return fit_content(content, documents, labels, params, out_of_fold=True, **split)
 
     def _read_scores(self, scores: Any, labels: LabelMatrix) -> Matrix:
         values = read_scores(scores, labels.names, n_documents=labels.shape[0], scale=self.scale)
-        return log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
+        values = log_odds_of(values, clip=_CLIP) if self.scale == "probability" else values
+        warn_if_in_sample(labels, values, stacklevel=5)
+        return values
 
     def _error_probability(self, labels: LabelMatrix) -> NDArray[np.float32]:
         result = np.zeros(labels.shape, dtype=np.float32)

@@ -90,6 +90,7 @@ class LearnedWeight(LinkedEstimator):
     def __init__(
         self,
         criterion: Criterion = "brier",
+        *,
         shrinkage: float = 100.0,
         first_place: bool = True,
     ) -> None:

@@ -243,7 +243,7 @@ def suggest(
             "No word of the text is known to the model: the answer is the same for any such text."
         )
     posterior = fitted.classifier.posterior(vectors, known)
-    (explained,) = posterior.explain(top=top, labels=_allowed_labels(posterior, allowed, top))
+    (explained,) = posterior.explain(top=top, label_names=_allowed_labels(posterior, allowed, top))
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
     words = _words(fitted, vectors, explained) if json or explain else []
     if json:

@@ -101,10 +101,13 @@ def rescore(
     unseen = (
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
-    rescorer = LabelRescorer(part_class("labels", labels)(), variant, weight, scale)
-    with watching(quiet), warnings.catch_warnings(action="ignore", category=UserWarning):
-        # What it warns of is said below, as options.
+    parameters = {"variant": variant, "evidence_weight": weight, "scale": scale}
+    rescorer = LabelRescorer(part_class("labels", labels)(), **parameters)
+    with watching(quiet), warnings.catch_warnings(record=True, action="always") as caught:
         rescorer.fit(learned, scores=None if unseen is None else _in_order(unseen, given))
+    for text in (str(one.message) for one in caught if "in-sample" in str(one.message)):
+        rule = text.partition(" Use ")[0]
+        print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
     known = labelled if truth is None else score_files.read_labelled(truth)
     compared = _Comparison(None if quiet else known, given.names, by_order=truth is not None)
     with (

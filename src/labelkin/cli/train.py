@@ -155,11 +155,13 @@ def train(
     least = training.choose_at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
         training.make_content(chosen, loaded.features, random_state, top, words),
-        part_class("labels", labels)(),
-        variant,
-        weight,
-        rule if least == 0 and at_most is None else LabelLimits(rule, least, at_most),
-        None if rules is None else vocabularies.rules_between(label_names, rules, quiet, concepts),
+        labels=part_class("labels", labels)(),
+        variant=variant,
+        evidence_weight=weight,
+        thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
+        if least or at_most is not None
+        else rule,
+        rules=rules and vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )

@@ -36,6 +36,7 @@ from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.registry import part_class
 from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
+from labelkin.splits import CrossValidation
 
 
 class PerLabel(LogOddsClassifier):
@@ -45,8 +46,9 @@ class PerLabel(LogOddsClassifier):
     ----------
     estimator : classifier
         A scikit-learn classifier with ``predict_proba``; ``X`` is handed to it as it comes.
-    cv : int, default 5
-        Folds for out-of-fold evidence, stratified over all labels.
+    cv : int, splitter or iterable of splits, default 5
+        Number of folds for out-of-fold evidence, stratified over all labels; or splits, as
+        scikit-learn's ``cv``. A splitter for groups takes ``groups`` of ``fit_out_of_fold``.
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``. An estimator that gives
         log-odds itself (a logistic decision function, naive Bayes) is not clipped.
@@ -76,7 +78,7 @@ class PerLabel(LogOddsClassifier):
         self,
         estimator: Any,
         *,
-        cv: int = 5,
+        cv: CrossValidation = 5,
         clip: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -109,7 +111,8 @@ class PerLabel(LogOddsClassifier):
         params = route_fit(self, fit_params, estimator=self.estimator)["estimator"]
         X, labels = self._read(X, y)
         self._learn(X, labels, params)
-        return out_of_fold_log_odds(self, X, labels, fit_params)
+        groups = fit_params.pop("groups", None)
+        return out_of_fold_log_odds(self, X, labels, fit_params, groups=groups)
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
@@ -363,12 +366,18 @@ def _contributions_behind(
 
 
 def cross_val_log_odds(
-    estimator: Any, X: Any, Y: Any, *, cv: int = 5, random_state: Any = None
+    estimator: Any,
+    X: Any,
+    Y: Any,
+    *,
+    cv: CrossValidation = 5,
+    groups: Any = None,
+    random_state: Any = None,
 ) -> NDArray[np.float64]:
     """Return the log-odds of each document from a model that has not seen it.
 
-    What ``cross_val_predict(method="predict_proba")`` is for dense 0/1 arrays, for label sets,
-    sparse matrices and unknown cells too; the folds are stratified over all labels.
+    As ``cross_val_predict(method="predict_proba")`` for dense 0/1 arrays, but also for label sets,
+    sparse matrices and unknown cells.
 
     Parameters
     ----------
@@ -376,10 +385,12 @@ def cross_val_log_odds(
         One of labelkin's classifiers, or any with ``predict_proba``.
     X, Y : documents and any kind of labels
         Documents and their labels.
-    cv : int, default 5
-        Number of folds.
+    cv : int, splitter or iterable of splits, default 5
+        Number of folds, stratified over all labels; or splits, as scikit-learn's ``cv``.
+    groups : array of shape (n_documents,), optional
+        Groups for a splitter such as ``GroupKFold()``.
     random_state : int or RandomState, optional
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------
@@ -394,6 +405,5 @@ def cross_val_log_odds(
     [[True, False], [True, False], [False, True], [False, True]]
     """
     X = np.asarray(X) if isinstance(X, list) and X and not isinstance(X[0], str) else X
-    return out_of_fold_log_odds(
-        as_content(estimator), X, read_labels(Y), cv=cv, random_state=random_state
-    )
+    split = {"cv": cv, "groups": groups, "random_state": random_state}
+    return out_of_fold_log_odds(as_content(estimator), X, read_labels(Y), **split)

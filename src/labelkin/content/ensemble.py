@@ -19,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.model_selection import PredefinedSplit
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -265,9 +266,9 @@ class ContentEnsemble(LogOddsClassifier):
             # Who has learned from all documents but one looks better than it is beside members that
             # have learned from four fifths of them, and would get too large a weight.
             is_better_off = len(ways) > 1 and getattr(classifier, "leaves_one_out", False)
-            in_folds = fold if is_better_off and fold.max() > 0 else None
+            in_folds = PredefinedSplit(fold) if is_better_off and fold.max() > 0 else None
             found.append(
-                fit_content(member.classifier, view, labels, given, out_of_fold=True, fold=in_folds)
+                fit_content(member.classifier, view, labels, given, out_of_fold=True, cv=in_folds)
             )
             members.append(member)
             views.append(view)

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.content.omikuji_forest import OmikujiForest
-from labelkin.estimator import LogOddsClassifier
+from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.scikit_learn import rows_of
 from labelkin.solvers.sigmoid import fit_sigmoid
-from labelkin.splits import stratified_folds
+from labelkin.splits import CrossValidation
 
 _LOSSES = {"hinge": 0, "log": 1}
 #: Omikuji's own beam.
@@ -49,8 +49,9 @@ class OmikujiContent(LogOddsClassifier):
         ``None``: as many as ``top``, and at least 10; all without ``top``.
     min_branch_size : int, default 100
         Labels of which no further branches are made.
-    cv : int, default 5
-        Folds for out-of-fold evidence and the sigmoid, stratified over all labels.
+    cv : int, splitter or iterable of splits, default 5
+        Folds for out-of-fold evidence and the sigmoid, stratified over all labels; or splits, as
+        scikit-learn's ``cv``.
     calibrate : bool, default True
         Whether the sigmoid is fitted. ``False``: the scores count as probabilities, and ``fit``
         alone trains once instead of ``cv + 1`` times.
@@ -89,7 +90,7 @@ class OmikujiContent(LogOddsClassifier):
         loss: Literal["hinge", "log"] = "hinge",
         beam_size: int | None = None,
         min_branch_size: int = 100,
-        cv: int = 5,
+        cv: CrossValidation = 5,
         calibrate: bool = True,
         clip: float = 1e-6,
         top: int | None = None,
@@ -143,18 +144,12 @@ class OmikujiContent(LogOddsClassifier):
 
     def _left_out(self, X: Any, labels: LabelMatrix) -> sparse.csr_array:
         """Return the scores of every document by trees that have not seen it."""
-        n_folds = min(self.cv, labels.shape[0])
-        if n_folds < 2:
-            raise ValueError(
-                f"Out-of-fold evidence needs at least 2 documents and 2 folds, got "
-                f"{labels.shape[0]} document(s) and cv={self.cv!r}. calibrate=False needs none."
-            )
-        fold = stratified_folds(labels, n_folds, random_state=self.random_state)
-        parts = []
-        for k in range(n_folds):
-            train, test = np.flatnonzero(fold != k), rows_of(X, np.flatnonzero(fold == k))
-            parts.append(self._scores(self._train(rows_of(X, train), labels.rows(train)), test))
-        order = np.argsort(np.argsort(fold, kind="stable"), kind="stable")
+        splits = read_splits(self.cv, X, labels, random_state=self.random_state)
+        parts = [
+            self._scores(self._train(rows_of(X, train), labels.rows(train)), rows_of(X, test))
+            for train, test in splits
+        ]
+        order = np.argsort(np.concatenate([test for _, test in splits]))
         return sparse.csr_array(sparse.vstack(parts, format="csr"))[order]
 
     def _train(self, X: Any, labels: LabelMatrix) -> OmikujiForest | None:
@@ -218,8 +213,6 @@ class OmikujiContent(LogOddsClassifier):
             raise ValueError(f"C must be positive, got {self.C!r}.")
         if self.loss not in _LOSSES:
             raise ValueError(f"loss must be 'hinge' or 'log', got {self.loss!r}.")
-        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
-            raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
         if not 0 < self.clip < 0.5:
             raise ValueError(f"clip must lie between 0 and 0.5, got {self.clip!r}.")
         if self.top is not None:

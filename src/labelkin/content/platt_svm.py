@@ -21,7 +21,7 @@ from labelkin.content.term_contributions import (
     read_columns,
 )
 from labelkin.distributed import engine_in_use
-from labelkin.estimator import LogOddsClassifier
+from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
 from labelkin.memory import check_memory
@@ -30,6 +30,7 @@ from labelkin.progress import track
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
+from labelkin.splits import CrossValidation
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2
@@ -56,8 +57,9 @@ class PlattSVM(LogOddsClassifier):
     ----------
     C : float, default 1.0
         Penalty of a margin violation (hinge loss).
-    cv : int, default 5
-        Number of folds.
+    cv : int, splitter or iterable of splits, default 5
+        Number of random folds, or splits, as scikit-learn's ``cv``. A splitter for groups takes
+        ``groups`` of ``fit``.
     free_bias : bool, default False
         Leave the bias unpenalised, as LibSVM does; costs about half as much again. Otherwise the
         bias is one more weight, as in LIBLINEAR.
@@ -94,7 +96,7 @@ class PlattSVM(LogOddsClassifier):
         self,
         C: float = 1.0,
         *,
-        cv: int = 5,
+        cv: CrossValidation = 5,
         free_bias: bool = False,
         tol: float = 0.1,
         top: int | None = None,
@@ -113,7 +115,10 @@ class PlattSVM(LogOddsClassifier):
 
     # Weights are not repetition here (copies of a document can meet in one fold), so they are no
     # named argument of ``fit``, which would promise that; metadata routing knows them all the same.
-    __metadata_request__fit = {"sample_weight": None}  # noqa: RUF012 (read by scikit-learn)
+    __metadata_request__fit = {  # noqa: RUF012 (read by scikit-learn)
+        "sample_weight": None,
+        "groups": None,
+    }
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
         """Fit the SVMs and their sigmoids.
@@ -125,7 +130,7 @@ class PlattSVM(LogOddsClassifier):
         y : any kind of labels
         **metadata
             ``sample_weight``, ``(n_documents,)``: multiplies ``C`` and the document's part in the
-            sigmoid.
+            sigmoid. ``groups``, ``(n_documents,)``: for a splitter given as ``cv``.
 
         Returns
         -------
@@ -133,7 +138,8 @@ class PlattSVM(LogOddsClassifier):
         """
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
-        self._learn(X, labels, read_sample_weight(X, metadata.get("sample_weight")))
+        weight = read_sample_weight(X, metadata.get("sample_weight"))
+        self._learn(X, labels, weight, groups=metadata.get("groups"))
         return self
 
     def fit_out_of_fold(self, X: Any, y: Any, **metadata: Any) -> Any:
@@ -141,16 +147,17 @@ class PlattSVM(LogOddsClassifier):
         self._check_parameters(metadata)
         X, labels = self._read(X, y)
         weight = read_sample_weight(X, metadata.get("sample_weight"))
+        groups = metadata.get("groups")
         if self.top is not None:
             best = BestCells(*labels.shape, self.top)
-            self._learn(X, labels, weight, best.add)
+            self._learn(X, labels, weight, best.add, groups)
             return best.matrix()
         out_of_fold = np.empty(labels.shape)
 
         def keep(log_odds: NDArray[np.float64], columns: NDArray[Any]) -> None:
             out_of_fold[:, columns] = log_odds
 
-        self._learn(X, labels, weight, keep)
+        self._learn(X, labels, weight, keep, groups)
         return out_of_fold
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
@@ -177,6 +184,7 @@ class PlattSVM(LogOddsClassifier):
         labels: LabelMatrix,
         weight: NDArray[np.float64] | None = None,
         out_of_fold: Callable[[NDArray[np.float64], NDArray[Any]], None] | None = None,
+        groups: Any = None,
     ) -> None:
         """Fit, a block of labels at a time; hand over left-out log-odds and their columns."""
         X = sparse.csr_array(X)
@@ -198,7 +206,7 @@ class PlattSVM(LogOddsClassifier):
         constant = np.setdiff1d(np.arange(labels.shape[1]), varying)
         if out_of_fold is not None and len(constant):
             out_of_fold(np.tile(self.intercept_[constant], (X.shape[0], 1)), constant)
-        folds, seed = self._draw_folds(labels.shape[0])
+        folds, seed = self._draw_folds(X, labels, groups)
         engine = engine_in_use()
         step = _LABELS_AT_A_TIME if isinstance(engine, Local) else _LABELS_OF_A_TASK
         blocks = [varying[start : start + step] for start in range(0, len(varying), step)]
@@ -217,12 +225,24 @@ class PlattSVM(LogOddsClassifier):
         if settled:
             self._warn_if_unsettled(np.concatenate(settled), length)
 
-    def _draw_folds(self, n_documents: int) -> tuple[NDArray[np.int64], int]:
-        """Cut the documents, in random order, into folds of equal size; also draw a seed."""
-        random = check_random_state(self.random_state)
+    def _draw_folds(
+        self, X: Any, labels: LabelMatrix, groups: Any
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the fold of each document, random or as ``cv`` has it; also draw a seed."""
+        random, n_documents = check_random_state(self.random_state), labels.shape[0]
         fold = np.empty(n_documents, dtype=np.int64)
-        n_folds = min(self.cv, n_documents)
-        fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
+        if isinstance(self.cv, int | np.integer) and groups is None:
+            n_folds = min(self.cv, n_documents)
+            fold[random.permutation(n_documents)] = np.arange(n_documents) * n_folds // n_documents
+            return fold, int(random.randint(2**31 - 1))
+        for k, (train, test) in enumerate(read_splits(self.cv, X, labels, groups)):
+            fold[test] = k
+            if len(train) + len(test) < n_documents:
+                raise ValueError(
+                    "PlattSVM trains on all documents outside the test part, got a training part "
+                    f"of {len(train)} and a test part of {len(test)} of {n_documents} documents. "
+                    "Use RescoredClassifier(PlattSVM(), cv=...) for such splits."
+                )
         return fold, int(random.randint(2**31 - 1))
 
     def _warn_if_unsettled(self, settled: NDArray[np.bool_], length: float) -> None:
@@ -258,15 +278,17 @@ class PlattSVM(LogOddsClassifier):
     def _check_parameters(self, metadata: dict[str, Any]) -> None:
         if not self.C > 0:
             raise ValueError(f"C must be positive, got {self.C!r}.")
-        if not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
-            raise ValueError(f"cv must be a whole number of at least 2 folds, got {self.cv!r}.")
+        if isinstance(self.cv, int | np.integer) and self.cv < 2:
+            raise ValueError(f"cv must be at least 2 folds, got {self.cv!r}. Use `cv=5`.")
         if self.top is not None:
             check_top(self.top)
         if not 0 <= self.prune < np.inf:
             raise ValueError(f"prune must be 0 (keep all weights) or above, got {self.prune!r}.")
-        strange = sorted(set(metadata) - {"sample_weight"})
+        strange = sorted(set(metadata) - {"sample_weight", "groups"})
         if strange:
-            raise TypeError(f"PlattSVM.fit takes sample_weight as metadata, got {strange}.")
+            raise TypeError(
+                f"PlattSVM.fit takes sample_weight and groups as metadata, got {strange}."
+            )
 
 
 class _Solved(NamedTuple):

@@ -211,19 +211,17 @@ def _run(
     content = PlattSVM(random_state=seed)
     log_odds = content.fit_out_of_fold(X, labels)
     middle = time.process_time()
-    alone = LabelAudit(scale="log_odds", twin_similarity=None, n_similar=0)
-    alone.fit(None, labels, scores=log_odds)
+    audit = LabelAudit(scale="log_odds", twin_similarity=None, n_similar=0)
+    audit.fit(None, labels, scores=log_odds)
     end = time.process_time()
-    audit = LabelAudit(scale="log_odds", n_similar=0).fit(X, labels, scores=log_odds)
     given = labels.positive.toarray() > 0
     wrong = given != (corpus.Y_train.positive.toarray() > 0)
     sign = np.where(given, -1.0, 1.0)
     suspicion = {
         "content": sign * log_odds,
-        "labels": sign * alone.evidence_.added,
-        "equation 2": sign * (log_odds + alone.evidence_.added),
+        "labels": sign * audit.evidence_.added,
+        "equation 2": sign * (log_odds + audit.evidence_.added),
         "audit": audit.error_probability_,
-        "audit without twins": alone.error_probability_,
     }
     if peer is not None:
         suspicion["cleanlab"] = peer(labels, probability_of(log_odds))

@@ -37,7 +37,7 @@ from labelkin.experiment.train import (
 )
 from labelkin.files import csv_text, write_whole
 from labelkin.odds import log_odds_of
-from labelkin.thresholds import ThresholdRule
+from labelkin.thresholds import LabelCut, ThresholdRule, fit_rule
 
 #: Called with how much is done, of how much, and what comes next.
 Progress = Callable[[int, int, str], None]
@@ -289,7 +289,7 @@ class _CorpusWork:
         self.progress(0, scores.shape[0], f"{run.name}: learning")
         unseen = self._out_of_fold(scored)
         learning = Stopwatch()
-        rule.fit(unseen if rule.needs_scores else None, self._labels)
+        fit_rule(rule, unseen, self._labels)
         learned = learning.seconds("learning_")
         # A rule that looks at all documents together gets them all.
         whole = [store.in_memory(scores)] if rule.needs_batch else store.blocks_of(scores)
@@ -297,8 +297,7 @@ class _CorpusWork:
         record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
-            head = ["label", "cut", "f1", "positives", "decided"]
-            write_whole(part / store.CUTS, csv_text([head, *rule.table()]))
+            write_whole(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_rival(self, run: PlannedRun, rival: Rival, start: Run | None) -> None:

@@ -174,8 +174,8 @@ def train_addition(
     watch = Stopwatch()
     rescorer = LabelRescorer(
         registry.part_class("labels", addition.labels.classifier)(**addition.labels.parameters),
-        _VARIANTS[addition.variant],
-        addition.weight,
+        variant=_VARIANTS[addition.variant],
+        evidence_weight=addition.weight,
         scale="log_odds",
     )
     unseen = None

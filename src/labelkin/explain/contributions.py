@@ -91,7 +91,7 @@ class Explanation:
     >>> from labelkin import LabelDependenceClassifier, NaiveBayes
     >>> X, Y = [[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]]
     >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, Y)
-    >>> [[sea]] = model.explain([[1, 1]], labels="sea")
+    >>> [[sea]] = model.explain([[1, 1]], label_names="sea")
     >>> print(sea)
     sea: 0.629 (+0.53)
       prior                      +0.69
@@ -233,7 +233,7 @@ class Posterior:
         ]
 
     def explain(
-        self, top: int = 10, labels: str | Sequence[Any] | None = None
+        self, top: int = 10, label_names: str | Sequence[Any] | None = None
     ) -> list[list[Explanation]]:
         """Return, per document, why its ``top`` open labels, or some labels, are where they are.
 
@@ -241,8 +241,8 @@ class Posterior:
         ----------
         top : int, default 10
             How many labels per document, most probable first …
-        labels : name or sequence of names, optional
-            … or which; those that are known, or are no candidates of the content, are left out.
+        label_names : name or sequence of names, optional
+            … or which; labels that are known or outside the candidate set are left out.
         """
         check_top(top)
         unknown = np.full(self.log_odds.shape, np.nan) if self.known is None else self.known
@@ -250,8 +250,9 @@ class Posterior:
         if self.candidates is not None:
             is_open &= self.candidates
         chosen: Sequence[Any] = best_labels(self.log_odds, top, is_open)
-        if labels is not None:
-            wanted = names_to_columns([labels] if isinstance(labels, str) else labels, self.names)
+        if label_names is not None:
+            asked = [label_names] if isinstance(label_names, str) else label_names
+            wanted = names_to_columns(asked, self.names)
             chosen = [wanted[is_open[i, wanted]] for i in range(len(self.log_odds))]
         names = self.names.tolist()
         return [

@@ -69,7 +69,7 @@ class TermExplanation:
 
 
 def explain_terms(
-    model: Any, X: Any, labels: Sequence[Any], top: int = 10
+    model: Any, X: Any, label_names: Sequence[Any], top: int = 10
 ) -> list[list[TermExplanation]] | None:
     """Return which terms of some documents speak for and against some labels.
 
@@ -81,7 +81,7 @@ def explain_terms(
         A content classifier can stand in for it.
     X : documents
         Documents as the model takes them.
-    labels : sequence of names
+    label_names : sequence of names
         Names of labels.
     top : int, default 10
         How many terms for each.
@@ -107,7 +107,7 @@ def explain_terms(
     check_top(top)
     steps, classifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     content = _content_of(classifier)
-    columns = names_to_columns(labels, classifier.label_names_)
+    columns = names_to_columns(label_names, classifier.label_names_)
     documents = steps.transform(X) if steps else X
     shares = contributions_of(content, documents, columns)
     if shares is None:
@@ -116,7 +116,7 @@ def explain_terms(
     return [
         [
             _explanation(label, named(cell, names), top)
-            for label, cell in zip(labels, row, strict=True)
+            for label, cell in zip(label_names, row, strict=True)
         ]
         for row in shares
     ]

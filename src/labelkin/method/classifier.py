@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -53,6 +54,7 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 
@@ -159,9 +161,13 @@ class LabelDependenceClassifier(LogOddsClassifier):
     True
     """
 
+    #: A splitter or splits, in place of the content classifier's own out-of-fold evidence.
+    cv: CrossValidation = None
+
     def __init__(
         self,
         content: Any = None,
+        *,
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
@@ -209,8 +215,8 @@ class LabelDependenceClassifier(LogOddsClassifier):
             ``cross_val_score(model, X, lists, cv=5)``, use ``MultiLabelBinarizer()
             .fit_transform(lists)``.
         **fit_params
-            ``sample_weight``, for all parts; with scikit-learn's metadata routing enabled, whatever
-            the parts request.
+            ``sample_weight``, for all parts, and ``groups``, for a splitter given as ``cv``; with
+            scikit-learn's metadata routing enabled, whatever the parts request.
 
         Returns
         -------
@@ -251,7 +257,11 @@ class LabelDependenceClassifier(LogOddsClassifier):
         wanted = out_of_fold or rule.needs_scores or self.calibrate or self.keep_out_of_fold
         predicts = wanted or learns_from_predictions(self.variant, evidence_weight)
         self.rescorer_ = LabelRescorer(
-            parts["labels"], self.variant, evidence_weight, scale="log_odds", rules=self.rules
+            parts["labels"],
+            variant=self.variant,
+            evidence_weight=evidence_weight,
+            scale="log_odds",
+            rules=self.rules,
         )
         learns = isinstance(read_weight(evidence_weight), LearnedWeight)
         if (wanted or learns) and not names_candidates(parts["content"]):
@@ -260,14 +270,18 @@ class LabelDependenceClassifier(LogOddsClassifier):
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = seeded(parts["content"], self.random_state)
-                content = fit_content(self.content_, X, labels, to_content, out_of_fold=predicts)
+                cv = None if isinstance(self.cv, Integral) else self.cv
+                split = {"cv": cv, "groups": None if cv is None else fit_params.get("groups")}
+                content = fit_content(
+                    self.content_, X, labels, to_content, out_of_fold=predicts, **split
+                )
             if isinstance(self.content_, ContentEnsemble):
                 report(f"weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
                 if wanted and content is not None:
-                    posterior = self.rescorer_.fit_out_of_fold(labels, scores=content, **to_labels)
+                    posterior = self.rescorer_._fit_out_of_fold(labels, content, **to_labels)
                 else:
-                    self.rescorer_.fit(labels, scores=content, **to_labels)
+                    self.rescorer_._fit(labels, content, **to_labels)
         given = to_labels.get("sample_weight")
         weight = None if given is None else np.asarray(given, dtype=np.float64)
         with stage("thresholds", self.verbose):
@@ -407,9 +421,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
         return self.posterior(X, known).suggest(top)
 
     def explain(
-        self, X: Any, top: int = 10, known: Any = None, labels: Any = None
+        self, X: Any, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
+        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
 
         The parts of an :class:`Explanation`, prior, content, other labels and what remains, are in
         log-odds and add up to the posterior's.
@@ -422,7 +436,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
             How many labels of each document.
         known : dict, matrix or None, default None
             What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
-        labels : sequence or None, default None
+        label_names : sequence or None, default None
             Which labels, in place of the most probable ones.
 
         Returns
@@ -430,7 +444,7 @@ class LabelDependenceClassifier(LogOddsClassifier):
         list of lists of Explanation
         """
         check_top(top)
-        return self.posterior(X, known).explain(top, labels)
+        return self.posterior(X, known).explain(top, label_names)
 
     @property
     def prior_(self) -> Matrix:

@@ -159,6 +159,7 @@ class LogisticLabels(LinearLabelEvidence):
     def __init__(
         self,
         solver: Literal["exact", "weka"] = "exact",
+        *,
         tol: float = 1e-9,
         n_jobs: int | None = None,
         neighbours: int | Literal["auto"] | None = "auto",
@@ -257,6 +258,7 @@ class SVMLabels(LinearLabelEvidence):
     def __init__(
         self,
         C: float = 1.0,
+        *,
         rare: Literal["prior", "balanced"] = "prior",
         n_jobs: int | None = None,
     ) -> None:
@@ -299,7 +301,7 @@ class OtherLabels(LabelEvidence):
     [1.0]
     """
 
-    def __init__(self, estimator: Any, clip: float = 1e-6, n_jobs: int | None = None) -> None:
+    def __init__(self, estimator: Any, *, clip: float = 1e-6, n_jobs: int | None = None) -> None:
         self.estimator = estimator
         self.clip = clip
         self.n_jobs = n_jobs

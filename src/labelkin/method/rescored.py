@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from sklearn.base import clone
@@ -12,6 +13,7 @@ from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.rules import Rules
+from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds
 
 
@@ -28,9 +30,10 @@ class RescoredClassifier(LabelDependenceClassifier):
     estimator : classifier
         Any with ``predict_proba``: multilabel ones (``OneVsRestClassifier``, forests, neural
         networks, ``ClassifierChain``) see the whole label matrix, others are fitted per label.
-    cv : int, default 5
-        Folds for the out-of-fold scores, stratified over all labels; the estimator is fitted
-        ``cv + 1`` times.
+    cv : int, splitter or iterable of splits, default 5
+        Number of folds for the out-of-fold scores, stratified over all labels, or splits, as
+        scikit-learn's ``cv``; the estimator is fitted once per split and once on all documents. A
+        splitter for groups takes ``groups`` of ``fit``.
     labels : label classifier or name, optional
         As :class:`LabelDependenceClassifier` takes it, and all that follows.
     variant : "soft", "hard" or threshold rule, default "soft"
@@ -74,7 +77,7 @@ class RescoredClassifier(LabelDependenceClassifier):
     True
     """
 
-    # What the class above has as parameters and this one has not.
+    # Parameters of the class above that this one does not have.
     content = None
     keep_out_of_fold = False
 
@@ -82,7 +85,7 @@ class RescoredClassifier(LabelDependenceClassifier):
         self,
         estimator: Any,
         *,
-        cv: int = 5,
+        cv: CrossValidation = 5,
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
@@ -115,6 +118,6 @@ class RescoredClassifier(LabelDependenceClassifier):
 
     def _parts(self, X: Any = None) -> dict[str, Any]:
         content = as_content(self.estimator)
-        if "cv" in content.get_params(deep=False):
+        if isinstance(self.cv, Integral) and "cv" in content.get_params(deep=False):
             content = clone(content).set_params(cv=self.cv)
         return {"content": content, "labels": as_label_classifier(self.labels)}

@@ -36,6 +36,7 @@ from labelkin.label_matrix import (
     spread_out,
 )
 from labelkin.method.combination import LabelClassifier, Matrix, Part
+from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
@@ -93,6 +94,7 @@ class LabelRescorer(LinkedEstimator):
     def __init__(
         self,
         labels: Any = None,
+        *,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
         scale: Scale = "probability",
@@ -117,8 +119,8 @@ class LabelRescorer(LinkedEstimator):
             Of the training documents.
         scores : array or sparse matrix of shape (n_documents, n_labels), optional
             Scores of the training documents, or of their candidates, from a classifier that had not
-            seen them (cross-validation). What is to be learned about predicted labels, the evidence
-            weight and cut-offs, is learned from these.
+            seen them (cross-validation); in-sample scores are warned about where they can be
+            detected. The evidence weight and cut-offs are learned from these scores.
         sample_weight : array of shape (n_documents,), optional
             How many times each document counts; the label classifier must take it.
 
@@ -127,7 +129,7 @@ class LabelRescorer(LinkedEstimator):
         self
         """
         self._warn_without(scores)
-        self._fit(Y, scores, sample_weight, out_of_fold=False)
+        self._fit(Y, scores, sample_weight, is_given=True)
         return self
 
     def _warn_without(self, scores: Any = None) -> None:
@@ -193,7 +195,12 @@ class LabelRescorer(LinkedEstimator):
 
         On the scale of the scores, which must themselves be out of fold.
         """
-        posterior = self._fit(Y, scores, sample_weight, out_of_fold=True)
+        return self._fit_out_of_fold(Y, scores, sample_weight, is_given=True)
+
+    def _fit_out_of_fold(
+        self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False
+    ) -> Matrix:
+        posterior = self._fit(Y, scores, sample_weight, is_given, out_of_fold=True)
         if posterior is None:
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
         if sparse.issparse(scores):
@@ -262,9 +269,9 @@ class LabelRescorer(LinkedEstimator):
         return Posterior(self.label_names_, after, content, complete, parts, candidates=candidates)
 
     def explain(
-        self, scores: ArrayLike, top: int = 10, known: Any = None, labels: Any = None
+        self, scores: ArrayLike, top: int = 10, known: Any = None, label_names: Any = None
     ) -> list[list[Explanation]]:
-        """Return, per document, why its ``top`` open labels, or ``labels``, are where they are.
+        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
 
         The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
 
@@ -276,14 +283,14 @@ class LabelRescorer(LinkedEstimator):
             How many labels of each document.
         known : dict, matrix or None, default None
             What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
-        labels : sequence or None, default None
+        label_names : sequence or None, default None
             Which labels, in place of the most probable ones.
 
         Returns
         -------
         list of lists of Explanation
         """
-        return self.posterior(scores, known).explain(top, labels)
+        return self.posterior(scores, known).explain(top, label_names)
 
     def learn_more(self, Y: Any) -> LabelRescorer:
         """Return a rescorer that has also learned from the label sets of further documents.
@@ -365,19 +372,32 @@ class LabelRescorer(LinkedEstimator):
         """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
 
-    def _fit(self, Y: Any, scores: Any, sample_weight: Any, out_of_fold: bool) -> Matrix | None:
-        """Fit; return the out-of-fold posterior log-odds of the training documents if wanted."""
+    def _fit(
+        self,
+        Y: Any,
+        scores: Any,
+        sample_weight: Any = None,
+        is_given: bool = False,
+        out_of_fold: bool = False,
+    ) -> Matrix | None:
+        """Fit; return the out-of-fold posterior log-odds of the training documents if wanted.
+
+        Scores that a user has given (``is_given``) may be in sample.
+        """
         check_scale(self.scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
         self.rules_ = bind_rules(self.rules, labels.names)
+        content = None if scores is None else self._read_scores(scores, labels.shape[0])
+        if content is not None and is_given:
+            warn_if_in_sample(labels, content, stacklevel=4)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         self.combination_, posterior = fit_posterior(
             as_label_classifier(self.labels),
             self.variant,
             self.evidence_weight,
             labels,
-            content=None if scores is None else self._read_scores(scores, labels.shape[0]),
+            content=content,
             weight=weight,
             out_of_fold=out_of_fold,
         )

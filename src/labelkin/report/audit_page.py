@@ -20,7 +20,6 @@ _PARTS = {
     "other labels": "the other labels",
     "number of labels": "the number of labels",
     "noise": "how common such errors are",
-    "twins": "a document with the same text",
     "rules": "rules",
 }
 

@@ -158,8 +158,8 @@ class ChainEnsemble(LogOddsClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        n_chains: int = 10,
         *,
+        n_chains: int = 10,
         bootstrap: bool = True,
         variant: Literal["hard", "soft"] = "hard",
         clip: float = 1e-6,

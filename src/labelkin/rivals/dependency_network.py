@@ -71,9 +71,9 @@ class DependencyNetwork(LogOddsClassifier):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         n_samples: int = 100,
         burn_in: int = 20,
-        *,
         clip: float = 1e-6,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -358,8 +358,8 @@ class ParametricMixture(_WordMixture):
     def __init__(
         self,
         order: Literal[1, 2] = 1,
-        smoothing: float = 1.0,
         *,
+        smoothing: float = 1.0,
         max_iter: int = 100,
         tol: float = 1e-6,
         clip: float = 1e-6,

@@ -104,8 +104,8 @@ class MLkNN(_VotingNeighbours):
     def __init__(
         self,
         n_neighbors: int = 10,
-        smoothing: float = 1.0,
         *,
+        smoothing: float = 1.0,
         metric: Metric = "euclidean",
         n_jobs: int | None = None,
     ) -> None:

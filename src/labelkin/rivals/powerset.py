@@ -244,9 +244,9 @@ class RAkEL(LogOddsClassifier):
     def __init__(
         self,
         estimator: Any = None,
+        *,
         subset_size: int = 3,
         n_subsets: int | None = None,
-        *,
         variant: Literal["hard", "soft"] = "hard",
         clip: float = 1e-6,
         n_jobs: int | None = None,

@@ -126,8 +126,8 @@ class StackedRelevance(_TwoLevels):
     def __init__(
         self,
         estimator: Any = None,
-        final_estimator: Any = None,
         *,
+        final_estimator: Any = None,
         documents: bool = True,
         min_correlation: float = 0.0,
         n_jobs: int | None = None,

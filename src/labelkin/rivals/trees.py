@@ -82,8 +82,8 @@ class MultilabelTree(_Trees):
     def __init__(
         self,
         max_depth: int | None = None,
-        min_documents_leaf: int = 2,
         *,
+        min_documents_leaf: int = 2,
         clip: float = 1e-3,
         random_state: Any = None,
     ) -> None:

@@ -41,7 +41,7 @@ class VocabularyRules(NamedTuple):
     uris: tuple[str, ...]
 
 
-def rules_of(vocabulary: Vocabulary, labels: Sequence[Any] | None = None) -> Rules:
+def rules_of(vocabulary: Vocabulary, label_names: Sequence[Any] | None = None) -> Rules:
     """Return what a vocabulary says about labels.
 
     Labels are matched by URI, or else by notation, or by name in one language: whichever most
@@ -51,8 +51,8 @@ def rules_of(vocabulary: Vocabulary, labels: Sequence[Any] | None = None) -> Rul
     ----------
     vocabulary : Vocabulary
         As :func:`labelkin.vocabulary.read_vocabulary` reads it.
-    labels : sequence, optional
-        The labels of a model or a corpus; ``None``: all concepts, by URI.
+    label_names : sequence, optional
+        Labels of a model or a corpus; ``None``: all concepts, by URI.
 
     Returns
     -------
@@ -66,9 +66,9 @@ def rules_of(vocabulary: Vocabulary, labels: Sequence[Any] | None = None) -> Rul
     """
     broader, disjoint = vocabulary.broader.tolist(), vocabulary.disjoint.tolist()
     named: dict[Any, Any] = dict(enumerate(vocabulary.uris))
-    if labels is not None:
-        places = vocabulary.match([str(label) for label in labels])
-        found = {p: label for p, label in zip(places, labels, strict=True) if p is not None}
+    if label_names is not None:
+        places = vocabulary.match([str(label) for label in label_names])
+        found = {p: label for p, label in zip(places, label_names, strict=True) if p is not None}
         kept = Rules(exclusive=groups_of(disjoint), implies=list(map(tuple, broader))).only(found)
         named, broader, groups = found, kept.implies, kept.exclusive
     else:

@@ -136,7 +136,7 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
     content = model.content(request.text)
     posterior = _posterior(model, model.snapshot, content, known)
     label = model.labels[model.column[request.label]]
-    [explanations] = posterior.explain(labels=[label])
+    [explanations] = posterior.explain(label_names=[label])
     if _no_candidates(posterior)[0, model.column[request.label]]:
         raise ProblemError(
             409,

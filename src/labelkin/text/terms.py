@@ -58,7 +58,7 @@ class TermSelection(TermOutput, SelectorMixin, LinkedEstimator):
     """
 
     def __init__(
-        self, criterion: Criterion = "information_gain", combine: Combine = "sum", k: int = 1000
+        self, criterion: Criterion = "information_gain", *, combine: Combine = "sum", k: int = 1000
     ) -> None:
         self.criterion = criterion
         self.combine = combine

@@ -180,8 +180,8 @@ class WordCounts(TermOutput, LinkedEstimator):
     def __init__(
         self,
         language: str = "english",
-        stop_words: Literal["auto", "smart"] | Iterable[str] | None = "auto",
         *,
+        stop_words: Literal["auto", "smart"] | Iterable[str] | None = "auto",
         stem: bool = True,
         min_documents: int = 3,
         markup: bool = True,

@@ -103,6 +103,7 @@ def fit_rule(
     scores: Scores | None,
     labels: LabelMatrix,
     weight: NDArray[np.float64] | None = None,
+    scale: Scale = "log_odds",
 ) -> ThresholdRule:
     """Fit a rule on what it needs; documents that count nothing are as good as absent.
 
@@ -118,6 +119,8 @@ def fit_rule(
         Their labels.
     weight : array of shape (n_documents,), optional
         Documents with 0 are left out.
+    scale : "probability" or "log_odds", default "log_odds"
+        Scale of the scores, for the table of the rule.
 
     Returns
     -------
@@ -129,10 +132,12 @@ def fit_rule(
     >>> from labelkin import RCut
     >>> from labelkin.label_matrix import read_labels
     >>> scores = np.array([[0.9, 0.2], [0.1, 0.6]])
-    >>> fit_rule(RCut(), scores, read_labels([[1, 0], [0, 1]])).decide(scores).tolist()
+    >>> labels = read_labels([[1, 0], [0, 1]])
+    >>> fit_rule(RCut(), scores, labels, scale="probability").decide(scores).tolist()
     [[True, False], [False, True]]
     """
     seen = scores if rule.needs_scores else None
+    rule.scale_ = scale
     if weight is None or (weight > 0).all():
         return rule.fit(seen, labels)
     rows = np.flatnonzero(weight > 0)

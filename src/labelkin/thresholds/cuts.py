@@ -46,7 +46,7 @@ class FixedCut(ThresholdRule):
 
     needs_scores: ClassVar[bool] = False
 
-    def __init__(self, cut: float = 0.5, scale: Scale = "probability") -> None:
+    def __init__(self, cut: float = 0.5, *, scale: Scale = "probability") -> None:
         self.cut = cut
         self.scale = scale
 
@@ -279,7 +279,7 @@ class SCutFBR(SCut):
     [0.0, 1.0, inf]
     """
 
-    def __init__(self, beta: float = 1.0, fbr: float = 0.1, variant: int = 1) -> None:
+    def __init__(self, beta: float = 1.0, *, fbr: float = 0.1, variant: int = 1) -> None:
         super().__init__(beta)
         self.fbr = fbr
         self.variant = variant

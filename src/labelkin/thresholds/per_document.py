@@ -292,6 +292,7 @@ class LabelLimits(ThresholdRule):
     def __init__(
         self,
         rule: ThresholdRule | None = None,
+        *,
         at_least: int | Literal["auto"] = 0,
         at_most: int | None = None,
     ) -> None:

@@ -38,8 +38,10 @@ class LabelCut(NamedTuple):
     label
         Its name.
     cut
-        Its cut, on the scale of the scores; +inf: only accepted documents. ``None`` for rules that
-        do not cut label by label.
+        Its cut, on the scale of the scores (log-odds in a classifier); +inf: only accepted
+        documents. ``None`` for rules that do not cut label by label.
+    probability
+        The cut as a probability, not calibrated. ``None`` if the scale of the scores is not known.
     f1
         Its F1 on the fitting scores, 0/0 = 0. ``None`` when the rule was fitted without scores, or
         nothing is known of the label.
@@ -59,6 +61,7 @@ class LabelCut(NamedTuple):
 
     label: Any
     cut: float | None
+    probability: float | None
     f1: float | None
     positives: int
     decided: int | None
@@ -136,12 +139,19 @@ class ThresholdRule(LinkedEstimator, ABC):
         columns = zip(
             self.label_names_.tolist(),
             map(_number, self.cut_),
+            map(_number, self._cut_probability()),
             map(_number, self.f1_),
             map(int, self.positives_),
             map(_count, self.decided_),
             strict=True,
         )
         return [LabelCut(*line) for line in columns]
+
+    def _cut_probability(self) -> Scores:
+        scale = getattr(self, "scale_", getattr(self, "scale", None))
+        if scale == "log_odds":
+            return probability_of(self.cut_)
+        return self.cut_ if scale == "probability" else np.full_like(self.cut_, np.nan)
 
     @abstractmethod
     def _learn(self, scores: Any, labels: LabelMatrix) -> Scores | None:
