@@ -58,11 +58,40 @@ class TestColumns:
         (tmp_path / "b.jsonl").write_text('{"text": "hot tea"}\n')
         assert "text from 'text'" in call("predict", tmp_path / "m", tmp_path / "b.jsonl").err
 
-    @pytest.mark.parametrize("sign", [";", "|", " | ", " "])
-    def test_uris_are_split(self, tmp_path, sign):
+    @pytest.mark.parametrize("sign", [";", "|", " | ", " ", ", "])
+    @pytest.mark.parametrize("name", ["subject_uris", "subjects"])
+    def test_uris_are_split(self, tmp_path, name, sign):
         uris = ["http://example.org/a", "http://example.org/b"]
-        path = table(tmp_path / "a.csv", ("text", "subject_uris"), [("tea", sign.join(uris))])
+        path = table(tmp_path / "a.csv", ("text", name), [("tea", sign.join(uris))], "\t")
         assert label_sets(corpora.load(path)) == [set(uris)]
+        assert "labels       2: " in call("corpus", "info", path).done()
+
+    def test_labels_on_lines_of_a_cell_are_split(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", '"a\nb"'), ("milk", "a")])
+        assert label_sets(corpora.load(path)) == [{"a", "b"}, {"a"}]
+
+    @pytest.mark.parametrize("cell", ["['a', 'b']", '[""a"", ""b""]', "[]"])
+    def test_lists_in_cells_are_rejected(self, tmp_path, cell):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", f'"{cell}"'), ("milk", "a")])
+        told = call("train", path, "-o", tmp_path / "m").refused()
+        assert "labels in a cell must have a sign between them, as tea;milk, got a list" in told
+
+    def test_repeated_texts_are_joined_and_other_subject_fields_reported(self, tmp_path):
+        header = ("245$a", "520$a", "520$a", "650$a", "650$a", "651$a")
+        path = table(tmp_path / "a.csv", header, [("Tea", "Hot.", "Sweet.", "a", "b", "Rome")], ";")
+        corpus = corpora.load(path)
+        assert corpus.documents.tolist() == ["Tea\nHot.\nSweet."]
+        found = call("corpus", "info", path).done()
+        assert "text from 2 × '520$a', labels from 2 × '650$a', not used: '651$a'" in found
+
+    def test_a_text_file_with_a_header_is_a_table(self, tmp_path):
+        rows = [(f"{i}a", "hot tea", "tea") for i in range(6)]
+        rows += [(f"{i}b", "kühle Milch", "milk") for i in range(6)]
+        path = table(tmp_path / "a.txt", ("id", "title", "subjects"), rows, "\t", "utf-16")
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        done = call("predict", tmp_path / "m", path)
+        assert json.loads(done.done().splitlines()[0])["id"] == "0a"
+        assert "12 documents read, text from 'title', id from 'id', encoding utf-16." in done.err
 
     def test_a_separator_that_is_given_is_used_for_uris(self, tmp_path):
         rows = [("tea", "<http://example.org/a>, http://example.org/b")]
@@ -97,6 +126,7 @@ class TestColumns:
             ("Nimeke", "Tiivistelmä", "Asiasanat"),
             ("Titel", "Sammanfattning", "Ämnesord"),
             ("Titre", "Résumé", "Sujets"),
+            ("title", "FullText", "Subject(s)"),
             ("245", "520", "650"),
             ("245$a", "520 $a", "650_7$a"),
         ],
@@ -124,6 +154,17 @@ class TestRows:
         assert corpus.ids.tolist() == ["1", "2"]
         assert corpus.understood.endswith("2 blank rows skipped")
 
+    def test_rows_without_id_are_numbered_and_counted(self, tmp_path):
+        rows = [("2", "tea", "a"), ("", "milk", "b"), ("", "milk", "b")]
+        path = table(tmp_path / "a.csv", ("id", "text", "labels"), rows)
+        assert corpora.load(path).ids.tolist() == ["2", "row 2", "row 3"]
+        assert "id from 'id', 2 without id numbered by row" in call("corpus", "info", path).done()
+
+    def test_carriage_returns_alone_are_rejected(self, tmp_path):
+        (tmp_path / "a.csv").write_bytes(b"text;labels\rtea;a\r")
+        told = call("corpus", "info", tmp_path / "a.csv").refused()
+        assert "rows must end in a line feed" in told
+
     def test_empty_labels_in_a_table_of_labels_are_a_document(self, tmp_path):
         (tmp_path / "a.csv").write_text('labels\ntea\n""\nmilk\n')
         found = corpora.Documents(tmp_path / "a.csv", needed=["labels"])
@@ -132,7 +173,8 @@ class TestRows:
     def test_a_table_without_header_is_not_printed_as_a_whole(self, tmp_path):
         path = table(tmp_path / "a.csv", ("x" * 500, "y"), [("tea", "a")])
         told = call("train", path, "-o", tmp_path / "m").refused()
-        assert f"got '{'x' * 30}…', 'y'. No header? Use --columns text=NAME" in told
+        assert f"got '{'x' * 30}…', 'y'. No header? Add a first row with the names of the" in told
+        assert "Use --columns text=NAME --columns labels=NAME." in told
 
     def test_hints_are_options_in_a_command_and_parameters_in_python(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "marks"), [("tea", "a")])
