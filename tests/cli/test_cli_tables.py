@@ -183,6 +183,41 @@ class TestRows:
             corpora.load(path)
 
 
+class TestOutput:
+    ROWS = (*[("hot tea", "Tee | süß")] * 6, *[("cold milk", "Milch")] * 6)
+
+    @pytest.mark.parametrize(
+        ("encoding", "sign", "written"),
+        [("cp1252", ";", "cp1252"), ("utf-8-sig", ";", "utf-8-sig"), ("utf-16", "\t", "utf-8-sig")],
+    )
+    def test_a_table_of_answers_is_written_as_the_table_of_documents(
+        self, tmp_path, encoding, sign, written
+    ):
+        path = table(tmp_path / "a.csv", ("text", "Schlagwörter"), self.ROWS, sign, encoding)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        out = tmp_path / "out.csv"
+        call("predict", tmp_path / "m", path, "--out", out, "--threshold", 0.3).done()
+        header, first, *_ = out.read_bytes().decode(written).split("\n")
+        assert header == f"id{sign}labels{sign}probabilities"
+        assert set(first.split(sign)[1].split("|")) == {"Tee", "süß"}
+        assert out.read_bytes().startswith(b"\xef\xbb\xbf") == (written == "utf-8-sig")
+        whole = out.read_bytes()
+        out.write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))
+        call("predict", tmp_path / "m", path, "--out", out, "--threshold", 0.3, "--resume").done()
+        assert out.read_bytes() == whole
+
+    def test_labels_that_the_encoding_does_not_contain_are_written_in_utf8(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        other, out = (
+            table(tmp_path / "b.csv", ("text", "x"), [("hot tea", "")]),
+            tmp_path / "out.csv",
+        )
+        options = ("--encoding", "ascii", "--threshold", 0.3)
+        call("predict", tmp_path / "m", other, "--out", out, *options).done()
+        assert "süß" in out.read_text("utf-8-sig")
+
+
 class TestSpellings:
     ROWS = (*[("hot tea", "tea")] * 6, *[("hot tea", "Tea.")] * 2, *[("cold milk", "milk")] * 6)
 
