@@ -218,6 +218,43 @@ class TestOutput:
         assert "süß" in out.read_text("utf-8-sig")
 
 
+class TestVocabularies:
+    @pytest.fixture
+    def model(self, tmp_path):
+        rows = [("hot tea leaves", "http://e.org/tea"), ("cold milk", "http://e.org/milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "subject_uris"), rows)
+        terms = tmp_path / "terms.ttl"
+        terms.write_text(
+            "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix e: <http://e.org/> .\n"
+            'e:tea a skos:Concept ; skos:prefLabel "tea"@en, "Tee"@de .\n'
+            'e:milk a skos:Concept ; skos:prefLabel "milk"@en, "Milch"@de .\n'
+            'e:corn a skos:Concept ; skos:prefLabel "cereals"@en, "Getreide"@de ;'
+            ' skos:altLabel "Korn"@de .\n'
+            'e:rye a skos:Concept ; skos:prefLabel "rye"@en, "Roggen"@de ;'
+            ' skos:altLabel "Bank"@de .\n'
+            'e:oats a skos:Concept ; skos:prefLabel "oats"@en ; skos:altLabel "Bank"@en .\n'
+        )
+        model = tmp_path / "m"
+        call("train", path, "-o", model, "--vocab", terms, *SMALL, "-q").done()
+        return model
+
+    @pytest.mark.parametrize("name", ["Getreide", "cereals", "korn", "http://e.org/corn"])
+    def test_concepts_that_are_not_learned_are_accepted_and_marked(self, model, name):
+        plain = call("suggest", model, "hot tea", "--reject", "Milch").done()
+        found = call("suggest", model, "hot tea", "--reject", "Milch", "--accept", name).done()
+        assert found == plain.replace("rejected:", "accepted: cereals (not yet learned)\nrejected:")
+        told = json.loads(call("suggest", model, "hot tea", "--accept", name, "--json").done())
+        assert told["known"] == {"accepted": [], "rejected": []}
+        assert told["not_learned"] == {"accepted": ["http://e.org/corn"], "rejected": []}
+
+    def test_a_name_of_several_concepts_and_an_unknown_one_are_rejected(self, model):
+        told = call("suggest", model, "hot tea", "--accept", "bank").refused()
+        assert "http://e.org/oats" in told
+        assert "http://e.org/rye" in told
+        told = call("suggest", model, "hot tea", "--accept", "Gerste").refused()
+        assert "--accept must be one of the 2 labels of the model, got 'Gerste'" in told
+
+
 class TestSpellings:
     ROWS = (*[("hot tea", "tea")] * 6, *[("hot tea", "Tea.")] * 2, *[("cold milk", "milk")] * 6)
 
@@ -238,6 +275,15 @@ class TestSpellings:
 
 
 class TestOtherFiles:
+    def test_documents_in_another_language_are_counted(self, tmp_path):
+        rows = [("hot tea with sugar", "tea"), ("cold milk with honey", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        texts = [("hot tea with honey",), ("heiße Milch mit Honig",), ("",), ("kalter Tee",)]
+        done = call("predict", tmp_path / "m", table(tmp_path / "b.csv", ("text",), texts))
+        assert "Note: the model knows few words of 2 documents." in done.err
+        assert "few words" not in call("predict", tmp_path / "m", path).err
+
     @pytest.mark.parametrize(
         ("name", "data", "message"),
         [

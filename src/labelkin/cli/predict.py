@@ -337,7 +337,7 @@ def _write(
     """Write answers batch by batch; a terminal shows how many there are, and the time left."""
     from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-    start, n_documents, n_empty = time.perf_counter(), 0, 0
+    start, n_documents, n_empty, n_few = time.perf_counter(), 0, 0, 0
     columns: tuple[Any, ...] = ("{task.completed:,.0f} documents", TimeElapsedColumn())
     is_shown = not quiet and sys.stderr.isatty()
     total = _count_documents(sources) if is_shown else None
@@ -351,7 +351,14 @@ def _write(
             write(answers)
             n_documents += len(answers)
             n_empty += sum(not len(answer.given) for answer in answers)
+            n_few += sum(answer.has_few_words for answer in answers)
             bar.update(task, completed=n_documents)
     seconds = time.perf_counter() - start
     without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
     print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)
+    if n_few:
+        print_message(
+            f"Note: the model knows few words of {counted(n_few, 'document')}. Another language, "
+            "or another subject? Check their labels.",
+            quiet,
+        )
