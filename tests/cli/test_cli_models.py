@@ -146,9 +146,20 @@ class TestSuggest:
         assert calls == {"transform": 1, "log_odds": 1, "posterior": 1}
 
     def test_a_text_without_a_known_word_is_told(self, model):
-        told = "No word of the text is known to the model"
+        told = "the model knows few words of the text"
         assert told in call("suggest", model, "zzyzx").err
+        assert told in call("suggest", model, "Der Preis von Tee ist gestern gestiegen.").err
         assert told not in call("suggest", model, TEXT).err
+
+    @pytest.mark.parametrize("name", ["missing.txt", "texts/missing", "My text.docx", "a.PDF"])
+    def test_a_file_that_does_not_exist_is_an_error(self, model, name):
+        assert f"{name}: No such file. If it is" in call("suggest", model, name).refused()
+        assert "probability" in call("suggest", model, name, "--text").done()
+
+    def test_a_file_of_documents_is_rejected(self, model, tmp_path):
+        (tmp_path / "a.csv").write_text("id,text\n1,tea\n")
+        told = call("suggest", model, tmp_path / "a.csv").refused()
+        assert "must be one document, and is a file of documents. Use labelkin predict." in told
 
     def test_the_text_may_come_from_stdin(self, model):
         assert (

@@ -58,11 +58,40 @@ class TestColumns:
         (tmp_path / "b.jsonl").write_text('{"text": "hot tea"}\n')
         assert "text from 'text'" in call("predict", tmp_path / "m", tmp_path / "b.jsonl").err
 
-    @pytest.mark.parametrize("sign", [";", "|", " | ", " "])
-    def test_uris_are_split(self, tmp_path, sign):
+    @pytest.mark.parametrize("sign", [";", "|", " | ", " ", ", "])
+    @pytest.mark.parametrize("name", ["subject_uris", "subjects"])
+    def test_uris_are_split(self, tmp_path, name, sign):
         uris = ["http://example.org/a", "http://example.org/b"]
-        path = table(tmp_path / "a.csv", ("text", "subject_uris"), [("tea", sign.join(uris))])
+        path = table(tmp_path / "a.csv", ("text", name), [("tea", sign.join(uris))], "\t")
         assert label_sets(corpora.load(path)) == [set(uris)]
+        assert "labels       2: " in call("corpus", "info", path).done()
+
+    def test_labels_on_lines_of_a_cell_are_split(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", '"a\nb"'), ("milk", "a")])
+        assert label_sets(corpora.load(path)) == [{"a", "b"}, {"a"}]
+
+    @pytest.mark.parametrize("cell", ["['a', 'b']", '[""a"", ""b""]', "[]"])
+    def test_lists_in_cells_are_rejected(self, tmp_path, cell):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", f'"{cell}"'), ("milk", "a")])
+        told = call("train", path, "-o", tmp_path / "m").refused()
+        assert "labels in a cell must have a sign between them, as tea;milk, got a list" in told
+
+    def test_repeated_texts_are_joined_and_other_subject_fields_reported(self, tmp_path):
+        header = ("245$a", "520$a", "520$a", "650$a", "650$a", "651$a")
+        path = table(tmp_path / "a.csv", header, [("Tea", "Hot.", "Sweet.", "a", "b", "Rome")], ";")
+        corpus = corpora.load(path)
+        assert corpus.documents.tolist() == ["Tea\nHot.\nSweet."]
+        found = call("corpus", "info", path).done()
+        assert "text from 2 × '520$a', labels from 2 × '650$a', not used: '651$a'" in found
+
+    def test_a_text_file_with_a_header_is_a_table(self, tmp_path):
+        rows = [(f"{i}a", "hot tea", "tea") for i in range(6)]
+        rows += [(f"{i}b", "kühle Milch", "milk") for i in range(6)]
+        path = table(tmp_path / "a.txt", ("id", "title", "subjects"), rows, "\t", "utf-16")
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        done = call("predict", tmp_path / "m", path)
+        assert json.loads(done.done().splitlines()[0])["id"] == "0a"
+        assert "12 documents read, text from 'title', id from 'id', encoding utf-16." in done.err
 
     def test_a_separator_that_is_given_is_used_for_uris(self, tmp_path):
         rows = [("tea", "<http://example.org/a>, http://example.org/b")]
@@ -97,6 +126,7 @@ class TestColumns:
             ("Nimeke", "Tiivistelmä", "Asiasanat"),
             ("Titel", "Sammanfattning", "Ämnesord"),
             ("Titre", "Résumé", "Sujets"),
+            ("title", "FullText", "Subject(s)"),
             ("245", "520", "650"),
             ("245$a", "520 $a", "650_7$a"),
         ],
@@ -124,6 +154,17 @@ class TestRows:
         assert corpus.ids.tolist() == ["1", "2"]
         assert corpus.understood.endswith("2 blank rows skipped")
 
+    def test_rows_without_id_are_numbered_and_counted(self, tmp_path):
+        rows = [("2", "tea", "a"), ("", "milk", "b"), ("", "milk", "b")]
+        path = table(tmp_path / "a.csv", ("id", "text", "labels"), rows)
+        assert corpora.load(path).ids.tolist() == ["2", "row 2", "row 3"]
+        assert "id from 'id', 2 without id numbered by row" in call("corpus", "info", path).done()
+
+    def test_carriage_returns_alone_are_rejected(self, tmp_path):
+        (tmp_path / "a.csv").write_bytes(b"text;labels\rtea;a\r")
+        told = call("corpus", "info", tmp_path / "a.csv").refused()
+        assert "rows must end in a line feed" in told
+
     def test_empty_labels_in_a_table_of_labels_are_a_document(self, tmp_path):
         (tmp_path / "a.csv").write_text('labels\ntea\n""\nmilk\n')
         found = corpora.Documents(tmp_path / "a.csv", needed=["labels"])
@@ -132,13 +173,86 @@ class TestRows:
     def test_a_table_without_header_is_not_printed_as_a_whole(self, tmp_path):
         path = table(tmp_path / "a.csv", ("x" * 500, "y"), [("tea", "a")])
         told = call("train", path, "-o", tmp_path / "m").refused()
-        assert f"got '{'x' * 30}…', 'y'. No header? Use --columns text=NAME" in told
+        assert f"got '{'x' * 30}…', 'y'. No header? Add a first row with the names of the" in told
+        assert "Use --columns text=NAME --columns labels=NAME." in told
 
     def test_hints_are_options_in_a_command_and_parameters_in_python(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "marks"), [("tea", "a")])
         assert "Use --columns labels=NAME." in call("corpus", "info", path).refused()
         with pytest.raises(ValueError, match=r"Pass columns=\{'labels': 'NAME'\}\."):
             corpora.load(path)
+
+
+class TestOutput:
+    ROWS = (*[("hot tea", "Tee | süß")] * 6, *[("cold milk", "Milch")] * 6)
+
+    @pytest.mark.parametrize(
+        ("encoding", "sign", "written"),
+        [("cp1252", ";", "cp1252"), ("utf-8-sig", ";", "utf-8-sig"), ("utf-16", "\t", "utf-8-sig")],
+    )
+    def test_a_table_of_answers_is_written_as_the_table_of_documents(
+        self, tmp_path, encoding, sign, written
+    ):
+        path = table(tmp_path / "a.csv", ("text", "Schlagwörter"), self.ROWS, sign, encoding)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        out = tmp_path / "out.csv"
+        call("predict", tmp_path / "m", path, "--out", out, "--threshold", 0.3).done()
+        header, first, *_ = out.read_bytes().decode(written).split("\n")
+        assert header == f"id{sign}labels{sign}probabilities"
+        assert set(first.split(sign)[1].split("|")) == {"Tee", "süß"}
+        assert out.read_bytes().startswith(b"\xef\xbb\xbf") == (written == "utf-8-sig")
+        whole = out.read_bytes()
+        out.write_bytes(b"".join(whole.splitlines(keepends=True)[:5]))
+        call("predict", tmp_path / "m", path, "--out", out, "--threshold", 0.3, "--resume").done()
+        assert out.read_bytes() == whole
+
+    def test_labels_that_the_encoding_does_not_contain_are_written_in_utf8(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        other, out = (
+            table(tmp_path / "b.csv", ("text", "x"), [("hot tea", "")]),
+            tmp_path / "out.csv",
+        )
+        options = ("--encoding", "ascii", "--threshold", 0.3)
+        call("predict", tmp_path / "m", other, "--out", out, *options).done()
+        assert "süß" in out.read_text("utf-8-sig")
+
+
+class TestVocabularies:
+    @pytest.fixture
+    def model(self, tmp_path):
+        rows = [("hot tea leaves", "http://e.org/tea"), ("cold milk", "http://e.org/milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "subject_uris"), rows)
+        terms = tmp_path / "terms.ttl"
+        terms.write_text(
+            "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix e: <http://e.org/> .\n"
+            'e:tea a skos:Concept ; skos:prefLabel "tea"@en, "Tee"@de .\n'
+            'e:milk a skos:Concept ; skos:prefLabel "milk"@en, "Milch"@de .\n'
+            'e:corn a skos:Concept ; skos:prefLabel "cereals"@en, "Getreide"@de ;'
+            ' skos:altLabel "Korn"@de .\n'
+            'e:rye a skos:Concept ; skos:prefLabel "rye"@en, "Roggen"@de ;'
+            ' skos:altLabel "Bank"@de .\n'
+            'e:oats a skos:Concept ; skos:prefLabel "oats"@en ; skos:altLabel "Bank"@en .\n'
+        )
+        model = tmp_path / "m"
+        call("train", path, "-o", model, "--vocab", terms, *SMALL, "-q").done()
+        return model
+
+    @pytest.mark.parametrize("name", ["Getreide", "cereals", "korn", "http://e.org/corn"])
+    def test_concepts_that_are_not_learned_are_accepted_and_marked(self, model, name):
+        plain = call("suggest", model, "hot tea", "--reject", "Milch").done()
+        found = call("suggest", model, "hot tea", "--reject", "Milch", "--accept", name).done()
+        assert found == plain.replace("rejected:", "accepted: cereals (not yet learned)\nrejected:")
+        told = json.loads(call("suggest", model, "hot tea", "--accept", name, "--json").done())
+        assert told["known"] == {"accepted": [], "rejected": []}
+        assert told["not_learned"] == {"accepted": ["http://e.org/corn"], "rejected": []}
+
+    def test_a_name_of_several_concepts_and_an_unknown_one_are_rejected(self, model):
+        told = call("suggest", model, "hot tea", "--accept", "bank").refused()
+        assert "http://e.org/oats" in told
+        assert "http://e.org/rye" in told
+        told = call("suggest", model, "hot tea", "--accept", "Gerste").refused()
+        assert "--accept must be one of the 2 labels of the model, got 'Gerste'" in told
 
 
 class TestSpellings:
@@ -161,6 +275,15 @@ class TestSpellings:
 
 
 class TestOtherFiles:
+    def test_documents_in_another_language_are_counted(self, tmp_path):
+        rows = [("hot tea with sugar", "tea"), ("cold milk with honey", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        texts = [("hot tea with honey",), ("heiße Milch mit Honig",), ("",), ("kalter Tee",)]
+        done = call("predict", tmp_path / "m", table(tmp_path / "b.csv", ("text",), texts))
+        assert "Note: the model knows few words of 2 documents." in done.err
+        assert "few words" not in call("predict", tmp_path / "m", path).err
+
     @pytest.mark.parametrize(
         ("name", "data", "message"),
         [

@@ -106,10 +106,10 @@ def test_blocks_hold_the_same_documents(write):
         ("title,text\nx,y\n", r"the header must name 'labels', got 'title', 'text'\."),
         (
             "a;b\nx;y\n",
-            r"must name 'text', 'labels', got 'a', 'b'\. No header\? "
+            r"must name 'text', 'labels', got 'a', 'b'\. No header\? Add a first row .*\. "
             r"Pass columns=\{'text': 'NAME', 'labels': 'NAME'\}\.",
         ),
-        ("text,labels,text\na,b,c\n", r"a column must be in the header once, got 'text' again"),
+        ("id,text,labels,id\n1,b,c,1\n", r"a column must be in the header once, got 'id' again"),
         ("text,labels\nx,y\nx\n", r"news\.csv, line 3: .* the header's 2 cells, got 1\."),
         ("text,labels\nx,y,z\n", r"news\.csv, line 2: .* the header's 2 cells, got 3\."),
         ('text,labels\nx,y\n"x\n\n,y\n', r"news\.csv, line 3: a row must .* unexpected end"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -36,6 +38,14 @@ if TYPE_CHECKING:
     from labelkin.prediction import FittedModel
     from labelkin.storage import ModelFile
     from labelkin.vocabulary import LabelNames, Vocabulary
+
+
+#: What looks like the path of a file: one word with a slash, or a line with the ending of a file.
+_FILE_NAME = re.compile(
+    r"\S*[/\\]\S*|.{1,200}\.(?:txt|csv|tsv|tab|jsonl?|ndjson|pdf|docx?|odt|rtf|html?|xml|xlsx?|ods|"
+    r"mrc|md|gz)",
+    re.IGNORECASE,
+)
 
 
 def inspect(
@@ -200,6 +210,9 @@ def suggest(
         str,
         typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
     ],
+    as_text: Annotated[
+        bool, typer.Option("--text", help="TEXT is the document, even if it looks like a file.")
+    ] = False,
     accept: Annotated[
         list[str] | None, typer.Option(help="A label it has; may be given again.")
     ] = None,
@@ -221,12 +234,13 @@ def suggest(
     Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
 
     Labels are named by what the documents have, a URI as a rule, or by a name or notation of the
-    model's vocabulary.
+    model's vocabulary. A concept of the vocabulary that the model was not trained on is marked as
+    not yet learned and has no effect on the other labels.
 
     Example:  labelkin suggest news.labelkin article.txt --reject corn --json
     """
     options.check_model(model)
-    document = _document(text)
+    document = text if as_text else _document(text)
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
     if not hasattr(fitted.classifier, "rescorer_"):
@@ -235,12 +249,13 @@ def suggest(
             f"{type(fitted.classifier).__name__}. labelkin train makes such files."
         )
     names = options.label_names(fitted, label_language)
-    known = _known_labels(fitted, accept or [], reject or [])
+    known, unlearned = _known_labels(fitted, accept or [], reject or [])
     allowed = names.allowed(include or (), exclude or ())
     vectors = fitted.vectors([document])
-    if not (vectors.count_nonzero() if hasattr(vectors, "count_nonzero") else vectors.any()):
+    if fitted.has_few_words([document], vectors).any():
         print_message(
-            "No word of the text is known to the model: the answer is the same for any such text."
+            "Note: the model knows few words of the text, or none. Another language, or another "
+            "subject? Check the labels."
         )
     posterior = fitted.classifier.posterior(vectors, known)
     (explained,) = posterior.explain(top=top, label_names=_allowed_labels(posterior, allowed, top))
@@ -257,7 +272,7 @@ def suggest(
             }
             for e, w in zip(explained, words, strict=True)
         ]
-        print_json({"known": known, "suggestions": rows})
+        print_json({"known": known, "not_learned": unlearned, "suggestions": rows})
         return
     header = ("label", "probability", "assigned", "prior", "content", "other labels")
     print_table(
@@ -266,8 +281,10 @@ def suggest(
         left=(0, len(header)),
     )
     for state, labels in known.items():
-        if labels:
-            echo(f"{state}: {', '.join(names.of(x, label_language) for x in labels)}")
+        shown = [names.of(x, label_language) for x in labels]
+        shown += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
+        if shown:
+            echo(f"{state}: {', '.join(shown)}")
     for e, w in zip(explained, words, strict=False):
         echo("")
         _print_reasons(_named(e, names, label_language), w)
@@ -275,6 +292,7 @@ def suggest(
 
 def _document(text: str) -> str:
     """Return a text, or what is in the file of this name, or on stdin."""
+    from labelkin.corpora.documents import format_of
     from labelkin.corpora.lines import decoded_lines
 
     if text == "-":
@@ -284,24 +302,34 @@ def _document(text: str) -> str:
     except (OSError, ValueError):  # too long for a name
         is_file = False
     if not is_file:
+        if _FILE_NAME.fullmatch(text):
+            raise ValueError(f"{text}: No such file. If it is the document, use --text.")
         return text
+    if format_of(Path(text)) != "text":
+        raise ValueError(
+            f"{text} must be one document, and is a file of documents. Use labelkin predict."
+        )
     document = "".join(decoded_lines(text, None))
     print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
     return document
 
 
-def _known_labels(model: FittedModel, accept: list[str], reject: list[str]) -> dict[str, list[Any]]:
-    """Return the labels that a person has decided, as the model calls them."""
+def _known_labels(
+    model: FittedModel, accept: list[str], reject: list[str]
+) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
+    """Return the labels that a person has decided; those of the model, and concepts beside them."""
     labels = {str(name): name for name in model.labels.tolist()}
-    accepted = dict.fromkeys(model.names.read(text, "--accept") for text in accept)
-    rejected = dict.fromkeys(model.names.read(text, "--reject") for text in reject)
+    read = partial(model.names.read, or_concept=True)
+    accepted = dict.fromkeys(read(text, "--accept") for text in accept)
+    rejected = dict.fromkeys(read(text, "--reject") for text in reject)
     both = [text for text in accepted if text in rejected]
     if both:
         raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
-    return {
-        "accepted": [labels[text] for text in accepted],
-        "rejected": [labels[text] for text in rejected],
-    }
+    decided = {"accepted": accepted, "rejected": rejected}
+    return (
+        {state: [labels[x] for x in some if x in labels] for state, some in decided.items()},
+        {state: [x for x in some if x not in labels] for state, some in decided.items()},
+    )
 
 
 def _allowed_labels(posterior: Posterior, allowed: NDArray[np.bool_], top: int) -> list[Any] | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -86,8 +88,9 @@ def predict(
     command with --resume goes on, without a gap or a repetition.
 
     An answer is {"id": …, "labels": […], "probabilities": {…}} in JSON lines, and the same in
-    columns, with semicolons between labels, in CSV and TSV. A model with a vocabulary writes the
-    names of labels beside them, in --label-language.
+    columns in CSV and TSV. If the documents are in a table, its delimiter, label separator and
+    encoding are used. A model with a vocabulary writes the names of labels beside them, in
+    --label-language.
 
     Example:  labelkin predict news.labelkin texts.jsonl --out labels.jsonl --resume
 
@@ -107,6 +110,7 @@ def predict(
         name = "stdin" if input == ["-"] else ", ".join(input)
         raise ValueError(f"{name} must have documents, and has none.")
     from labelkin import prediction
+    from labelkin.corpora.documents import TABLES
     from labelkin.prediction.output import WITH_TEXTS
 
     fitted = options.load_model(model, trusted)
@@ -119,7 +123,12 @@ def predict(
     )
     called = None if names.vocabulary is None else shown
     kind = format or (_kind_of(out) if out else "jsonl")
-    layout = prediction.make_layout(kind, labels, all_scores, called)
+    conventions = _conventions(source, reading, [*labels, *shown]) if kind in TABLES else {}
+    if kind == "tsv":
+        conventions.pop("delimiter", None)
+    if out is None:
+        conventions.pop("encoding", None)
+    layout = prediction.make_layout(kind, labels, all_scores, called, **conventions)
     chosen: dict[str, Any] = {
         **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
         **{"--top": top, "--threshold": threshold, "--at-least": at_least or None},
@@ -139,7 +148,9 @@ def predict(
     with (
         resumable(None if target is None else " with --resume"),
         options.cluster(dask) as engine,
-        prediction.Output.to_file(out, resume=resume) if out else to_stdout as output,
+        prediction.Output.to_file(out, resume=resume, encoding=layout.encoding)
+        if out
+        else to_stdout as output,
     ):
         batches = prediction.answer_batches(
             fitted,
@@ -245,6 +256,40 @@ def reading_line(source: Documents | DocumentFiles) -> str:
     return ", ".join(filter(None, said)) + "."
 
 
+def _conventions(
+    source: Documents | DocumentFiles, reading: options.Reading, texts: list[str]
+) -> dict[str, str]:
+    """Return delimiter, label separator and encoding of the table that documents are read from.
+
+    An encoding that does not contain all ``texts`` is replaced by UTF-8 with a byte order mark,
+    and so are UTF-16 and UTF-32, which have line ends of several bytes.
+    """
+    from dataclasses import replace
+
+    from labelkin.corpora.documents import TABLES, Documents, format_of
+
+    first = source if isinstance(source, Documents) else source.parts[0]
+    path = first._path
+    if (format_of(path) if first.format is None and path else first.format) not in TABLES:
+        return {}
+    labels = replace(first, needed=(), optional=("labels",))
+    with suppress(ValueError):  # labels that cannot be read are not needed here
+        next(iter(labels if path else ()), None)
+    encoding = reading.encoding or first.understood.encoding or "utf-8"
+    try:
+        is_wide = codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+        "".join(texts).encode(encoding)
+    except UnicodeEncodeError:
+        is_wide = True
+    separator = (reading.separator or labels.understood.separator or "").strip("\r\n")
+    found = {
+        "delimiter": reading.delimiter or first.understood.delimiter,
+        "separator": separator if not any(separator in text for text in texts) else None,
+        "encoding": "utf-8-sig" if is_wide else encoding,
+    }
+    return {name: value for name, value in found.items() if value}
+
+
 def _kind_of(out: Path) -> str:
     """Return the format of answers, by the ending of their file; JSON is a line per answer."""
     from labelkin.prediction.output import LAYOUTS
@@ -292,7 +337,7 @@ def _write(
     """Write answers batch by batch; a terminal shows how many there are, and the time left."""
     from rich.progress import TimeElapsedColumn, TimeRemainingColumn
 
-    start, n_documents, n_empty = time.perf_counter(), 0, 0
+    start, n_documents, n_empty, n_few = time.perf_counter(), 0, 0, 0
     columns: tuple[Any, ...] = ("{task.completed:,.0f} documents", TimeElapsedColumn())
     is_shown = not quiet and sys.stderr.isatty()
     total = _count_documents(sources) if is_shown else None
@@ -306,7 +351,14 @@ def _write(
             write(answers)
             n_documents += len(answers)
             n_empty += sum(not len(answer.given) for answer in answers)
+            n_few += sum(answer.has_few_words for answer in answers)
             bar.update(task, completed=n_documents)
     seconds = time.perf_counter() - start
     without = f"{n_empty:,} of them without a label" if n_empty else "each with a label"
     print_message(f"{counted(n_documents, 'document')} in {seconds:.1f} s, {without}.", quiet)
+    if n_few:
+        print_message(
+            f"Note: the model knows few words of {counted(n_few, 'document')}. Another language, "
+            "or another subject? Check their labels.",
+            quiet,
+        )

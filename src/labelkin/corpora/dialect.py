@@ -31,9 +31,12 @@ NAMES: dict[Field, tuple[str, ...]] = {
         "label",  # doccano's
         *("subject", "subject_headings", "subject_heading", "keyword", "schlagwörter"),
         *("schlagwort", "schlagworte", "asiasanat", "asiasana", "ämnesord", "sujets", "sujet"),
-        *("mots_clés", "mots-clés", "vedettes_matière", "650"),
+        *("mots_clés", "mots-clés", "vedettes_matière", "650", "689", "653", "651", "600", "610"),
     ),
-    "id": ("id", "document_id", "doc_id", "record_id", "identifier", "ppn", "001"),
+    "id": (
+        *("id", "document_id", "doc_id", "record_id", "identifier", "ppn", "mms_id", "001"),
+        *("record_number", "tunniste", "identifiant"),
+    ),
     "split": ("split",),
     "accepted": ("accepted",),
     "rejected": ("rejected",),
@@ -57,7 +60,7 @@ class Understood:
     columns : dict of str to str or list of str
         The keys or columns that were detected, by field.
     used : dict of str to list of str
-        All keys or columns that were read, by field.
+        All keys or columns that were read, by field; a repeated column as often as it occurs.
     unused : list of str
         Columns that may hold labels and were not read.
     counts : Counter
@@ -90,7 +93,10 @@ class Understood:
             said.append(f"columns separated by {_WORDS[self.delimiter]}")
         if self.separator is not None:
             said.append(f"separator {self.separator!r}")
-        said += [f"{one} from {' + '.join(map(repr, names))}" for one, names in self.used.items()]
+        for one, names in self.used.items():
+            times = Counter(names)
+            shown = (f"{n} × {x!r}" if (n := times[x]) > 1 else repr(x) for x in times)
+            said.append(f"{one} from {' + '.join(shown)}")
         if self.unused:
             said.append(f"not used: {', '.join(map(repr, self.unused))}")
         if self.encoding is not None and not self.encoding.startswith("utf-8"):
@@ -108,7 +114,10 @@ def counts_text(counts: Counter[str]) -> str:
     skipped = {one: n for one, n in sorted(counts.items()) if one.startswith(".")}
     if n_files := sum(skipped.values()):
         said.append(f"{n_files:,} file{'s' * (n_files > 1)} skipped ({', '.join(skipped)})")
-    return ", ".join([*said, *(["numbered by row"] if counts["without id"] else [])])
+    if n_without := counts["without id"]:
+        some = f"{n_without:,} without id " if n_without < counts["document"] else ""
+        said.append(f"{some}numbered by row")
+    return ", ".join(said)
 
 
 class ReadingError(ValueError):
@@ -149,10 +158,11 @@ def plain_name(name: str) -> str:
 
     Examples
     --------
-    >>> plain_name("Subject headings"), plain_name("650_7 $a")
-    ('subject_headings', '650')
+    >>> plain_name("Subject headings"), plain_name("SubjectHeading(s)"), plain_name("650_7 $a")
+    ('subject_headings', 'subject_headings', '650')
     """
-    plain = "_".join(unicodedata.normalize("NFC", name).casefold().split())
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("(s)", "s"))
+    plain = "_".join(unicodedata.normalize("NFC", spaced).casefold().split())
     return re.sub(r"(\d{3})[_#\d]{0,4}\$a", r"\1", plain)
 
 
@@ -223,7 +233,8 @@ def find_delimiter(header: str, usual: str, named: Sequence[str], wanted: Sequen
     """
 
     def fit(sign: str) -> tuple[int, int]:
-        cells = [cell.strip() for cell in next(csv.reader([header], delimiter=sign), [])]
+        row = next(csv.reader([header.replace("\r", "")], delimiter=sign), [])
+        cells = [cell.strip() for cell in row]
         n_named = sum(name in cells for name in named)
         fields: tuple[Field, ...] = (*wanted, "title")
         n_named += sum(find_name(one, cells) is not None for one in fields)
@@ -235,8 +246,8 @@ def find_delimiter(header: str, usual: str, named: Sequence[str], wanted: Sequen
 def find_separator(cells: Iterable[str], name: str) -> str | None:
     """Return what stands between the labels in the cells of a table; ``None``: nothing does.
 
-    ``;`` and ``|`` hardly occur in labels; commas do. They separate labels if most of what is
-    between them occurs elsewhere, too.
+    ``;``, ``|`` and line ends hardly occur in labels; commas and blanks do. Blanks and commas
+    separate URIs; commas also separate labels if most parts occur in other cells as well.
 
     Parameters
     ----------
@@ -249,22 +260,41 @@ def find_separator(cells: Iterable[str], name: str) -> str | None:
     --------
     >>> find_separator(["tea | sugar", "milk; hot | tea | milk; cold", "sugar"], "news.csv")
     '|'
+    >>> find_separator(["http://example.org/tea http://example.org/milk"], "news.csv")
+    ' '
     """
-    filled = [cell for cell in cells if cell.strip()]
-    counts = {sign: sum(sign in cell for cell in filled) for sign in (SEPARATOR, "|", ",")}
-    best = max(counts, key=lambda sign: counts[sign] * (sign != ","))
+    filled = [cell.strip() for cell in cells if cell.strip()]
+    if lists := [cell for cell in filled if _LIST.match(cell)]:
+        raise ValueError(
+            f"{name}: labels in a cell must have a sign between them, as tea;milk, got a list, "
+            f"{lists[0][:60]!r}. Write JSON lines, or join the labels before the table is written."
+        )
+    signs = (SEPARATOR, "|", "\n", ",", " ")
+    counts = {sign: sum(sign in cell for cell in filled) for sign in signs}
+    best = max(signs[:3], key=counts.__getitem__)
     if not counts[best]:
-        best = "," if _are_labels(filled, ",") else best
-    rivals = {sign: n for sign, n in counts.items() if sign != best}
+        of_uris = (sign for sign in (",", " ") if counts[sign] and _are_uris(filled, sign))
+        best = next(of_uris, "," if _are_labels(filled, ",") else best)
+    rivals = {sign: n for sign, n in counts.items() if sign not in (best, " ")}
     rival = max(rivals, key=rivals.__getitem__)
     least = max(_OFTEN * len(filled), 10 * counts[best])
-    if best != "," and len(filled) >= _SOME and rivals[rival] > least:
+    if best not in ", " and len(filled) >= _SOME and rivals[rival] > least:
         _ask(filled, rival, best, name)
     return best if counts[best] else None
 
 
+#: A list as Python and JSON write it.
+_LIST = re.compile(r"""\[(?:\]|\s*["'])""")
+
+
+def _are_uris(cells: Sequence[str], sign: str) -> bool:
+    """Whether all parts between signs are URIs, maybe in angle brackets."""
+    parts = (part.strip() for cell in cells for part in cell.split(sign))
+    return all(re.match(r"<?\w+://", part) for part in parts if part)
+
+
 def _are_labels(cells: Sequence[str], sign: str) -> bool:
-    """Whether what stands between signs are labels: most of it is in other cells, too."""
+    """Whether the parts between signs are labels: most of them are in other cells as well."""
     parts = [{part.strip() for part in cell.split(sign)} for cell in dict.fromkeys(cells)]
     times = Counter(part for some in parts for part in some)
     split = [part for some in parts if len(some) > 1 for part in some]

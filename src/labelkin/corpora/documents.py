@@ -25,6 +25,7 @@ from labelkin.corpora.dialect import (
     ReadingError,
     Understood,
     find_delimiter,
+    find_name,
     find_names,
     find_separator,
     plain_name,
@@ -60,6 +61,8 @@ TABLES: tuple[Format, ...] = ("csv", "tsv", "annif_csv")
 _HELD: dict[Format, tuple[Field, ...]] = {
     "text": ("text",), "folder": ("text", "labels", "id"), "annif_tsv": ("text", "labels"),
 }  # fmt: skip
+#: Two of these in the first line make it the header of a table.
+_OF_TABLES: tuple[Field, ...] = ("text", "title", "labels", "id")
 #: Lines, and characters, at the beginning of a table that say how its labels are separated.
 _HEAD, _HEAD_SIZE = 2000, 1 << 20
 
@@ -340,7 +343,7 @@ class Documents:
                 keys += [_Key(name, wanted, name) for name in named]
         for key in keys:
             used = self.understood.used.setdefault(key.field, [])
-            used += [key.name] if key.name in there and key.name not in used else []
+            used += [] if key.name in used else [x for x in there if x == key.name]
         self.understood.used = {one: used for one, used in self.understood.used.items() if used}
         return keys
 
@@ -370,6 +373,11 @@ class Documents:
         if delimiter is None:
             named = [name for one in self.columns.values() for name in _several(one)]
             first = next((line for line in head if line.strip()), "")
+            if "\r" in first.rstrip("\r\n"):
+                raise ValueError(
+                    f"{self._called}: rows must end in a line feed, got carriage returns alone. "
+                    "Save the table as CSV (UTF-8)."
+                )
             delimiter = find_delimiter(first, usual, named, self._wanted)
             self.understood.delimiter = delimiter if delimiter != usual else None
         read = {"name": self._called, "delimiter": delimiter, "quoted": self.quoted}
@@ -380,7 +388,7 @@ class Documents:
         where = self._positions(header, keys)
         used = self.understood.used
         self.understood.columns = {
-            one: names if names[1:] else names[0]
+            one: several if (several := [*dict.fromkeys(names)])[1:] else names[0]
             for one, names in used.items()
             if one not in self.columns
         }
@@ -403,7 +411,13 @@ class Documents:
                     f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
                     "Is the delimiter right, and the file whole?"
                 )
-            cells = {key: joiner.join([row[j] for j in places]) for key, places in where.items()}
+            cells = {
+                key.name: (joiner if key.field in SETS else "\n").join(
+                    [row[j] for j in where[key.name] if row[j] or key.field in SETS]
+                )
+                for key in keys
+                if key.name in where
+            }
             yield self._document(number, place, cells, keys, split_labels)
 
     def _head(self, lines: Iterator[str], *, all_of: bool) -> list[str]:
@@ -445,13 +459,14 @@ class Documents:
             if len(header) == 1 and delimiter is not None:
                 hint = {"delimiter": delimiter}
             known = "delimiter" in hint or any(find_names(one, header)[0] for one in FIELDS)
+            added = " No header? Add a first row with the names of the columns."
             raise ReadingError(
                 f"{self._called}: the header must name {_listed(missing)}, got {_listed(cut)}."
-                f"{'' if known else ' No header?'}",
+                f"{'' if known else added}",
                 **hint,
             )
         repeated = [
-            key.name for key in keys if header.count(key.name) > 1 and key.field not in SETS
+            key.name for key in keys if header.count(key.name) > 1 and key.field in ("id", "split")
         ]
         if repeated:
             raise ValueError(
@@ -483,6 +498,9 @@ class Documents:
                 texts[view] = check_text(value, key, place, wanted)
             elif wanted == "id":
                 ident = check_id(value, place)
+                if ident == "":
+                    ident = f"row {number}"
+                    self.understood.counts["without id"] += 1
             elif wanted == "split":
                 split = check_split(value, place) or split
             else:
@@ -554,12 +572,13 @@ def format_of(path: Path) -> Format:
     """Return the format of a file or folder, by its ending and its first line.
 
     Annif's tables have URIs in angle brackets, or a column ``subject_uris``. What has no ending of
-    another format is plain lines.
+    another format is plain lines, or a table if the first line is a header with tabs or semicolons.
     """
     if path.is_dir():
         return "folder"
     # Whatever the encoding is, the signs looked for are ASCII, and latin-1 takes every byte.
-    return _format_of_lines(path, next(decoded_lines(path, "latin-1"), ""))
+    first = next(decoded_lines(path, "latin-1"), "").replace("\0", "")
+    return _format_of_lines(path, re.sub("^(?:ï»¿|ÿþ|þÿ)", "", first))
 
 
 def ending_of(path: Path) -> str:
@@ -578,6 +597,11 @@ def _format_of_lines(path: Path | None, first: str) -> Format:
         except (ValueError, RecursionError):
             return "json"
         return "jsonl"
+    if format == "text":
+        for sign, table in cast(Any, {"\t": "tsv", ";": "csv"}).items():
+            cells = first.strip().split(sign)
+            if sum(find_name(one, cells) is not None for one in _OF_TABLES) > 1:
+                format = table
     if format not in ("csv", "tsv"):
         return format
     if re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):

@@ -355,7 +355,9 @@ def _file_reader(path: Path) -> Reader | str | None:
         case ".arff":
             return _arff_reader(path)
         case ".txt":
-            return "sparse_text.read_extreme" if _is_extreme(path) else None
+            if _is_extreme(path):
+                return "sparse_text.read_extreme"
+            return None if format_of(path) == "text" else _TEXTS
     return _FILE_READERS.get(ending)
 
 

@@ -23,8 +23,8 @@ RULES: dict[Field, str] = {
     **dict.fromkeys(SETS, "a list of texts that are not empty"),
 }
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
-#: Between URIs in a cell: blanks, or ``;`` or ``|`` before the next URI.
-URI_BREAK = re.compile(r"[;|]\s*(?=<|\w+:|$)|\s+")
+#: Between URIs in a cell: blanks, or ``;``, ``|`` or a comma before the next URI.
+URI_BREAK = re.compile(r"[;|,]\s*(?=<|\w+:|$)|\s+")
 #: A label in angle brackets, or in subfield a of a MARC field, as ``_7$aacq$2reuters``.
 _WRAPPED = re.compile(r"<(\w+:[^<>\s]+)>|[_#\\\d ]{0,2}\$a\s*([^$]+?)\s*(?:\$.*)?")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +25,11 @@ from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
 from labelkin.vocabulary import LabelNames, vocabulary_of
+
+
+_WORD = re.compile(r"[^\W_]+")
+#: Known words of a text, and their share, below which they are few; the page has the same rule.
+_FEW, _SMALL_SHARE = 3, 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +79,22 @@ class FittedModel:
     def vectors(self, documents: Any) -> Any:
         """Return what the classifier takes, for texts or for vectors."""
         return documents if self.steps is None else self.steps.transform(documents)
+
+    def has_few_words(self, texts: Sequence[str], vectors: Any) -> NDArray[np.bool_]:
+        """Return which texts have words of which the model knows few: under 3, or under 15 %.
+
+        Of a model that does not count words it is unknown, and no text has few.
+        """
+        for member in getattr(getattr(self.classifier, "content_", None), "members_", ()):
+            if (counts := getattr(member.features, "counts_", None)) is not None:
+                vectors = counts.transform(texts)
+                break
+        if not sparse.issparse(vectors):
+            return np.zeros(len(texts), dtype=np.bool_)
+        n_known = np.diff(sparse.csr_array(vectors).indptr)
+        n_words = np.array([len({*_WORD.findall(text.lower())}) for text in texts], dtype=int)
+        few = np.where(n_known < _FEW, n_words >= _FEW, n_known < _SMALL_SHARE * n_words)
+        return few | ((n_known == 0) & (n_words > 0))
 
     def scores(self, documents: Any) -> Any:
         """Return the posterior log-odds, ``(n_documents, n_labels)``, of candidates a CSR array."""
@@ -195,12 +218,15 @@ class Answer(NamedTuple):
         Of all labels; of those that may be given, where some may not.
     text : str, default ""
         The document, where it was asked for.
+    has_few_words : bool, default False
+        Whether the model knows few words of the document.
     """
 
     id: str | int
     given: NDArray[np.intp]
     probabilities: NDArray[np.float64]
     text: str = ""
+    has_few_words: bool = False
 
 
 def answer_batches(
@@ -258,7 +284,10 @@ def _answer(
     with_texts: bool,
 ) -> list[Answer]:
     names = [_name(document) for document in documents]
-    log_odds = model.log_odds([document.text for document in documents])
+    texts = [document.text for document in documents]
+    vectors = model.vectors(texts)
+    log_odds = spread_out(model.classifier.log_odds(vectors))
+    few = model.has_few_words(texts, vectors)
     probabilities = model.probabilities(log_odds)
     if allowed is not None:
         log_odds[:, ~allowed] = -np.inf  # for thresholds that count labels they are none
@@ -267,8 +296,8 @@ def _answer(
         log_odds, probabilities = log_odds[:, allowed], probabilities[:, allowed]
         decided = None if decided is None else np.asarray(decided, dtype=np.bool_)[:, allowed]
     given = choice.labels(log_odds, probabilities, decided)
-    texts = [document.text if with_texts else "" for document in documents]
-    return list(map(Answer, names, given, probabilities, texts))
+    shown = texts if with_texts else [""] * len(texts)
+    return list(map(Answer, names, given, probabilities, shown, few.tolist()))
 
 
 def _name(document: Document) -> str | int:

@@ -48,11 +48,14 @@ class Layout:
         From an answer to its line, with its end.
     id_of : callable
         From a line to the id of its document, as text.
+    encoding : str, default "utf-8"
+        Of the lines; one in which a line feed is one byte.
     """
 
     header: str
     line: Callable[[Answer], str]
     id_of: Callable[[str], str]
+    encoding: str = "utf-8"
 
 
 def make_layout(
@@ -60,6 +63,7 @@ def make_layout(
     labels: Sequence[Any],
     all_scores: bool = False,
     names: Sequence[str] | None = None,
+    **conventions: str,
 ) -> Layout:
     """Return how answers are written.
 
@@ -73,6 +77,8 @@ def make_layout(
         Whether the probability of every label is written, not only of those that are given.
     names : sequence of str, optional
         What people call the labels, written beside those that are given; ``None``: nothing is.
+    **conventions : str
+        Of a table: ``delimiter`` between columns, ``separator`` between labels, and ``encoding``.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def make_layout(
     if kind not in LAYOUTS:
         listed = ", ".join(map(repr, LAYOUTS))
         raise ValueError(f"The format of answers must be one of {listed}, got {kind!r}.")
-    return LAYOUTS[kind]([str(label) for label in labels], all_scores, names)
+    return LAYOUTS[kind]([str(label) for label in labels], all_scores, names, **conventions)
 
 
 @dataclass(frozen=True)
@@ -103,14 +109,17 @@ class Output:
         Whether every piece is to reach the disk; not for streams.
     path : Path, default "stdout"
         What errors call it.
+    encoding : str, default "utf-8"
+        Of the lines.
     """
 
     file: BinaryIO
     durable: bool
     path: Path = Path("stdout")
+    encoding: str = "utf-8"
 
     @classmethod
-    def to_file(cls, path: Path, *, resume: bool = False) -> Self:
+    def to_file(cls, path: Path, *, resume: bool = False, encoding: str = "utf-8") -> Self:
         """Open a new file; or one that is there, to go on after its last whole line.
 
         One that another process is writing is an error.
@@ -125,11 +134,11 @@ class Output:
             )
         if resume:
             cut_torn_line(path)
-        return cls(file, durable=True, path=path)
+        return cls(file, durable=True, path=path, encoding=encoding)
 
     def write(self, text: str) -> None:
         """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
-        rest = memoryview(text.encode("utf-8", "backslashreplace"))
+        rest = memoryview(text.encode(self.encoding, "backslashreplace"))
         with naming(self.path):
             if not self.durable:
                 self.file.write(rest)
@@ -186,7 +195,7 @@ def skip_answered(path: Path, layout: Layout, documents: Iterator[Document]) -> 
     n_answered = 0
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
-            text = line.decode("utf-8", "replace")
+            text = line.decode(layout.encoding, "replace")
             if number > 1 or not layout.header:
                 _check_line(path, number, text, layout, next(documents, None))
                 n_answered += 1
@@ -274,12 +283,18 @@ def _json_layout(labels: list[str], all_scores: bool, names: Sequence[str] | Non
 
 
 def _table_layout(
-    labels: list[str], all_scores: bool, names: Sequence[str] | None, *, delimiter: str
+    labels: list[str],
+    all_scores: bool,
+    names: Sequence[str] | None,
+    *,
+    delimiter: str,
+    separator: str = SEPARATOR,
+    encoding: str = "utf-8",
 ) -> Layout:
-    wrong = [label for label in labels if SEPARATOR in label or len(label.splitlines()) > 1]
+    wrong = [label for label in labels if separator in label or len(label.splitlines()) > 1]
     if wrong:
         raise ValueError(
-            f"In a table labels are separated by {SEPARATOR!r} and stand on one line, and the "
+            f"In a table labels are separated by {separator!r} and stand on one line, and the "
             f"model has the label {wrong[0]!r} ({len(wrong)} such). Use the format jsonl."
         )
 
@@ -289,20 +304,23 @@ def _table_layout(
     def line(answer: Answer) -> str:
         shown = slice(None) if all_scores else answer.given
         numbers = [_rounded(p) for p in answer.probabilities[shown]]
-        scores = numbers if all_scores else [SEPARATOR.join(map(str, numbers))]
-        given = SEPARATOR.join(labels[j] for j in answer.given)
+        scores = numbers if all_scores else [separator.join(map(str, numbers))]
+        given = separator.join(labels[j] for j in answer.given)
         return row(answer.id, given, *called(answer), *scores)
 
     def called(answer: Answer) -> list[str]:
         # A name may have what separates them; the labels, which programs read, do not.
-        plain = [] if names is None else [names[j].replace(SEPARATOR, ",") for j in answer.given]
-        return [] if names is None else [SEPARATOR.join(plain)]
+        other = ";" if separator == "," else ","
+        plain = [] if names is None else [names[j].replace(separator, other) for j in answer.given]
+        return [] if names is None else [separator.join(plain)]
 
     more = [] if names is None else ["names"]
+    mark = "\ufeff" * (encoding == "utf-8-sig")
     return Layout(
-        row("id", "labels", *more, *(labels if all_scores else ["probabilities"])),
+        mark + row("id", "labels", *more, *(labels if all_scores else ["probabilities"])),
         line,
         lambda text: plain_cell(next(csv.reader([text], delimiter=delimiter))[0]),
+        encoding.removesuffix("-sig"),
     )
 
 
@@ -354,7 +372,7 @@ def _ranked(answer: Answer) -> list[int]:
     return order
 
 
-LAYOUTS: dict[str, Callable[[list[str], bool, Sequence[str] | None], Layout]] = {
+LAYOUTS: dict[str, Callable[..., Layout]] = {
     "jsonl": _json_layout,
     "csv": partial(_table_layout, delimiter=","),
     "tsv": partial(_table_layout, delimiter="\t"),

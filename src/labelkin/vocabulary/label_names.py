@@ -146,7 +146,16 @@ class LabelNames:
         found = self._meant.get(text, self._meant.get(text.casefold(), set()))
         return self.labels[next(iter(found))] if len(found) == 1 else None
 
-    def read(self, text: str, what: str) -> str:
+    def concept(self, text: str) -> str | None:
+        """Return the URI of the concept that a text means, a label or not, as :meth:`label` does."""
+        if self.vocabulary is None:
+            return None
+        uri, places = self.vocabulary.current(text), self._concepts.get(text.casefold(), set())
+        if self.vocabulary.place_of(uri) is not None:
+            return uri
+        return self.vocabulary.uris[next(iter(places))] if len(places) == 1 else None
+
+    def read(self, text: str, what: str, *, or_concept: bool = False) -> str:
         """Return the label that a text means; one that means none, or several, is an error.
 
         Parameters
@@ -155,13 +164,20 @@ class LabelNames:
             A label, a URI, a notation or a name in any language.
         what : str
             What messages call it, such as ``"--accept"``.
+        or_concept : bool, default False
+            Return the URI of a concept that is not a label, if the text means one.
         """
         label = self.label(text)
+        if label is None and or_concept:
+            label = self.concept(text)
         if label is not None:
             return label
-        several = sorted(self._meant.get(text.casefold(), ()))
+        several = [self.labels[j] for j in sorted(self._meant.get(text.casefold(), ()))]
+        if or_concept and not several and self.vocabulary is not None:
+            places = sorted(self._concepts.get(text.casefold(), ()))
+            several = [self.vocabulary.uris[place] for place in places]
         if several:
-            meant = some_of([self.labels[j] for j in several], 3)
+            meant = some_of(several, 3)
             raise ValueError(f"{what} must be one label, got {text!r}, which is {meant}. Name one.")
         near = [self._offered[place][1] for place in self._spelled.near(text)]
         listed = " or ".join(map(repr, list(dict.fromkeys(near))[:3]))
@@ -247,13 +263,11 @@ class LabelNames:
             return [self._column[self.read(text, what)] for text in texts]
         uris, columns = [], []
         for text in texts:
-            uri, label = vocabulary.current(text), self.label(text)
-            places = self._concepts.get(text.casefold(), set())
-            if vocabulary.place_of(uri) is None and (label is not None or len(places) != 1):
+            label = self.label(text)
+            uri = None if label is not None else self.concept(text)
+            if uri is None:
                 label = self.read(text, what)
                 uri = self.uri(label)
-            elif vocabulary.place_of(uri) is None:
-                uri = vocabulary.uris[next(iter(places))]
             uris.append(uri)
             columns += [] if label is None else [self._column[label]]
         below = vocabulary.narrower(uris)
@@ -325,13 +339,22 @@ class LabelNames:
 
     @cached_property
     def _concepts(self) -> dict[str, set[int]]:
-        """Which concepts, labels or not, a notation or a preferred label in any language means."""
+        """Which concepts, labels or not, a name in any language or a notation means.
+
+        Preferred labels and notations come before alternative labels.
+        """
         concepts: dict[str, set[int]] = {}
-        if self.vocabulary is not None:
-            for texts in (self.vocabulary.notations, *self.vocabulary.labels.values()):
-                for place, text in enumerate(texts):
-                    if text:
-                        concepts.setdefault(text.casefold(), set()).add(place)
+        if self.vocabulary is None:
+            return concepts
+        for texts in (self.vocabulary.notations, *self.vocabulary.labels.values()):
+            for place, text in enumerate(texts):
+                if text:
+                    concepts.setdefault(text.casefold(), set()).add(place)
+        preferred = {*concepts}
+        for owners, texts in self.vocabulary.alternatives.values():
+            for place, text in zip(owners.tolist(), texts, strict=True):
+                if text.casefold() not in preferred:
+                    concepts.setdefault(text.casefold(), set()).add(place)
         return concepts
 
     @cached_property
