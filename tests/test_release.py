@@ -19,6 +19,7 @@ SCHEMAS = [
     ("vendor.github-workflows", ".github/workflows/*.yml"),
     ("custom.github-workflows-require-timeout", ".github/workflows/*.yml"),
     ("vendor.dependabot", ".github/dependabot.yml"),
+    ("vendor.github-issue-forms", ".github/ISSUE_TEMPLATE/*.yml"),
     ("vendor.citation-file-format", "CITATION.cff"),
 ]
 

@@ -1,5 +1,6 @@
 """The wheel works alone in a clean environment; both distributions carry what they should."""
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -81,7 +82,13 @@ def test_the_source_distribution_carries_tests_with_their_numbers_and_the_pages(
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = [
         *("README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "Makefile", "pyproject.toml"),
-        *("RELEASING.md", ".github/workflows/release.yml", ".pre-commit-config.yaml"),
+        *(
+            "RELEASING.md",
+            "CODE_OF_CONDUCT.md",
+            "hatch_build.py",
+            ".github/workflows/release.yml",
+            ".pre-commit-config.yaml",
+        ),
         *("tests/conftest.py", "tests/oracle/INDEX.json", "tests/oracle/README.md"),
         *("tests/oracle/M1_t0_blr.json", "tests/oracle/M4_train_labels.csv"),
     ]
@@ -100,6 +107,9 @@ def test_what_the_project_says_of_itself_is_in_the_wheel(wheel):
     assert said["Requires-Python"] == ">=3.11"
     assert said["License-Expression"] == "BSD-3-Clause"
     assert said.get_all("Project-URL") is None
+    assert said["Description-Content-Type"] == "text/markdown"
+    assert re.findall(r"\]\((?!https://)[^)]*\)", said.get_payload()) == []
+    assert "(`docs/findings/beyond.md`)" in said.get_payload()
     assert "Typing :: Typed" in said.get_all("Classifier")
     assert set(said.get_all("Provides-Extra")) == set(project["optional-dependencies"])
     assert f"version: {project['version']}" in (TOP / "CITATION.cff").read_text()

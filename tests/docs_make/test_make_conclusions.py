@@ -110,10 +110,3 @@ def test_other_pages_are_left_alone(tmp_path):
     page.write_text("# Other\n", encoding="utf-8")
     assert conclusions.conclude(page) == []
     assert page.read_text(encoding="utf-8") == "# Other\n"
-
-
-def test_the_readme_says_of_errors_what_the_page_does():
-    said = re.findall(r"made errors ([\d.]+ to [\d.]+) times", page_of("README.md"))
-    assert said == re.findall(
-        r"found \*\*([\d.]+ to [\d.]+) times", page_of("docs/findings/audit.md")
-    )

@@ -1,97 +1,98 @@
-"""The table of results in README.md: between its marks, and counted from stored runs."""
+"""The results of README.md are those of the tables in docs/findings/beyond.md."""
 
 import doctest
 import importlib
-from dataclasses import replace
+import re
 
-import numpy as np
 import pytest
 from docs.make import readme
-from docs.make.cells import outcome_cells
-from docs.make.readme import BEGIN, END, README, results_block, results_table, write_results
-from judged import judge_all
+from docs.make.readme import (
+    BEGIN,
+    END,
+    FINDINGS,
+    README,
+    read_scores,
+    results_block,
+    results_table,
+    write_results,
+)
 
-from labelkin.report.results import Outcome
-
-LEARNED = "BLR+M2 w=auto"
-
-
-class Shifted:
-    """An addition that moves every log-odds by one number."""
-
-    def __init__(self, shift):
-        self.shift = shift
-
-    def rescore(self, log_odds):
-        return log_odds + self.shift
-
-
-@pytest.fixture(scope="module")
-def cells():
-    """Content that decides too little; the paper's weight repairs it, the learned one overdoes."""
-    rng = np.random.default_rng(0)
-    Y = (rng.random((60, 5)) < 0.4).astype(int)
-    content = {name: 2.0 * (2 * Y - 1) - 1.0 + rng.normal(0, 2, Y.shape) for name in ("NB", "SVM")}
-    additions = {"BLR+M2": Shifted(1.0), LEARNED: Shifted(9.0)}
-    systems = list(judge_all(content, additions, Y))
-    outcome = Outcome("reuters21578", "R", systems)
-    other = replace(outcome, corpus="rcv1-sample")
-    third = replace(outcome, corpus="yeast")
-    return [cell for one in (outcome, other, third) for cell in outcome_cells(one)]
+COLUMNS = ["cell"] + [
+    f"{metric}: {side}, {cut}"
+    for metric in ("micro F1", "macro F1")
+    for side in ("content", "learned")
+    for cut in ("½", "GlobalCut")
+]
+ROWS = [
+    ["emotions NB", "0.1", "0.5000", "0.9", "**0.5001**", "0.1", "0.4000", "0.9", "0.3999"],
+    ["yeast NB", "0.1", "0.6000", "0.9", "0.8000", "0.1", "0.4000", "0.9", "0.4000"],
+    ["emotions kNN", "0.1", "0.5000", "0.9", "0.4000", "0.1", "0.4000", "0.9", "0.5000"],
+    ["emotions SVM", "0.1", "0.7000", "0.9", "0.7100", "0.1", "0.4000", "0.9", "0.5000"],
+]
+PAGE = (
+    "# Findings\n\n## The paper's corpora\n\n### Scores\n\n| cell |\n| --- |\n| x NB |\n\n"
+    "## Other sets\n\n### Scores\n\n"
+    + "\n".join(f"| {' | '.join(row)} |" for row in (COLUMNS, ["---"] * len(COLUMNS), *ROWS))
+    + "\n"
+)
 
 
-def test_a_row_has_content_alone_the_papers_weight_and_the_learned_one(cells):
-    table = results_table(cells[:4])
-    assert [row[0].text for row in table.rows] == [
-        "Reuters-21578, NB", "Reuters-21578, SVM", "RCV1, a sample, NB", "RCV1, a sample, SVM",
-    ]  # fmt: skip
-    values = [cells[1].value("macro_f1", addition) for addition in ("", "BLR+M2", LEARNED)]
-    assert [cell.text for cell in table.rows[1][4:]] == [f"{value:.3f}" for value in values]
-    assert [cell.best for cell in table.rows[1][4:]] == [v == max(values) for v in values]
+def test_a_row_has_means_with_the_tuned_threshold_and_counts():
+    rows = [[cell.text for cell in row] for row in results_table(read_scores(PAGE)).rows]
+    assert rows[0] == [
+        *("naive Bayes", "0.550", "0.650", "2 / 0 / 0", "0.400", "0.400", "0 / 1 / 1"),
+    ]
+    assert rows[1][:4] == ["nearest neighbours", "0.500", "0.400", "0 / 0 / 1"]
 
 
-def test_the_sentence_counts_where_each_helps_and_names_where_not(cells):
-    block = results_block(cells)
-    assert block.startswith("## Results") and "yeast" not in block.partition("Over all")[0]
-    better = sum(
-        (cell.value(m, "BLR+M2") - cell.value(m)) * (1 if m.endswith("f1") else -1) > 1e-12
-        for cell in cells[:4]
-        for m in ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
-    )
-    assert f"the paper {better} / " in block
-    assert "Over all 6 pairs of corpus and content classifier" in block
-    assert "It loses most on " in block and "(Hamming loss)" in block
+def test_the_summary_counts_gains_and_names_losses():
+    block = results_block(read_scores(PAGE))
+    assert "2 corpora (emotions, yeast)" in block
+    assert "Of 4 pairs" in block and "raises micro F1 in 3 and macro F1 in 2." in block
+    assert "+0.100 with naive Bayes" in block
+    assert "micro F1 is lower on emotions (nearest neighbours) and macro F1 is lower on emotions (naive Bayes)." in block  # fmt: skip  # noqa: E501
 
 
-def test_only_what_stands_between_the_marks_is_written(cells, tmp_path, monkeypatch):
-    monkeypatch.setattr(readme, "read_cells", lambda folders: cells)
+def test_the_readme_has_the_results_of_the_page():
+    block = results_block(read_scores(FINDINGS.read_text(encoding="utf-8")))
+    assert f"{BEGIN}\n\n{block}\n\n{END}\n" in README.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "page"),
+    [
+        (r"better in \**(\d+ of \d+)\** comparisons", "known-labels.md"),
+        (r"([\d.]+ to [\d.]+)(?: times|\** times)", "audit.md"),
+    ],
+)
+def test_the_readme_has_the_numbers_of_the_findings(pattern, page):
+    said = re.findall(pattern, README.read_text(encoding="utf-8"))
+    assert said == re.findall(pattern, (FINDINGS.parent / page).read_text(encoding="utf-8"))[:1]
+
+
+def test_only_the_text_between_the_marks_is_written(tmp_path):
     path = tmp_path / "README.md"
-    path.write_text(f"# A\n\n{BEGIN}\nold\n{END}\n\nB\n", encoding="utf-8")
-    readme.main(["results", "--out", str(path)])
+    path.write_text(f"# A\n\n{BEGIN}\nstale text\n{END}\n\nB\n", encoding="utf-8")
+    readme.main(["--out", str(path)])
     text = path.read_text(encoding="utf-8")
-    assert text == f"# A\n\n{BEGIN}\n\n{results_block(cells)}\n\n{END}\n\nB\n"
-    write_results(["results"], path)
+    assert text.startswith(f"# A\n\n{BEGIN}\n\n## Results\n") and "stale" not in text
+    assert text.endswith(f"\n\n{END}\n\nB\n")
+    write_results(out=path)
     assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("text", ["", f"{BEGIN}\n", f"{END}\n{BEGIN}\n", f"{BEGIN}{END}{END}"])
-def test_a_file_without_the_marks_is_an_error_and_stays(text, cells, tmp_path, monkeypatch):
-    monkeypatch.setattr(readme, "read_cells", lambda folders: cells)
+def test_a_file_without_the_marks_is_an_error_and_stays(text, tmp_path):
     path = tmp_path / "README.md"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match="must hold the line '<!-- results"):
-        write_results(["results"], path)
+    with pytest.raises(ValueError, match="must contain the line '<!-- results"):
+        write_results(out=path)
     assert path.read_text(encoding="utf-8") == text
 
 
-def test_a_corpus_of_the_table_that_is_missing_is_an_error(cells):
-    with pytest.raises(ValueError, match="the folders have none on rcv1-sample"):
-        results_block([cell for cell in cells if cell.corpus != "rcv1-sample"])
-
-
-def test_the_readme_has_its_marks():
-    text = README.read_text(encoding="utf-8")
-    assert text.count(BEGIN) == text.count(END) == 1 and text.index(BEGIN) < text.index(END)
+def test_a_page_without_the_table_is_an_error():
+    with pytest.raises(ValueError, match="under 'Other sets'"):
+        read_scores("# Findings\n")
 
 
 @pytest.mark.parametrize("name", ["cells", "beyond", "beyond_tables", "reproduction", "readme"])
