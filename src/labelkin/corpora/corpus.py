@@ -151,7 +151,7 @@ def labels_of(corpus: Corpus) -> LabelMatrix:
 
 
 def label_fields(labels: LabelMatrix) -> dict[str, Any]:
-    """Return the fields of a corpus that hold its labels, ``Y`` and ``label_names``."""
+    """Return the fields ``Y`` and ``label_names`` of a corpus."""
     return {"Y": labels.public(), "label_names": labels.names}
 
 

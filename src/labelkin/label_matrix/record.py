@@ -291,7 +291,7 @@ def unmasked(values: Any) -> Any:
             f"A masked array must hold numbers, got dtype {values.dtype}. Leave out the documents "
             "whose value is masked."
         )
-    return values.astype(np.float64).filled(np.nan)
+    return np.ma.filled(values.astype(np.float64), np.nan)
 
 
 def check_distinct(names: Sequence[Any], what: str) -> None:
