@@ -39,6 +39,7 @@ ENDINGS = {
 OTHERS = {
     "BayesianLogisticRegression",
     "GridSearchCV",
+    "HalvingGridSearchCV",
     "KNeighborsClassifier",
     "LocalCluster",
     "LogisticRegression",

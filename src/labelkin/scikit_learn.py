@@ -68,7 +68,7 @@ def sound_sparse(X: Any, what: str = "X") -> Any:
     """
     if np.ma.is_masked(X):
         raise ValueError(
-            f"{what} must not have masked values, got {int(np.ma.count_masked(X))} of {X.size}. "
+            f"{what} must not have masked values, got {int(np.ma.getmaskarray(X).sum())} of {X.size}. "
             "Fill or impute them first: X.filled(0), or X.astype(float).filled(numpy.nan) and "
             "sklearn.impute.SimpleImputer."
         )

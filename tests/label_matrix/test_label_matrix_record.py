@@ -47,19 +47,3 @@ def test_unknown_cells_go_out_in_the_container_labels_came_in():
         plain = read_labels(flavour(cells)).plain()
         assert type(plain) is flavour
         np.testing.assert_array_equal(plain.toarray(), cells)
-
-
-class TestDocumentsInBrackets:
-    @pytest.mark.parametrize("index", [[2, 0], slice(1, None), np.array([True, False, True])])
-    def test_are_the_rows(self, index):
-        labels = read_labels([["tea"], ["sugar"], ["sugar", "tea"]])
-        assert labels[index].label_sets() == labels.rows(index).label_sets()
-
-    @pytest.mark.parametrize("index", [1, np.int64(1), (slice(None), 0), "tea"])
-    def test_are_no_cells_and_no_labels(self, index):
-        with pytest.raises(TypeError, match=r"indexed by documents.*labels\[\[3\]\]"):
-            read_labels([["tea"], ["sugar"]])[index]
-
-    def test_are_not_gone_through(self):
-        with pytest.raises(TypeError, match="not iterable"):
-            list(read_labels([["tea"], ["sugar"]]))

@@ -61,7 +61,7 @@ class Corpus:
     >>> news.Y[news.train].shape
     (200, 38)
     >>> news.label_sets(news.train)[0]
-    ('markets',)
+    ('music',)
     """
 
     name: str
@@ -99,14 +99,14 @@ class Corpus:
     def label_sets(self, rows: Any = slice(None)) -> list[tuple[Any, ...]]:
         """Return the label names of documents, which every ``fit`` accepts as ``Y``.
 
-        A model fitted on label sets has its labels in alphabetical order (``label_names_``). Fit
-        it on ``pandas.DataFrame(corpus.Y, columns=corpus.label_names)`` to keep the columns of
-        ``Y``.
+        A model fitted on label sets has the labels that occur in them, in alphabetical order. The
+        columns of ``Y`` have another order in corpora from ARFF and LIBSVM files. Fit on
+        ``pandas.DataFrame(corpus.Y, columns=corpus.label_names)`` to keep the columns of ``Y``.
 
         Parameters
         ----------
         rows : array of int or bool, or slice
-            The documents, such as ``corpus.train``; default all.
+            The documents, such as ``train``; default all.
 
         Returns
         -------
@@ -151,7 +151,7 @@ def labels_of(corpus: Corpus) -> LabelMatrix:
 
 
 def label_fields(labels: LabelMatrix) -> dict[str, Any]:
-    """Return the fields of a corpus that hold its labels, ``Y`` and ``label_names``."""
+    """Return the fields ``Y`` and ``label_names`` of a corpus."""
     return {"Y": labels.public(), "label_names": labels.names}
 
 

@@ -51,7 +51,7 @@ class LabelMatrix:
     [0.33, 1.0]
     >>> labels.constant().tolist()
     [False, True]
-    >>> labels[1:].label_sets()
+    >>> labels.rows([1, 2]).label_sets()
     [('sugar', 'tea'), ('tea',)]
     """
 
@@ -91,18 +91,6 @@ class LabelMatrix:
         """Return the documents ``index`` (integers, a slice or a boolean mask)."""
         unknown = None if self.unknown is None else self.unknown[index]
         return replace(self, positive=self.positive[index], unknown=unknown)
-
-    def __getitem__(self, index: Any) -> LabelMatrix:
-        """Return some documents, ``labels[train]``: what :meth:`rows` does."""
-        if isinstance(index, tuple) or (np.ndim(index) == 0 and not isinstance(index, slice)):
-            raise TypeError(
-                f"A label matrix is indexed by documents, a list of integers, a slice or a mask, "
-                f"got {index!r:.60}. Use labels[[3]] for one document, columns for labels."
-            )
-        return self.rows(index)
-
-    # An object with __getitem__ is iterated by 0, 1, 2 …, unless it says that it is not.
-    __iter__ = None
 
     def columns(self, index: NDArray[np.integer[Any]]) -> LabelMatrix:
         """Return some labels only, as a label matrix."""
@@ -303,7 +291,7 @@ def unmasked(values: Any) -> Any:
             f"A masked array must hold numbers, got dtype {values.dtype}. Leave out the documents "
             "whose value is masked."
         )
-    return values.astype(np.float64).filled(np.nan)
+    return np.ma.filled(values.astype(np.float64), np.nan)
 
 
 def check_distinct(names: Sequence[Any], what: str) -> None:
