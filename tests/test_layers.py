@@ -9,7 +9,12 @@ import labelkin
 
 ROOT = Path(labelkin.__file__).parent
 #: The paper's folder lies in two: what the rest builds on, and the public classes above it.
-FOUNDATION = {"method.combination", "method.label_evidence", "method.label_sets"}
+FOUNDATION = {
+    "method.combination",
+    "method.in_sample",
+    "method.label_evidence",
+    "method.label_sets",
+}
 LAYERS = [
     {"cli"},
     {"service"},
@@ -33,7 +38,17 @@ LAYERS = [
     {"splits"},
     {"label_matrix"},
     {"distributed"},
-    {"odds", "blocks", "files", "helper_process", "memory", "progress", "registry", "scikit_learn"},
+    {
+        "odds",
+        "blocks",
+        "files",
+        "helper_process",
+        "memory",
+        "progress",
+        "records",
+        "registry",
+        "scikit_learn",
+    },
 ]
 ROW = {name: row for row, names in enumerate(LAYERS) for name in names}
 

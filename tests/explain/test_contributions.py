@@ -431,9 +431,9 @@ def test_an_explanation_can_be_read():
     explanation = Explanation("grain", 0.731, 1.0, parts, tuple(shares))
     assert str(explanation).splitlines() == [
         "grain: 0.731 (+1.00)",
-        "  prior                                       -1.50",
-        "  content                                     +1.75",
         "  wheat (accepted)                            +2.00",
+        "  content                                     +1.75",
+        "  prior                                       -1.50",
         "  a label with quite a long name (rejected)   -1.50",
         "  corn                                        +0.25",
         "  all other labels                            +0.00",
@@ -441,8 +441,8 @@ def test_an_explanation_can_be_read():
     ]
     whole = replace(explanation, labels=(), parts=parts | {"first place": 0.5, "rules": -0.5})
     assert str(whole).splitlines()[1:] == [
-        "  prior                      -1.50",
         "  content                    +1.75",
+        "  prior                      -1.50",
         "  other labels               +0.75",
         "  first place                +0.50",
         "  rules                      -0.50",

@@ -29,6 +29,7 @@ from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import fill_in_cells
 from labelkin.odds import probability_of
 from labelkin.prediction import FittedModel, fitted_model
+from labelkin.records import short_repr
 from labelkin.solvers.logistic import LinearTerm
 
 Value = Literal["information", "entropy", "errors", "margin"]
@@ -48,6 +49,7 @@ _REPRESENTED, _CANDIDATES, _TIMES_BATCH = 4096, 2048, 4
 _SAME = 1e-9
 
 
+@short_repr
 class OpenLabel(NamedTuple):
     """A label of a document that nobody knows yet, and what it would tell.
 
@@ -79,6 +81,7 @@ class OpenLabel(NamedTuple):
     after: Any = None
 
 
+@short_repr
 class NextDocument(NamedTuple):
     """A document that is worth labelling.
 

@@ -19,6 +19,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import probability_of
+from labelkin.records import short_repr
 from labelkin.rules.bound import BoundRules, at_most_one
 from labelkin.scikit_learn import sound_sparse
 from labelkin.solvers.cosine_index import unit_rows
@@ -79,6 +80,7 @@ class TwinCell(NamedTuple):
     similarity: float
 
 
+@short_repr
 class Twins(NamedTuple):
     """Pairs of documents with the same or nearly the same text.
 

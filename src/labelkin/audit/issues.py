@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labelkin.explain.contributions import LabelContribution
+from labelkin.records import short_repr
 
 Kind = Literal["missing", "wrong", "twin", "rule"]
 KINDS: tuple[Kind, ...] = ("missing", "wrong", "twin", "rule")
+#: Reasons that add less are printed as 0.0, and are not printed.
+_SHOWN = 0.05
 
 
+@short_repr
 class SimilarDocument(NamedTuple):
     """A document that resembles the one in question.
 
@@ -40,6 +44,7 @@ class SimilarDocument(NamedTuple):
     given: bool | None
 
 
+@short_repr
 class LabelErrors(NamedTuple):
     """How many errors a label is expected to have.
 
@@ -66,6 +71,7 @@ class LabelErrors(NamedTuple):
     wrong: float
 
 
+@short_repr
 @dataclass(frozen=True)
 class Issue:
     """A cell of the label matrix that is probably wrong.
@@ -153,6 +159,39 @@ def list_end(probability: ArrayLike, n_errors: float) -> int:
     return int(np.argmax(f1)) + 1
 
 
+def reasons(
+    parts: Mapping[str, float], labels: Iterable[tuple[str, float]], reason: str, most: int = 3
+) -> str:
+    """Return the strongest reasons for an error, then the strongest against it.
+
+    Parameters
+    ----------
+    parts : mapping of str to float
+        Parts of the log-odds of the error, as in :class:`Issue`.
+    labels : iterable of tuples
+        Other labels and what they add.
+    reason : str
+        The broken rule or the twin in words, or "".
+    most : int, default 3
+        Number of reasons, by absolute value; one for the error is always among them.
+
+    Examples
+    --------
+    >>> reasons({"content": 6.68, "other labels": -0.7}, [("coffee", -0.5), ("no grain", -0.2)], "")
+    'content +6.7; against: coffee -0.5; no grain -0.2'
+    """
+    found = [("content", parts.get("content", 0.0)), *labels]
+    found.append(("number of labels", parts.get("number of labels", 0.0)))
+    found.append((reason, parts.get("rules", 0.0)))
+    found = sorted((one for one in found if abs(one[1]) >= _SHOWN), key=lambda one: -abs(one[1]))
+    best = [one for one in found if one[1] > 0][:1]
+    shown = sorted([*best, *(one for one in found if one not in best)][:most], key=found.index)
+    supports = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added > 0)
+    opposes = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added < 0)
+    twin = "" if "rules" in parts else reason
+    return "; ".join(filter(None, (supports, opposes and f"against: {opposes}", twin)))
+
+
 def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> Any:
     """Return issues as a pandas DataFrame, a row each, parts in columns."""
     try:
@@ -170,9 +209,13 @@ def issues_table(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> A
             "probability": issue.probability,
             "reason": issue.reason,
             **{name.replace(" ", "_"): issue.parts.get(name, 0.0) for name in parts},
-            "because_of": "; ".join(
-                f"{'' if one.value else 'no '}{one.label} {one.log_odds:+.1f}"
-                for one in issue.labels[:3]
+            "because_of": reasons(
+                issue.parts,
+                [
+                    (f"{'' if one.value else 'no '}{one.label}", one.log_odds)
+                    for one in issue.labels
+                ],
+                issue.reason,
             ),
             "similar": "; ".join(
                 f"{one.document if ids is None else ids[one.document]} ({one.similarity:.2f}, "

@@ -33,6 +33,7 @@ from scipy.special import expit
 from labelkin.audit.evidence import blocks
 from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.method.combination import Matrix
+from labelkin.records import short_repr
 
 #: What the weights are of, in order.
 FEATURES = (
@@ -72,6 +73,7 @@ class Cells(NamedTuple):
     weight: Matrix
 
 
+@short_repr
 @dataclass(frozen=True)
 class NoiseModel:
     """What is learned: weights of the evidence, and rates of errors.

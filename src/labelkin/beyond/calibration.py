@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.odds import count_log_odds, probability_of
+from labelkin.records import short_repr
 from labelkin.solvers.sigmoid import SigmoidPrior, fit_sigmoid
 
 Matrix = NDArray[np.float64]
@@ -25,6 +26,7 @@ _ENOUGH_CELLS = 100_000
 _CELL_STEPS, _CELL_HALVINGS = 30, 20
 
 
+@short_repr
 @dataclass(frozen=True)
 class Calibration:
     """Calibrated log-odds: ``slope * log_odds + shift``.

@@ -299,7 +299,7 @@ def _print(
                     f"{one.repair} {one.label}",
                     one.kind,
                     f"{one.probability:.3f}",
-                    one.reason or because(one) or "the text",
+                    because(one),
                 )
                 for one in (issue.in_names() for issue in shown[:_PRINTED])
             ],

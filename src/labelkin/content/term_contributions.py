@@ -22,7 +22,10 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import binarize
 
+from labelkin.records import short_repr
 
+
+@short_repr
 class TermContribution(NamedTuple):
     """What one term of a document adds to a label.
 
@@ -41,6 +44,7 @@ class TermContribution(NamedTuple):
     value: float
 
 
+@short_repr
 class Neighbour(NamedTuple):
     """A training document that resembles the document.
 
@@ -63,6 +67,7 @@ class Neighbour(NamedTuple):
     share: float
 
 
+@short_repr
 @dataclass(frozen=True)
 class ContentContributions:
     """The content log-odds of one label for one document, taken apart.

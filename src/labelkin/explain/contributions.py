@@ -13,8 +13,13 @@ from scipy import sparse
 from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.method.combination import Matrix, Part
 from labelkin.odds import probability_of
+from labelkin.records import html_table, short_repr
+
+#: Probabilities that differ by less are the same in three digits.
+_ROUNDING = 5e-4
 
 
+@short_repr
 class Suggestion(NamedTuple):
     """One label suggested for a document.
 
@@ -23,9 +28,10 @@ class Suggestion(NamedTuple):
     label
         Its name.
     probability
-        Of the posterior.
+        Its probability, as ``predict_proba`` returns it: calibrated with ``calibrate=True``.
     log_odds
-        The same in log-odds, of full precision.
+        Its posterior log-odds, as ``log_odds`` and ``decision_function`` return them: never
+        calibrated.
 
     Examples
     --------
@@ -41,6 +47,7 @@ class Suggestion(NamedTuple):
     log_odds: float
 
 
+@short_repr
 class LabelContribution(NamedTuple):
     """What one other label adds.
 
@@ -64,14 +71,16 @@ class LabelContribution(NamedTuple):
     known: bool
 
 
+@short_repr
 @dataclass(frozen=True)
 class Explanation:
-    """The posterior of one label of one document, taken apart; all parts in log-odds.
+    """The posterior of one label of one document, decomposed; all parts in log-odds.
 
     Attributes
     ----------
     label, probability, log_odds
-        The label and its posterior.
+        As in :class:`Suggestion`: the probability is calibrated with ``calibrate=True``, the
+        log-odds are not.
     parts
         What adds up to ``log_odds``, by name, in order: ``"prior"``, how common the label is;
         ``"content"``, what the document adds to it; ``"predicted labels"`` and ``"known labels"``,
@@ -95,10 +104,10 @@ class Explanation:
     >>> print(sea)
     sea: 0.629 (+0.53)
       prior                      +0.69
+      labels at their priors     -0.46
       content                    +0.30
       town                       -0.01
       all other labels           +0.00
-      labels at their priors     -0.46
     >>> math.isclose(sum(sea.parts.values()), sea.log_odds)
     True
     """
@@ -132,21 +141,34 @@ class Explanation:
         return {**whole, **plain, **members, "constant": self.constant}
 
     def __str__(self) -> str:
-        """Lay the parts out as a table of a few lines."""
+        """Return the parts as a table of a few lines, the strongest first."""
         lines = list(self._lines())
         width = max(24, *(len(name) for name, _ in lines))
         parts = [f"  {name:<{width}}{part:+8.2f}" for name, part in lines]
-        return "\n".join([f"{self.label}: {self.probability:.3f} ({self.log_odds:+.2f})", *parts])
+        return "\n".join([self._title(), *parts])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), [(name, f"{part:+.2f}") for name, part in self._lines()])
+
+    def _title(self) -> str:
+        before = float(probability_of(self.log_odds))
+        is_calibrated = abs(before - self.probability) > _ROUNDING
+        note = f"calibrated, {before:.3f} before, " if is_calibrated else ""
+        return f"{self.label}: {self.probability:.3f} ({note}{self.log_odds:+.2f})"
 
     def _lines(self) -> Iterator[tuple[str, float]]:
-        yield "prior", self.parts["prior"]
-        yield "content", self.parts["content"]
-        yield from ((f"  by {name}", added) for name, added in self.members.items())
-        if self.labels:
-            yield from self._label_lines()
-        else:
-            yield "other labels", self.label_evidence
-        yield from ((n, self.parts[n]) for n in ("first place", "rules") if self.parts.get(n))
+        """Yield the parts, those that add or take most first; members below their content."""
+        label_lines = (
+            self._label_lines() if self.labels else [("other labels", self.label_evidence)]
+        )
+        others = [(n, self.parts[n]) for n in ("first place", "rules") if self.parts.get(n)]
+        parts = [(name, self.parts[name]) for name in ("prior", "content")]
+        for name, added in sorted(
+            [*parts, *label_lines, *others], key=lambda one: -round(abs(one[1]), 2)
+        ):
+            yield name, added
+            if name == "content":
+                yield from ((f"  by {member}", part) for member, part in self.members.items())
 
     def _label_lines(self) -> Iterator[tuple[str, float]]:
         shown = [one for one in self.labels if abs(one.log_odds) >= 0.005][:5]
@@ -205,6 +227,9 @@ class Posterior:
     decide: Callable[[Matrix], NDArray[np.bool_]] | None = None
     candidates: NDArray[np.bool_] | None = None
     members: Mapping[str, Matrix] | None = None
+
+    def __repr__(self) -> str:
+        return f"Posterior of {self.log_odds.shape[0]} documents and {len(self.names)} labels"
 
     def probabilities(self) -> Matrix:
         """Return the probabilities, ``(n_documents, n_labels)``; 1 or 0 where known."""

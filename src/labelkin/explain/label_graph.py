@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.explain.contributions import check_top
 from labelkin.label_matrix import names_to_columns
+from labelkin.records import MOST_ROWS, html_table, short_repr, shortened
 
 Floats = NDArray[np.float64]
 Columns = NDArray[np.int64]
@@ -80,6 +81,7 @@ def borne_out(
     return np.asarray(np.sign(strength) * np.clip(size, 0.0, np.abs(strength)))
 
 
+@short_repr
 @dataclass(frozen=True)
 class LabelEdge:
     """How two labels speak for or against each other, and the counts behind it.
@@ -275,7 +277,7 @@ class LabelGraph:
     """
 
     edges: tuple[LabelEdge, ...]
-    pairs: LabelPairs = field(repr=False)
+    pairs: LabelPairs
 
     def related(self, label: Any, top: int = 10) -> tuple[LabelEdge, ...]:
         """Return who speaks most for one label and who against it, each ``top`` at most.
@@ -349,6 +351,19 @@ class LabelGraph:
     def __str__(self) -> str:
         """List the edges, a line each."""
         return "\n".join(map(str, self.edges))
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), *shortened([str(b) for b in self.edges], MOST_ROWS)])
+
+    def _repr_html_(self) -> str:
+        rows = [(f"{b.strength:+.2f}", f"{b.first}", f"{b.second}", f"{b.n_both:.10g}")
+                for b in self.edges[:MOST_ROWS]]  # fmt: skip
+        more = [(one,) for one in shortened([""] * len(self.edges), MOST_ROWS)[MOST_ROWS:]]
+        head = ("strength", "label", "label", "documents with both")
+        return html_table(self._title(), [head, *rows, *more])
+
+    def _title(self) -> str:
+        return f"LabelGraph: {len(self.pairs.names)} labels, {len(self.edges)} edges"
 
 
 def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> LabelGraph:

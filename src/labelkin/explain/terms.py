@@ -19,8 +19,10 @@ from labelkin.content.term_contributions import (
 )
 from labelkin.explain.contributions import check_top
 from labelkin.label_matrix import names_to_columns
+from labelkin.records import short_repr
 
 
+@short_repr
 @dataclass(frozen=True)
 class TermExplanation:
     """The strongest terms of one label for one document; all parts in log-odds.

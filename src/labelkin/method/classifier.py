@@ -52,12 +52,14 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.odds import probability_of
+from labelkin.records import short_repr
 from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
 from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 
+@short_repr
 class OutOfFold(NamedTuple):
     """Log-odds of the training documents as if unseen, ``(n_documents, n_labels)`` each.
 

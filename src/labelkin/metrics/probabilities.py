@@ -27,6 +27,7 @@ from labelkin.metrics.judged import (
     ratio,
     weighted_sum,
 )
+from labelkin.records import short_repr
 
 
 def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
@@ -196,6 +197,7 @@ def reliability(
     return _sums(Y, log_odds, sample_weight, n_bins).reliability
 
 
+@short_repr
 @dataclass(frozen=True)
 class Reliability:
     """What probabilities promise and what happens, bin by bin, ``(n_bins,)`` each.

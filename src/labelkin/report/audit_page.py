@@ -119,6 +119,9 @@ def _example(issue: ShownIssue) -> dict[str, Any]:
     return {
         "issue": issue,
         "percent": f"{100 * issue.probability:.0f}",
-        "parts": [(_PARTS.get(name, name), value) for name, value in issue.parts.items()],
+        "parts": [
+            (_PARTS.get(name, name), value)
+            for name, value in sorted(issue.parts.items(), key=lambda part: -abs(part[1]))
+        ],
         "pieces": [*marked_text(text, issue.words), *([Piece(" …")] if cut else [])],
     }

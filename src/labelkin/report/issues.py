@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelkin.audit import Issue
+from labelkin.audit.issues import reasons
 from labelkin.corpora.corrections import Answer, fingerprint_of
 from labelkin.files import csv_text, write_whole
 
@@ -212,18 +213,19 @@ def write_issues(issues: Sequence[ShownIssue], path: Path) -> None:
 
 
 def because(issue: ShownIssue, most: int = 3) -> str:
-    """Say which other labels speak most for the change.
+    """Return the strongest reasons for the change, the text included, then those against it.
 
     Examples
     --------
     >>> because(ShownIssue(document="7", label="grain", kind="missing", given=False, repair="add",
-    ...                    probability=0.9, because_of=[OtherLabel("wheat", True, 3.21)]))
-    'wheat +3.2'
+    ...                    probability=0.9, parts={"content": 1.5, "other labels": 3.21},
+    ...                    because_of=[OtherLabel("wheat", True, 3.21)]))
+    'wheat +3.2; content +1.5'
     """
-    return "; ".join(
-        f"{'' if one.given else 'no '}{one.label} {one.log_odds:+.1f}"
-        for one in issue.because_of[:most]
-    )
+    others = [
+        (f"{'' if one.given else 'no '}{one.label}", one.log_odds) for one in issue.because_of
+    ]
+    return reasons(issue.parts, others, issue.reason, most)
 
 
 def _row(issue: ShownIssue, parts: Sequence[str]) -> list[Any]:

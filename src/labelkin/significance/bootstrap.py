@@ -20,6 +20,7 @@ from labelkin.metrics.judged import judge
 from labelkin.metrics.names import greater_is_better as direction_of
 from labelkin.metrics.names import metric_name
 from labelkin.metrics.rankings import first_errors
+from labelkin.records import short_repr
 from labelkin.significance.sign_tests import Sign, check_names, sign_of
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,7 @@ Draws = Iterator[NDArray[np.int64]]
 BLOCK_CELLS = 2**22  # weights, or sums, held at once for summed metrics: 32 MB
 
 
+@short_repr
 @dataclass(frozen=True)
 class Bootstrap:
     """Result of a paired bootstrap between two systems.

@@ -15,7 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from labelkin.records import short_repr
 
+
+@short_repr
 @dataclass(frozen=True)
 class RankTest:
     """Systems ranked on several corpora.

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from labelkin.label_matrix import read_labels
 from labelkin.metrics.decisions import count_decisions
 from labelkin.metrics.judged import judge
+from labelkin.records import short_repr
 
 Sign = Literal["≪", "<", "~", ">", "≫"]
 Counts = NDArray[np.int64]
 
 
+@short_repr
 @dataclass(frozen=True)
 class SignTest:
     """Result of a sign test between two systems.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelkin.label_matrix import best_labels, read_labels, read_scores
 from labelkin.metrics.judged import ratio
+from labelkin.records import short_repr
 
 Floats = NDArray[np.float64]
 
@@ -18,6 +19,7 @@ LIMITS = tuple(range(1, 16))
 THRESHOLDS = tuple(round(0.05 * k, 2) for k in range(20))
 
 
+@short_repr
 class BestCell(NamedTuple):
     """The best of a table by one measure: the limit, the threshold, and the score.
 
@@ -44,6 +46,7 @@ class BestCell(NamedTuple):
     score: float
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class LimitTable:
     """What limits and thresholds score, ``(n_thresholds, n_limits)``; adds up over blocks.

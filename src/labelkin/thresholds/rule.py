@@ -23,6 +23,7 @@ from labelkin.label_matrix.scores import check_probabilities
 from labelkin.metrics.decisions import count_decisions
 from labelkin.metrics.judged import Truth
 from labelkin.odds import probability_of
+from labelkin.records import short_repr
 from labelkin.scikit_learn import LinkedEstimator
 
 Scores = NDArray[np.float64]
@@ -30,6 +31,7 @@ Decisions = NDArray[np.bool_]
 TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
+@short_repr
 class LabelCut(NamedTuple):
     """One label in the table of a fitted rule; ``None`` where a field does not apply.
 

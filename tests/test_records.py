@@ -1,0 +1,106 @@
+"""Result records are short in consoles and notebooks."""
+
+import re
+
+import numpy as np
+import pytest
+
+import labelkin
+from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes, explain_terms, label_graph
+from labelkin.audit.issues import reasons
+from labelkin.corpora import newsroom
+from labelkin.odds import probability_of
+from labelkin.records import short
+
+rng = np.random.default_rng(0)
+X = rng.poisson(1.0, (80, 30)).astype(float)
+Y = (X[:, :25] + rng.normal(0, 0.5, (80, 25)) > 1).astype(int)
+NAMES = [f"<b>{j}</b>" for j in range(25)]
+SETS = [[NAMES[j] for j in np.flatnonzero(row)] for row in Y]
+MODEL = LabelDependenceClassifier(NaiveBayes(), calibrate=True, evidence_weight=1).fit(X, SETS)
+
+
+def records():
+    [[why, *_]] = MODEL.explain(X[:1])
+    audit = LabelAudit(NaiveBayes(), random_state=0).fit(X, SETS)
+    graph = label_graph(MODEL)
+    [[terms, *_]] = explain_terms(MODEL, X[:1], NAMES[:1])
+    yield from (why, why.labels[0], MODEL.suggest(X[:1])[0][0], MODEL.posterior(X[:1]), terms)
+    yield from (audit.issues(1)[0], audit.label_errors_[0], audit.noise_, graph, graph.edges[0])
+    yield from (MODEL.thresholds_.table()[0], MODEL.calibration_)
+    yield labelkin.significance.paired_bootstrap(SETS, X[:, :25] > 0, X[:, :25] > 1, "micro_f1")
+
+
+@pytest.mark.parametrize("record", list(records()), ids=lambda record: type(record).__name__)
+def test_a_record_is_shown_on_few_short_lines(record):
+    shown = repr(record)
+    assert len(shown.splitlines()) <= 12
+    assert len(shown) < 1000
+    assert not re.search(r"[1-9]\.?\d{5,}", shown)
+    assert shown.startswith(type(record).__name__)
+
+
+def test_long_sequences_are_cut_and_counted():
+    assert short(list(range(40))) == "[0, 1, 2, … 37 more]"
+    assert short((1 / 3, 12345.678)) == "(0.333, 12345.7)"
+    graph = label_graph(MODEL)
+    assert repr(graph).splitlines()[-1] == f"… {len(graph.edges) - 10} more"
+
+
+def test_notebooks_get_an_escaped_table():
+    [[why, *_]] = MODEL.explain(X[:1])
+    for thing in (why, label_graph(MODEL)):
+        page = thing._repr_html_()
+        assert page.startswith("<table>")
+        assert "<b>" not in page
+        assert "&lt;b&gt;" in page
+        assert page.count("<tr>") <= 12
+
+
+def test_the_parts_of_an_explanation_come_strongest_first():
+    for why in MODEL.explain(X[:1])[0]:
+        added = [abs(float(line.split()[-1])) for line in str(why).splitlines()[1:]]
+        assert added == sorted(added, reverse=True)
+
+
+def test_calibrated_probability_and_log_odds_agree_everywhere():
+    probability, log_odds = MODEL.predict_proba(X[:3]), MODEL.log_odds(X[:3])
+    np.testing.assert_array_equal(MODEL.decision_function(X[:3]), log_odds)
+    assert not np.allclose(probability_of(log_odds), probability)
+    column = {name: j for j, name in enumerate(MODEL.label_names_.tolist())}
+    for found in (MODEL.suggest(X[:3], top=25), MODEL.explain(X[:3], top=25)):
+        for i, row in enumerate(found):
+            for one in row:
+                j = column[one.label]
+                assert one.probability == pytest.approx(probability[i, j], abs=1e-12)
+                assert one.log_odds == pytest.approx(log_odds[i, j], abs=1e-9)
+    [[why, *_]] = MODEL.explain(X[:1])
+    before = f"(calibrated, {probability_of(why.log_odds):.3f} before, {why.log_odds:+.2f})"
+    assert str(why).splitlines()[0] == f"{why.label}: {why.probability:.3f} {before}"
+    plain = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, SETS)
+    assert "calibrated" not in str(plain.explain(X[:1])[0][0])
+
+
+def test_reasons_of_an_issue_begin_with_the_deciding_one():
+    parts = {"prior": -4.0, "content": 6.68, "other labels": -0.7, "noise": -2.0}
+    labels = [("coffee", -0.5), ("no grain", -0.2)]
+    assert reasons(parts, labels, "") == "content +6.7; against: coffee -0.5; no grain -0.2"
+    labels = [("tea", -3.0), ("milk", -2.0), ("sugar", -1.5)]
+    weak = {"content": 0.4}
+    assert reasons(weak, labels, "") == "content +0.4; against: tea -3.0; milk -2.0"
+    ruled = {"content": 1.0, "rules": 2.0}
+    assert reasons(ruled, [("tea", 3.0)], "tea implies drink") == (
+        "tea +3.0; tea implies drink +2.0; content +1.0"
+    )
+    twin = "document 3 has the same words and is labelled otherwise"
+    assert reasons({"content": 1.0}, [], twin) == f"content +1.0; {twin}"
+
+
+def test_issues_never_name_reasons_against_as_the_cause():
+    news = newsroom(300)
+    X = labelkin.text.WordCounts().fit_transform(news.documents)
+    audit = LabelAudit(NaiveBayes(), random_state=0).fit(X, news.Y)
+    for line in audit.issues_frame(top=40)["because_of"]:
+        assert not line.startswith("against")
+        first = re.match(r".* ([+-]\d+\.\d)", line.split(";")[0])
+        assert float(first[1]) > 0
