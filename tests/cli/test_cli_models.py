@@ -212,7 +212,13 @@ class TestEvaluate:
 
     def test_other_parts_and_tables_for_people(self, model, news_file):
         done = call("evaluate", model, news_file, "--part", "all", "--per-label")
-        assert "420 documents (all)" in done.err
+        first = done.out.splitlines()[0]
+        scores = json.loads(call("evaluate", model, news_file, "--part", "all", "--json").out)
+        right, found, f1 = (scores["scores"][f"micro_{x}"] for x in ("precision", "recall", "f1"))
+        assert first.startswith("420 documents (all), 38 labels. ")
+        assert f"{right:.0%} of the assigned labels are right (micro precision), " in first
+        assert f"and {found:.0%} of the right labels are found (micro recall)." in first
+        assert first.endswith(f"micro F1 {f1:.3f}.")
         assert "micro_f1" in done.out
         assert "wheat" in done.out
         assert call("evaluate", model, news_file, "-q").err == ""

@@ -145,7 +145,8 @@ class TestNothingIsMadeWorseSilently:
         path = write(tmp_path / "s.csv", table(SCORES))
         done = call("rescore", path, "--train", train)
         assert "Without --out-of-fold predicted labels count cautiously, 0.1" in done.err
-        assert len(done.err.splitlines()) == 2
+        assert "train.jsonl: 13 documents, 3 labels read, labels from 'labels'" in done.err
+        assert len(done.err.splitlines()) == 3
         found = read_scores(write(tmp_path / "better.csv", done.done()))
         np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
 

@@ -264,6 +264,7 @@ class TestSpellings:
         done.done()
         assert "Note: these look the same: " in done.err
         assert "(1 spelling). labelkin train --merge-spellings merges them." in done.err
+        assert "Note: these look the same: " in call("corpus", "info", path).err
 
     def test_the_most_frequent_spelling_wins_and_the_merge_is_reported(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
@@ -326,7 +327,10 @@ class TestCorrections:
         rows = [("hot tea", "tea | sugar"), ("cold milk", "milk | tea"), ("x", "tea | milk")]
         path = table(tmp_path / "a.csv", ("text", "labels"), rows)
         issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
-        call("audit", path, "--apply", issues, "--out", out).done()
+        done = call("audit", path, "--apply", issues, "--out", out)
+        done.done()
+        read = "3 documents read, separator '|', text from 'text', labels from 'labels'"
+        assert f"{read}, numbered by row." in done.err
         assert (
             out.read_text()
             == "text,labels\nhot tea,tea | sugar | Öl…\ncold milk,tea\nx,tea | milk\n"

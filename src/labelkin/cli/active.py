@@ -106,22 +106,24 @@ def next(
             engine=engine,
         )
     rows = [_Row.of(one, documents[one.document], shown) for one in chosen]
+    unit, about = _UNITS[value]
     if out is not None:
         _write(rows, out)
     if as_json:
         print_json([row.record() for row in rows])
     elif out is None:
         print_table(
-            ("document", _CALLED[value], "gain", "similar", "because of"),
+            ("document", unit, "similar", "because of"),
             [
-                (
-                    str(row.id),
-                    *(f"{number:.2f}" for number in (row.value, row.gain, row.similarity)),
-                    row.because(),
-                )
+                (str(row.id), f"{row.value:.2f}", f"{row.similarity:.2f}", row.because())
                 for row in rows
             ],
-            left=(0, 4),
+            left=(0, 3),
+        )
+        print_message(
+            f"{unit}: {about}; similar: cosine to the most similar document above; because of: "
+            "labels and their probabilities.",
+            quiet,
         )
     passed = len(found) - len(documents)
     said = f", {passed:,} with labels passed over" if passed else ""
@@ -129,7 +131,13 @@ def next(
     print_message(reading_line(source), quiet)
 
 
-_CALLED = {"information": "bits", "entropy": "bits", "errors": "errors", "margin": "margin"}
+#: The unit of each value, and what it is.
+_UNITS = {
+    "information": ("bits", "uncertainty of the label set, all labels together"),
+    "entropy": ("bits", "uncertainty of all labels, each by itself"),
+    "errors": ("errors", "expected number of wrong decisions"),
+    "margin": ("margin", "0.5 if a label is as likely as not, 0 if all are certain"),
+}
 
 
 class _Row(NamedTuple):
@@ -183,6 +191,6 @@ def _write(rows: list[_Row], out: Path) -> None:
         lines = (json.dumps(row.record(), ensure_ascii=False) + "\n" for row in rows)
         write_whole(out, "".join(lines))
         return
-    table = [(*row[:-1], row.because()) for row in rows]
-    header = ("id", "value", "gain", "similarity", "labels")
+    table = [(row.id, row.value, row.similarity, row.because()) for row in rows]
+    header = ("id", "value", "similarity", "labels")
     write_whole(out, csv_text([header, *table], "\t" if ending == ".tsv" else ","))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli import options
+from labelkin.cli.predict import reading_line
 from labelkin.cli.printing import (
     echo,
     print_message,
@@ -330,7 +331,7 @@ def _apply(
         changes = {cell: one for cell, one in changes.items() if cell not in decided}
         changes |= chosen_changes(decisions, at_least)
     corrections = Corrections(changes.values())
-    _write_corpus(corpus, reading, out, corrections, quiet)
+    report = _write_corpus(corpus, reading, out, corrections)
     documents = {document for document, _ in changes}
     if changes and len(corrections.unmet) == len(documents):
         shutil.rmtree(out) if out.is_dir() else out.unlink()
@@ -345,6 +346,7 @@ def _apply(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
             "--columns and other reading options of the audit."
         )
+    print_message(report, quiet)
     print_pairs(
         [
             ("issues", f"{n_decided:,}, of which {len(changes):,} are to be changed"),
@@ -368,9 +370,9 @@ def _decisions(path: Path) -> list[Decision]:
 
 
 def _write_corpus(
-    corpus: str, reading: options.Reading, out: Path, corrections: Corrections, quiet: bool
-) -> None:
-    """Write a corpus in its own format where that is one of texts, else as JSON lines."""
+    corpus: str, reading: options.Reading, out: Path, corrections: Corrections
+) -> str:
+    """Write a corpus in its own format if that has texts, else as JSON lines; return a report."""
     from labelkin.corpora.corrected_files import write_corrected, write_json_lines
     from labelkin.corpora.documents import Documents
     from labelkin.corpora.known import KNOWN, text_format
@@ -385,7 +387,7 @@ def _write_corpus(
             corpus, needed=("id", *needed) if format == "jsonl" else needed, **named
         )
         write_corrected(documents, format, out, corrections)
-        return
+        return reading_line(documents)
     loaded = reading.corpus(corpus)
     is_text = loaded.features == "text"
     names, test = loaded.names(), set(loaded.test.tolist())
@@ -403,4 +405,4 @@ def _write_corpus(
 
     write_json_lines(lines(), out)
     about = "" if is_text else ", ids and labels only, because its documents are vectors"
-    print_message(f"{corpus} is written as JSON lines{about}.", quiet)
+    return f"{corpus} is written as JSON lines{about}."

@@ -22,6 +22,7 @@ from labelkin.cli.options import (
     check_input,
     check_new,
     check_out,
+    print_label_notes,
     reads_corpus,
 )
 from labelkin.cli.printing import (
@@ -111,8 +112,10 @@ def info(name: CorpusNames, reading: Reading) -> None:
 
     Example:  labelkin corpus info newsroom
     """
-    for title, value in _describe(reading.corpus(name)).items():
+    found = reading.corpus(name)
+    for title, value in _describe(found).items():
         echo(f"{title:<12} {value}")
+    print_label_notes(found)
 
 
 @corpus.command()
@@ -156,12 +159,12 @@ def export(
 ) -> None:
     """Write the built-in corpus to files, to try the other commands with.
 
-    news.csv and news.jsonl contain the training documents with their labels, new.csv contains the
-    test documents without labels. Existing files are not overwritten.
+    news.csv and news.jsonl contain the training documents with their labels, new.csv and
+    texts.jsonl contain the test documents without labels. Existing files are not overwritten.
 
     Example:  labelkin corpus export newsroom --out news
     """
-    files = [out / file for file in ("news.csv", "new.csv", "news.jsonl")]
+    files = [out / file for file in ("news.csv", "new.csv", "news.jsonl", "texts.jsonl")]
     for file in files:
         check_new(file)
     from labelkin import corpora
@@ -180,7 +183,8 @@ def export(
     write_whole(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
     lines = ({"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train)
     write_json_lines(lines, files[2])
-    for file, rows_in in zip(files, (train, test, train), strict=True):
+    write_json_lines(({"id": ids[i], "text": news.documents[i]} for i in test), files[3])
+    for file, rows_in in zip(files, (train, test, train, test), strict=True):
         echo(f"{file}: {counted(len(rows_in), 'document')}")
 
 
@@ -282,7 +286,7 @@ def new(
     from labelkin.experiment import new_experiment
     from labelkin.files import write_whole
 
-    text = new_experiment(name, file, corpus=reading.corpus(name), **reading.named())
+    text = new_experiment(name, file, corpus=reading.corpus(name, quiet=False), **reading.named())
     write_whole(file, text)
     echo(file)
     print_message(f"Look at it, then run it:  labelkin experiment run {file}")

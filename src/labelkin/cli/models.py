@@ -448,7 +448,6 @@ def evaluate(
             f"Note: the model was trained on documents of {loaded.name} that it is judged on here: "
             "of new documents expect lower scores."
         )
-    print_message(f"{labels.shape[0]:,} documents ({chosen}).", quiet)
     with watching(quiet), options.cluster(dask) as engine:
         found = judge(fitted, documents, labels, engine)
     if found.n_ranked is not None and found.n_ranked < found.n_documents:
@@ -469,12 +468,25 @@ def evaluate(
         }
         print_json({**plain, "per_label": rows} if per_label else plain)
         return
+    echo(f"{_in_words(found, chosen)}\n")
     print_table(("metric", "score"), [(n, f"{v:.5f}") for n, v in found.scores().items()])
     if rows:
         echo("")
         rows = [{**row, "label": names.of(row["label"], label_language)} for row in rows]
         cells = [[f"{x:.4f}" if isinstance(x, float) else str(x) for x in r.values()] for r in rows]
         print_table(list(rows[0]), cells)
+
+
+def _in_words(found: Evaluation, part: str) -> str:
+    """Return the main scores in sentences."""
+    scores = found.scores()
+    right, share = scores["micro_precision"], scores["micro_recall"]
+    return (
+        f"{counted(found.n_documents, 'document')} ({part}), {counted(len(found.labels), 'label')}."
+        f" {right:.0%} of the assigned labels are right (micro precision), and {share:.0%} of the "
+        f"right labels are found (micro recall). Both in one number: micro F1 "
+        f"{scores['micro_f1']:.3f}."
+    )
 
 
 def check_kinds(model: FittedModel, corpus: Corpus, name: str) -> None:

@@ -319,15 +319,7 @@ class Reading(NamedTuple):
             check(wanted)
         if not quiet:
             print_message(_understood(found, self.unlabelled))
-        labels = [str(name) for name in found.label_names.tolist()]
-        if not quiet and (strange := placeholders(labels)):
-            print_message(f"Note: {listed(strange)} is a label here, like any other.")
-        if not quiet and (alike := find_spellings(dict.fromkeys(labels, 1))):
-            shown = listed([f"{one!r} = {other!r}" for one, other in alike.items()])
-            print_message(
-                f"Note: these look the same: {shown} ({counted(len(alike), 'spelling')}). "
-                "labelkin train --merge-spellings merges them."
-            )
+            print_label_notes(found)
         return wanted
 
     def _load(self, name: str | list[str]) -> Corpus:
@@ -364,6 +356,19 @@ class Reading(NamedTuple):
             named = self._replace(merge_spellings=None).named()
             for part in DocumentFiles(paths, **fields, **named).parts:
                 next(iter(part), None)
+
+
+def print_label_notes(corpus: Corpus) -> None:
+    """Report labels that may be mistakes: words for "no label", and several spellings of one."""
+    labels = [str(name) for name in corpus.label_names.tolist()]
+    if strange := placeholders(labels):
+        print_message(f"Note: {listed(strange)} is a label here, like any other.")
+    if alike := find_spellings(dict.fromkeys(labels, 1)):
+        shown = listed([f"{one!r} = {other!r}" for one, other in alike.items()])
+        print_message(
+            f"Note: these look the same: {shown} ({counted(len(alike), 'spelling')}). "
+            "labelkin train --merge-spellings merges them."
+        )
 
 
 def _understood(corpus: Corpus, unlabelled: str | None) -> str:

@@ -110,7 +110,6 @@ def predict(
         name = "stdin" if input == ["-"] else ", ".join(input)
         raise ValueError(f"{name} must have documents, and has none.")
     from labelkin import prediction
-    from labelkin.corpora.documents import TABLES
     from labelkin.prediction.output import WITH_TEXTS
 
     fitted = options.load_model(model, trusted)
@@ -123,12 +122,8 @@ def predict(
     )
     called = None if names.vocabulary is None else shown
     kind = format or (_kind_of(out) if out else "jsonl")
-    conventions = _conventions(source, reading, [*labels, *shown]) if kind in TABLES else {}
-    if kind == "tsv":
-        conventions.pop("delimiter", None)
-    if out is None:
-        conventions.pop("encoding", None)
-    layout = prediction.make_layout(kind, labels, all_scores, called, **conventions)
+    like = _conventions(source, reading, [*labels, *shown], kind, is_file=out is not None)
+    layout = prediction.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {
         **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
         **{"--top": top, "--threshold": threshold, "--at-least": at_least or None},
@@ -144,13 +139,12 @@ def predict(
         begun.check(target)
     if out is not None and replace:
         out.unlink(missing_ok=True)
-    to_stdout = prediction.Output(sys.stdout.buffer, durable=False)
     with (
         resumable(None if target is None else " with --resume"),
         options.cluster(dask) as engine,
         prediction.Output.to_file(out, resume=resume, encoding=layout.encoding)
         if out
-        else to_stdout as output,
+        else prediction.Output(sys.stdout.buffer, durable=False) as output,
     ):
         batches = prediction.answer_batches(
             fitted,
@@ -257,7 +251,12 @@ def reading_line(source: Documents | DocumentFiles) -> str:
 
 
 def _conventions(
-    source: Documents | DocumentFiles, reading: options.Reading, texts: list[str]
+    source: Documents | DocumentFiles,
+    reading: options.Reading,
+    texts: list[str],
+    kind: str,
+    *,
+    is_file: bool,
 ) -> dict[str, str]:
     """Return delimiter, label separator and encoding of the table that documents are read from.
 
@@ -270,7 +269,8 @@ def _conventions(
 
     first = source if isinstance(source, Documents) else source.parts[0]
     path = first._path
-    if (format_of(path) if first.format is None and path else first.format) not in TABLES:
+    format = format_of(path) if first.format is None and path else first.format
+    if format not in TABLES or kind not in TABLES:
         return {}
     labels = replace(first, needed=(), optional=("labels",))
     with suppress(ValueError):  # labels that cannot be read are not needed here
@@ -283,9 +283,9 @@ def _conventions(
         is_wide = True
     separator = (reading.separator or labels.understood.separator or "").strip("\r\n")
     found = {
-        "delimiter": reading.delimiter or first.understood.delimiter,
+        "delimiter": (reading.delimiter or first.understood.delimiter) if kind == "csv" else None,
         "separator": separator if not any(separator in text for text in texts) else None,
-        "encoding": "utf-8-sig" if is_wide else encoding,
+        "encoding": ("utf-8-sig" if is_wide else encoding) if is_file else None,
     }
     return {name: value for name, value in found.items() if value}
 

@@ -123,6 +123,11 @@ def rescore(
             print_message(said)
         file.flush()
     print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
+    for name, one in {train: labelled, truth: known}.items():
+        if name and one.reading:
+            sizes = zip(one.labels.shape, ("document", "label"), strict=True)
+            read = ", ".join(counted(n, what) for n, what in sizes)
+            print_message(f"{name}: {read} read, {one.reading}.", quiet)
     if weight == "auto" and unseen is None:
         caution = f"predicted labels count cautiously, {rescorer.evidence_weight_:g}"
         named = "--evidence-weight names another weight"

@@ -388,11 +388,14 @@ class Labelled:
         Their own names; ``None`` where they have none.
     train
         Which of them are for training, ``(n_train,)``.
+    reading
+        How they were read, for a message; empty for a matrix.
     """
 
     labels: LabelMatrix
     ids: list[str] | None
     train: NDArray[Any]
+    reading: str = ""
 
     def of(self, scores: Scores) -> tuple[list[int], LabelMatrix] | None:
         """Return which scored documents are here, by their ids, and their labels."""
@@ -421,7 +424,7 @@ def read_labelled(name: str) -> Labelled:
     if suffix not in (*WRITERS, ".ndjson") or not path.exists():
         corpus = corpora.load(name)
         ids = None if corpus.ids is None else corpus.names()
-        return Labelled(labels_of(corpus), ids, corpus.train)
+        return Labelled(labels_of(corpus), ids, corpus.train, corpus.understood)
     if suffix == ".npz":
         try:
             return _all_train(read_labels(sparse.load_npz(path)))
@@ -429,11 +432,13 @@ def read_labelled(name: str) -> Labelled:
             pass  # no sparse matrix: arrays with names, as scores have them
     header = next(decoded_lines(path, None), "") if suffix in DELIMITERS else ""
     if suffix in (".jsonl", ".ndjson") or _NAMES_LABELS.search(header):
-        documents = list(corpora.Documents(path, needed=["labels"], optional=["split", "id"]))
+        source = corpora.Documents(path, needed=["labels"], optional=["split", "id"])
+        documents = list(source)
         train = np.flatnonzero([document.split != "test" for document in documents])
         labels = read_labels([set(document.labels or ()) for document in documents])
         has_ids = all(document.id is not None for document in documents)
-        return Labelled(labels, [str(d.id) for d in documents] if has_ids else None, train)
+        ids = [str(document.id) for document in documents] if has_ids else None
+        return Labelled(labels, ids, train, str(source.understood))
     scores = read_scores(path)
     ids = None if scores.ids is None else [str(one) for one in scores.ids]
     return _all_train(read_labels(scores.values, names=scores.names), ids)

@@ -243,7 +243,8 @@ class Documents:
         counts, wants_ids = self.understood.counts, "id" in self._wanted
         for document in documents:
             counts["document"] += 1
-            counts["empty text"] += not any(map(str.strip, document.texts.values()))
+            texts = document.texts.values()
+            counts["empty text"] += bool(texts) and not any(map(str.strip, texts))
             counts["without id"] += document.id is None and wants_ids
             yield document
 

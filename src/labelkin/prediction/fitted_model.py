@@ -26,7 +26,6 @@ from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
 from labelkin.vocabulary import LabelNames, vocabulary_of
 
-
 _WORD = re.compile(r"[^\W_]+")
 #: Known words of a text, and their share, below which they are few; the page has the same rule.
 _FEW, _SMALL_SHARE = 3, 0.15

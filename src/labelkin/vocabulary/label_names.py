@@ -147,7 +147,7 @@ class LabelNames:
         return self.labels[next(iter(found))] if len(found) == 1 else None
 
     def concept(self, text: str) -> str | None:
-        """Return the URI of the concept that a text means, a label or not, as :meth:`label` does."""
+        """Return the URI of the one concept that a text means, a label or not."""
         if self.vocabulary is None:
             return None
         uri, places = self.vocabulary.current(text), self._concepts.get(text.casefold(), set())
