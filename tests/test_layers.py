@@ -38,9 +38,10 @@ LAYERS = [
     {"splits"},
     {"label_matrix"},
     {"distributed"},
+    {"blocks"},
+    {"array_files"},
     {
         "odds",
-        "blocks",
         "files",
         "helper_process",
         "memory",

@@ -22,6 +22,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
+from labelkin.array_files import read_sparse
+
 Count = TypeVar("Count")
 
 #: Documents of a block: with fewer, a cluster is busy with messages.
@@ -155,7 +157,7 @@ def read_block(block: Any) -> Any:
     try:
         if block.suffix == ".npy":
             return np.load(block, mmap_mode="r", allow_pickle=False)
-        return sparse.csr_array(sparse.load_npz(block))
+        return read_sparse(block)
     except (FileNotFoundError, PermissionError):
         raise
     except Exception as error:  # a file can be damaged in any way, and NumPy does not name it

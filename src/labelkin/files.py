@@ -23,6 +23,8 @@ except ImportError:  # Windows
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 #: Seconds after which a file that nobody writes any more is a leftover of a killed process.
 _LEFT_OVER = 60
+#: Features, documents or cells that a file of any size may declare, and labels.
+MOST_UNSEEN, MOST_LABELS = 2**24, 2**20
 
 
 @contextmanager
@@ -212,6 +214,39 @@ def names_to_disk(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def check_declared(path: Path, declared: int, what: str, most: int = MOST_UNSEEN) -> None:
+    """Raise for a number that would take far more memory than the file has bytes.
+
+    Parameters
+    ----------
+    path : Path
+        The file that declares it.
+    declared : int
+        The number.
+    what : str
+        What is counted, for the message.
+    most : int, default 2²⁴
+        The number that an empty file may declare; a file may declare 10 more for each byte.
+    """
+    size = path.stat().st_size
+    most += 10 * size
+    if declared > most:
+        raise ValueError(
+            f"{path.name}: a file of {size:,} bytes must have at most {most:,} {what}, got "
+            f"{min(declared, 10**18):,}. Is the file cut off? Number its {what} without gaps."
+        )
+
+
+def check_unpacked(path: Path, n_bytes: int, most: int = 2**24) -> None:
+    """Raise if a packed file unpacks to more than ``most`` bytes and 100 times its size."""
+    most += 100 * path.stat().st_size
+    if n_bytes > most:
+        raise ValueError(
+            f"{path.name}: a packed file of {path.stat().st_size:,} bytes must unpack to at most "
+            f"{most:,} bytes, and has more. Unpack it first, if you know where it comes from."
+        )
 
 
 #: Characters that terminals take for commands, and those that reorder the text around them.

@@ -30,7 +30,7 @@ def short_repr(cls: type[Record]) -> type[Record]:
     >>> Result("svm", [1 / 3, 0.5, 1.0, 0.25])
     Result(name='svm', scores=[0.333, 0.5, 1.0, … 1 more])
     """
-    cls.__repr__ = _short_repr  # type: ignore[method-assign,assignment]
+    setattr(cls, "__repr__", _short_repr)  # noqa: B010
     return cls
 
 
@@ -46,7 +46,7 @@ def _short_repr(record: Any) -> str:
 def short(value: Any) -> str:
     """Return a value as text: numbers with 3 digits, the first few values of a sequence."""
     if isinstance(value, float | np.floating):
-        return repr(float(f"{value:.3g}") if abs(value) < 1000 else round(float(value), 1))
+        return repr(float(f"{value:.3g}") if -1000 < value < 1000 else round(float(value), 1))
     if sparse.issparse(value) or (isinstance(value, np.ndarray) and value.size > _VALUES):
         return f"{type(value).__name__} of shape {value.shape}"
     if isinstance(value, str):

@@ -68,7 +68,7 @@ def sound_sparse(X: Any, what: str = "X") -> Any:
     """
     if np.ma.is_masked(X):
         raise ValueError(
-            f"{what} must not have masked values, got {int(np.ma.getmaskarray(X).sum())} of {X.size}. "
+            f"{what} must not have masked values, got {np.ma.getmaskarray(X).sum()} of {X.size}. "
             "Fill or impute them first: X.filled(0), or X.astype(float).filled(numpy.nan) and "
             "sklearn.impute.SimpleImputer."
         )
@@ -77,20 +77,22 @@ def sound_sparse(X: Any, what: str = "X") -> Any:
     if X.format in ("lil", "dok"):  # lists and mappings, whose positions are copied unseen
         X = X.tocsr()
     try:
-        if X.format == "coo":
+        if X.format == "dia":
+            _check_places(X.offsets + X.shape[0] - 1, sum(X.shape) - 1, X.data)
+        elif X.format == "coo":
             _check_places(X.row, X.shape[0], X.data)
             _check_places(X.col, X.shape[1], X.data)
         elif X.format in ("csr", "csc", "bsr"):
             shape = X.shape if X.format != "csc" else X.shape[::-1]
             data = X.data
             if X.format == "bsr":  # of every block its first value
-                shape, data = (
-                    (shape[0] // X.blocksize[0], shape[1] // X.blocksize[1]),
-                    data[:, 0, 0],
-                )
+                shape, rests = zip(*map(divmod, shape, X.blocksize), strict=True)
+                data = data[:, 0, 0]
+                if any(rests):
+                    raise ValueError(f"blocks of {X.blocksize} do not divide the shape")
             n_stored = max(0, int(X.indptr[-1]))  # there may be room for more
             check_compressed(shape, data[:n_stored], X.indices[:n_stored], X.indptr)
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, ZeroDivisionError) as error:
         raise ValueError(
             f"{what} must be a sparse matrix whose parts fit each other, got one of shape "
             f"{X.shape} where {error}. Build it again from its values and their positions."
@@ -121,6 +123,8 @@ def check_compressed(
 def _check_places(places: NDArray[Any], n: int, data: NDArray[Any]) -> None:
     if len(places) != len(data):
         raise ValueError("a sparse matrix has not as many positions as values")
+    if places.ndim != 1 or places.dtype.kind not in "iu":
+        raise ValueError("the positions in a sparse matrix must be integers")
     if len(places) and not 0 <= places.min() <= places.max() < n:
         raise ValueError(f"a sparse matrix has positions outside its shape, 0 to {n - 1}")
 

@@ -144,7 +144,7 @@ class TestNothingIsMadeWorseSilently:
     def test_without_out_of_fold_scores_it_is_cautious_and_says_so(self, tmp_path, train):
         path = write(tmp_path / "s.csv", table(SCORES))
         done = call("rescore", path, "--train", train)
-        assert "Without --out-of-fold predicted labels count cautiously, 0.1" in done.err
+        assert "Without --out-of-fold, label evidence has weight 0.1" in done.err
         assert "train.jsonl: 13 documents, 3 labels read, labels from 'labels'" in done.err
         assert len(done.err.splitlines()) == 3
         found = read_scores(write(tmp_path / "better.csv", done.done()))
@@ -205,7 +205,7 @@ class TestWrongCalls:
             ("s.csv", "zoo,ape\n0.1,0.5\n", "labels in common"),
             ("s.csv", "0.1,0.5\n", "(n, 3), got shape (1, 2)"),
             ("s.npy", "no array", "must be an array of numbers"),
-            ("s.npz", "no archive", "must be an array of numbers"),
+            ("s.npz", "no archive", "must be an archive of arrays"),
             ("s.jsonl", '{"id": 1}\n', "an object with 'scores'"),
             ("s.jsonl", "{", "line 1"),
             ("s.jsonl", '{"scores": {"zoo": 0.5}}\n', "got 'zoo'"),

@@ -1,20 +1,31 @@
 """Small files that ask for much memory, time, or control of the terminal."""
 
+import bz2
+import gzip
+import io
+import lzma
+import os
+import struct
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 
 from forged_files import put_together, take_apart
 from sklearn.pipeline import make_pipeline
 
-from labelkin import NaiveBayes, cli, load, save
+from labelkin import NaiveBayes, blocks, cli, corpora, load, save
+from labelkin.array_files import is_sparse
+from labelkin.cli.score_files import read_labelled, read_scores
 from labelkin.corpora import sparse_text
+from labelkin.experiment import run_folder
 from labelkin.files import printable
-from labelkin.helper_process import python_command
 
 SETS = [["sea\x1b]0;X\x07"], ["town"]]
 
@@ -22,13 +33,6 @@ SETS = [["sea\x1b]0;X\x07"], ["town"]]
 @pytest.fixture
 def model(tmp_path):
     return save(NaiveBayes().fit([[1, 0], [0, 1]], SETS), tmp_path / "m.labelkin")
-
-
-def test_helper_process_does_not_import_from_the_working_directory(tmp_path):
-    (tmp_path / "labelkin.py").write_text("raise SystemExit(7)")
-    command, environment = python_command("import labelkin")
-    done = subprocess.run(command, env=environment, cwd=tmp_path, timeout=100, check=False)
-    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(("n_children", "depth"), [(5, 40), (1, 2_000), (2, 60)])
@@ -91,3 +95,206 @@ def test_terminal_escapes_in_labels_and_file_names_are_escaped(model, capsys):
 
 def test_printable_keeps_lines_and_escapes_controls():
     assert printable("a\tb\nc\x9b\r\u202e") == "a\tb\nc\\u009b\\u000d\\u202e"
+
+
+# Every file below is small, and is read in a process with little memory and time.
+
+READ = """
+import resource, sys
+from pathlib import Path
+from labelkin import blocks, corpora
+from labelkin.cli.score_files import read_labelled, read_scores
+from labelkin.corpora import arff, lines, sparse_text
+from labelkin.experiment import run_folder
+from labelkin.vocabulary import read_vocabulary
+import rdflib, scipy.sparse.csgraph
+kind, path = sys.argv[1], Path(sys.argv[2])
+readers = {
+    "scores": read_scores, "labels": lambda path: read_labelled(str(path)).labels,
+    "block": blocks.read_block, "run": run_folder.read_array, "xmc": sparse_text.read_extreme,
+    "svm": sparse_text.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
+    "meka": arff.read_meka, "corpus": corpora.load,
+    "lines": lambda path: list(lines.line_blocks(path, 9)),
+    "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
+}
+used = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[3]) * 2**20,) * 2)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+resource.setrlimit(resource.RLIMIT_CPU, (int(before) + 15,) * 2)
+try:
+    print("read", readers[kind](path))
+except ValueError as error:
+    print("error", error)
+"""
+
+
+def read_apart(kind, path, megabytes=1_000):
+    """Return what a process prints that reads a file with little memory, in 15 CPU seconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ, kind, path, str(megabytes)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
+    return done.stdout
+
+
+def archive(path, compression=zipfile.ZIP_DEFLATED, **members):
+    with zipfile.ZipFile(path, "w", compression) as file:
+        for name, content in members.items():
+            file.writestr(f"{name}.npy", content if isinstance(content, bytes) else npy(content))
+    return path
+
+
+def npy(array):
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def header(descr, shape, n_bytes):
+    """Return an array file that declares a shape, whatever follows."""
+    text = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode()
+    text += b" " * (-(len(text) + 11) % 64) + b"\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + bytes(n_bytes)
+
+
+def csr(indptr, indices, shape, kind="csr", data=(1.0, 1.0, 1.0, 1.0), dtype=np.int32):
+    return {
+        "format": np.array(kind.encode()),
+        "shape": np.array(shape),
+        "data": np.array(data)[: len(indices)],
+        "indices": np.array(indices, dtype),
+        "indptr": np.array(indptr, dtype),
+    }
+
+
+MOST = 2**31 - 1
+HUGE = 10**12
+ARCHIVES = {
+    "deflate bomb": {"scores": b"%s" % header("<f8", (10**4, 10**5), 2 * 10**8)},
+    "declared shape": {"scores": header("<f8", (10**6, 10**6), 64)},
+    "negative shape": {"scores": header("<f8", (-1, 4), 64)},
+    "zero-width text": {"scores": np.ones((1, 2)), "labels": header("<U0", (10**9,), 0)},
+    "empty but large": {"scores": header("<f8", (0, HUGE), 0)},
+    "objects": {"scores": header("|O", (2, 2), 64)},
+    "no array": {"scores": b"\x93NUMPY\3\0\xff\xff\xff\xff"},
+    "overflowing ends": csr([0, MOST, -MOST - 1, -1, 1], [0], (4, 2)),
+    "overflowing ends of 64 bits": csr(
+        [0, 2**63 - 1, -(2**63), -1, 1], [0], (4, 2), dtype=np.int64
+    ),
+    "ends that fall": csr([0, 4, 1], [0, 1, 0, 1], (2, 2)),
+    "position outside": csr([0, 1, 2], [0, 9**9], (2, 2)),
+    "negative position": csr([0, 1, 2], [0, -5], (2, 2)),
+    "columns": csr([0, 1, 2], [0, 9**9], (2, 2), "csc"),
+    "many rows of columns": csr([0, 1, 2], [0, 1], (HUGE, 2), "csc"),
+    "many columns": csr([0, 1, 2], [0, 1], (2, HUGE)),
+    "blocks": {**csr([0, 1, 2], [0, 9**9], (4, 4), "bsr"), "data": np.ones((2, 2, 2))},
+    "blocks that do not fit": {**csr([0, 1, 2], [0, 1], (5, 5), "bsr"), "data": np.ones((2, 2, 2))},
+    "blocks of nothing": {**csr([0, 1, 2], [0, 1], (4, 4), "bsr"), "data": np.ones((2, 0, 0))},
+    "coordinates": {
+        **{"format": np.array(b"coo"), "shape": np.array([2, 2]), "data": np.ones(1)},
+        **{"row": np.array([9**9]), "col": np.array([0])},
+    },
+    "many coordinates": {
+        **{"format": np.array(b"coo"), "shape": np.array([HUGE, 2]), "data": np.ones(1)},
+        **{"row": np.array([0]), "col": np.array([0])},
+    },
+    "diagonals": {
+        **{"format": np.array(b"dia"), "shape": np.array([3, 3]), "data": np.ones((1, 3))},
+        "offsets": np.array([-MOST - 1], np.int32),
+    },
+    "many diagonals": {
+        **{"format": np.array(b"dia"), "shape": np.array([HUGE, HUGE]), "data": np.ones((1, 3))},
+        "offsets": np.array([0]),
+    },
+}
+
+
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_forged_archives_of_arrays_are_errors(tmp_path, name):
+    path = archive(tmp_path / "s.npz", **ARCHIVES[name])
+    readers = [read_scores, lambda path: read_labelled(str(path))]
+    readers += [blocks.read_block, run_folder.read_array] if is_sparse(ARCHIVES[name]) else []
+    for reader in readers:
+        with pytest.raises(ValueError, match=r"s\.npz"):
+            reader(path)
+
+
+def test_an_archive_is_read_with_little_memory(tmp_path):
+    for name in ("deflate bomb", "declared shape", "zero-width text"):
+        path = archive(tmp_path / "s.npz", **ARCHIVES[name])
+        assert read_apart("scores", path).startswith("error s.npz")
+
+
+def test_every_format_of_scipy_is_still_read(tmp_path):
+    Y = sparse.csr_array(np.array([[1.0, 0, 1, 0], [0, 1, 0, 0]]))
+    for kind in ("csr", "csc", "coo", "dia", "bsr"):
+        sparse.save_npz(tmp_path / "s.npz", Y.asformat(kind))
+        assert (read_scores(tmp_path / "s.npz").values.toarray() == Y.toarray()).all()
+        assert (blocks.read_block(tmp_path / "s.npz").toarray() == Y.toarray()).all()
+
+
+def arff_file(folder, attributes, rows, packed=False):
+    path = folder / f"c.arff{'.gz' * packed}"
+    text = "\n".join(["@relation 'c: -C 1'", "@attribute l {0,1}", *attributes, "@data", *rows])
+    (gzip.open if packed else open)(path, "wt").write(text)
+    return path
+
+
+N = 30_000
+WORDS = [f"w{i}" for i in range(N)]
+SMALL_FILES = {
+    "xmc.txt": ("xmc", b"2 3 100000000\n0 0:1\n1 1:1\n"),
+    "many.svm": ("svm", b"1 99999999999:1\n"),
+    "most.svm": ("svm", b"1 2147483647:1\n"),
+    "score.txt": ("scores", b"0:1 99999999999:0.5\n"),
+    "header.txt": ("scores", b"1 99999999999\n0:1\n"),
+    "digits.txt": ("scores", b"1 " + b"9" * 5_000 + b"\n0:1\n"),
+    "bomb.jsonl.gz": (
+        "corpus",
+        gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 20_000),
+    ),
+    "bomb.csv.bz2": ("corpus", bz2.compress(b"text,labels\n" + b"a,b\n" * 10**8)),
+    "bomb.svm.xz": ("lines", lzma.compress(b"1 1:1\n" * 10**8, preset=0)),
+    "deep.jsonl": ("corpus", b'{"text": ' + b"[" * 10**6 + b"\n"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL_FILES)
+def test_small_files_take_little_memory(tmp_path, name):
+    kind, content = SMALL_FILES[name]
+    (tmp_path / name).write_bytes(content)
+    assert read_apart(kind, tmp_path / name).startswith("error"), name
+
+
+ATTRIBUTES = {
+    "values that rows do not mention": ([f"@attribute a{i} {{1,0}}" for i in range(N)], ["{}"] * N),
+    "words": ([f"@attribute a {{{','.join(WORDS)}}}"], ["0,w1"] * N),
+    "blanks between": ([f"@attribute a {{'b',{' ' * 10**6}x{' ' * 10**6}c}}"], ["0,'b'"]),
+    "a place twice": (
+        [f"@attribute a{i} numeric" for i in range(N)],
+        ["{" + ",".join(f"{i} 1" for i in [*range(N), 5, N]) + "}"],
+    ),
+    "quoted pairs": (
+        [f"@attribute a{i} numeric" for i in range(10 * N)],
+        ["{" + ",".join(f"{i} '1'" for i in range(1, 10 * N)) + "   }"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_arff_files_take_linear_memory_and_time(tmp_path, name):
+    path = arff_file(tmp_path, *ATTRIBUTES[name])
+    read_apart("meka", path, 2_000)
+
+
+def test_labels_of_mulan_have_no_document_type(tmp_path):
+    text = '<!DOCTYPE l [<!ATTLIST label x CDATA "long">]><labels><label name="a"/></labels>'
+    (tmp_path / "c.xml").write_text(text)
+    (tmp_path / "c.arff").write_text("@relation c\n@attribute a {0,1}\n@data\n1\n")
+    with pytest.raises(ValueError, match=r"c\.xml, line 1: the file must have no document type"):
+        corpora.load(tmp_path / "c.arff")

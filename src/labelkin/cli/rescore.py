@@ -79,6 +79,7 @@ def rescore(
     if truth is not None:
         options.check_corpus(truth)
     weight = options.read_evidence_weight(evidence_weight)
+
     from labelkin.cli import score_files
     from labelkin.distributed import using
     from labelkin.files import replacing
@@ -101,13 +102,14 @@ def rescore(
     unseen = (
         None if out_of_fold is None else score_files.read_scores(out_of_fold, given.names, missing)
     )
-    parameters = {"variant": variant, "evidence_weight": weight, "scale": scale}
-    rescorer = LabelRescorer(part_class("labels", labels)(), **parameters)
+    rescorer = LabelRescorer(
+        part_class("labels", labels)(), variant=variant, evidence_weight=weight, scale=scale
+    )
     with watching(quiet), warnings.catch_warnings(record=True, action="always") as caught:
         rescorer.fit(learned, scores=None if unseen is None else _in_order(unseen, given))
-    for text in (str(one.message) for one in caught if "in-sample" in str(one.message)):
-        rule = text.partition(" Use ")[0]
-        print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
+    for rule in (str(one.message).partition(" Use ")[0] for one in caught):
+        if "in-sample" in rule:
+            print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
     known = labelled if truth is None else score_files.read_labelled(truth)
     compared = _Comparison(None if quiet else known, given.names, by_order=truth is not None)
     with (
@@ -123,15 +125,18 @@ def rescore(
             print_message(said)
         file.flush()
     print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
-    for name, one in {train: labelled, truth: known}.items():
-        if name and one.reading:
-            sizes = zip(one.labels.shape, ("document", "label"), strict=True)
-            read = ", ".join(counted(n, what) for n, what in sizes)
-            print_message(f"{name}: {read} read, {one.reading}.", quiet)
+    _print_readings({train: labelled, truth: known}, quiet)
     if weight == "auto" and unseen is None:
-        caution = f"predicted labels count cautiously, {rescorer.evidence_weight_:g}"
-        named = "--evidence-weight names another weight"
-        print_message(f"Without --out-of-fold {caution}; {named}.", quiet)
+        reduced = f"label evidence has weight {rescorer.evidence_weight_:g}"
+        print_message(f"Without --out-of-fold, {reduced}; set it by --evidence-weight.", quiet)
+
+
+def _print_readings(read: dict[str | None, Any], quiet: bool) -> None:
+    for name, one in read.items():
+        if name and one.reading:
+            n_documents, n_labels = one.labels.shape
+            sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
+            print_message(f"{name}: {sizes} read, {one.reading}.", quiet)
 
 
 def _kind(like: Path, *, is_text: bool) -> str:

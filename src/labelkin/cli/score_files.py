@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
+from labelkin.array_files import is_sparse, read_archive, read_sparse
 from labelkin.blocks import DOCUMENTS, row_blocks
 from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
@@ -129,19 +129,15 @@ def _size(n_labels: int) -> int:
 
 
 def _array_blocks(path: Path) -> Iterator[Scores]:
-    stored = _loaded(path, mmap_mode="r")
+    try:
+        stored = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, TypeError, EOFError, OverflowError) as error:
+        raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
     if stored.ndim != 2 or not len(stored):
         yield Scores(_numbers(stored, path))
         return
     for rows in row_blocks(stored, size=_size(stored.shape[1])):
         yield Scores(_numbers(rows, path))
-
-
-def _loaded(path: Path, **options: Any) -> Any:
-    try:
-        return np.load(path, allow_pickle=False, **options)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
 
 
 def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
@@ -152,20 +148,18 @@ def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
 
 
 def _read_archive(path: Path) -> Scores:
-    with _loaded(path) as stored:
-        keys = list(stored.keys())
-        if {"format", "shape", "data"} <= set(keys):
-            matrix = sparse.csr_array(sparse.load_npz(path))
-            matrix.sum_duplicates()
-            names = [str(name) for name in stored["labels"]] if "labels" in keys else None
-            return Scores(matrix.astype(np.float64), names)
-        key = "scores" if "scores" in keys else keys[0] if len(keys) == 1 else None
-        if key is None:
-            raise ValueError(
-                f"{path.name}: the array must be called 'scores', got {', '.join(keys)}."
-            )
-        names = [str(name) for name in stored["labels"]] if "labels" in keys else None
-        return Scores(_numbers(stored[key], path), names)
+    stored = read_archive(path)
+    names = [str(name) for name in stored["labels"]] if "labels" in stored else None
+    if is_sparse(stored):
+        matrix = read_sparse(path, stored)
+        matrix.sum_duplicates()
+        return Scores(matrix.astype(np.float64), names)
+    key = "scores" if "scores" in stored else next(iter(stored)) if len(stored) == 1 else None
+    if key is None:
+        raise ValueError(
+            f"{path.name}: the array must be called 'scores', got {', '.join(stored)}."
+        )
+    return Scores(_numbers(stored[key], path), names)
 
 
 def _table_blocks(path: Path) -> Iterator[Scores]:
@@ -426,10 +420,9 @@ def read_labelled(name: str) -> Labelled:
         ids = None if corpus.ids is None else corpus.names()
         return Labelled(labels_of(corpus), ids, corpus.train, corpus.understood)
     if suffix == ".npz":
-        try:
-            return _all_train(read_labels(sparse.load_npz(path)))
-        except ValueError:
-            pass  # no sparse matrix: arrays with names, as scores have them
+        stored = read_archive(path)
+        if is_sparse(stored):
+            return _all_train(read_labels(read_sparse(path, stored)))
     header = next(decoded_lines(path, None), "") if suffix in DELIMITERS else ""
     if suffix in (".jsonl", ".ndjson") or _NAMES_LABELS.search(header):
         source = corpora.Documents(path, needed=["labels"], optional=["split", "id"])

@@ -161,7 +161,9 @@ def train(
         thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
         if least or at_most is not None
         else rule,
-        rules=rules and vocabularies.rules_between(label_names, rules, quiet, concepts),
+        rules=None
+        if rules is None
+        else vocabularies.rules_between(label_names, rules, quiet, concepts),
         n_jobs=n_jobs,
         random_state=random_state,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +19,7 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
 from labelkin.corpora.lines import decoded_lines, line_of
+from labelkin.files import MOST_UNSEEN, check_declared
 from labelkin.label_matrix import read_labels
 
 #: Attributes of published sets that are the documents' names, no features.
@@ -33,7 +35,8 @@ def read_mulan(
 
     Features are what is no label: numbers as they are, yes and no (or true and false) as 1 and 0,
     attributes of other words as one 0/1 feature ``name=word`` per word. The documents are CSR if
-    the file's rows are sparse, else dense; a value ``?`` is NaN. A label that is ``?`` is unknown.
+    the file's rows are sparse or its words become very many features, else dense; a value ``?`` is
+    NaN. A label that is ``?`` is unknown.
 
     Parameters
     ----------
@@ -138,9 +141,11 @@ def _corpus(
         )
     name_column = None if ids is None else names.index(ids)
     X, terms = _features(values, columns, sorted({*range(len(columns))} - {*labels, name_column}))
+    is_large = math.prod(X.shape) > MOST_UNSEEN + 2 * values.nnz
+    is_sparse = is_large or any(table.is_sparse for table in tables)
     return Corpus(
         name=name,
-        documents=X if any(table.is_sparse for table in tables) else X.toarray(),
+        documents=X if is_sparse else X.toarray(),
         features=kind_of_features(X),
         **label_fields(read_labels(values[:, labels], names=[columns[j].name for j in labels])),
         train=np.arange(n_train),
@@ -187,7 +192,9 @@ def _expand(numbers: sparse.csc_array, column: _Column) -> sparse.csc_array:
     if not column.levels:
         return numbers
     level = numbers.toarray().ravel()
-    return sparse.csc_array(level[:, np.newaxis] == np.arange(len(column.levels)), dtype=float)
+    row = np.flatnonzero(~np.isnan(level))
+    shape = (len(level), len(column.levels))
+    return sparse.csc_array((np.ones(len(row)), (row, level[row].astype(np.int64))), shape=shape)
 
 
 def _words(numbers: sparse.csr_array, column: _Column) -> NDArray[np.str_]:
@@ -214,7 +221,14 @@ def _read_xml_labels(path: Path) -> dict[str, int]:
             )
         labels[name] = line
 
+    def on_document_type(*_: object) -> None:
+        raise ValueError(
+            f"{line_of(path, parser.CurrentLineNumber)}: the file must have no document type, got "
+            "<!DOCTYPE …>. Remove it."
+        )
+
     parser.StartElementHandler = on_element
+    parser.StartDoctypeDeclHandler = on_document_type
     try:
         parser.Parse(path.read_bytes(), True)
     except expat.ExpatError as error:
@@ -298,7 +312,7 @@ class _Column:
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _DECLARED = re.compile(rf"\S+\s+({_QUOTED}|[^\s'\"]\S*)\s*(.*)", re.DOTALL)
-_VALUE = re.compile(rf"(?:^|,)\s*({_QUOTED}|[^,]*?)\s*(?=,|$)")
+_VALUE = re.compile(rf"(?:^|,)\s*((?:{_QUOTED})(?=\s*(?:,|$))|[^,]*)")
 _PAIR = re.compile(rf"\s*([0-9]+)\s+({_QUOTED}|[^,'\"\s]+)\s*(,|$)")
 _ESCAPED = re.compile(r"\\(.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
@@ -428,7 +442,7 @@ def _split_values(text: str) -> list[str]:
     """
     if "'" not in text and '"' not in text:
         return [value.strip() for value in text.split(",")]
-    return [_unquote(value) for value in _VALUE.findall(text)]
+    return [_unquote(value.strip()) for value in _VALUE.findall(text)]
 
 
 def _unquote(text: str) -> str:
@@ -465,6 +479,8 @@ def _read_rows(
             raise ValueError(f"{line_of(path, number)}: {bad}") from None
         if line[0] == "{":
             any_sparse, row = True, omitted | row
+            if omitted:  # values that the row does not mention, and that are not 0
+                check_declared(path, len(indices), "values")
         indices.extend(row)
         values.extend(row.values())
         indptr.append(len(indices))
@@ -508,7 +524,7 @@ def _read_row(
     except (KeyError, ValueError):
         raise _wrong_value(columns, zip(places, values, strict=True)) from None
     if len(row) < len(places):
-        repeated = next(j for i, j in enumerate(places) if j in places[:i])
+        repeated = Counter(places).most_common(1)[0][0]
         raise _RowError(f"a sparse row must name an attribute once, got {repeated} twice.")
     return row
 
@@ -530,10 +546,11 @@ def _split_pairs(text: str) -> tuple[list[int], list[str]]:
     """Split ``0 1, 7 'a word'`` into positions and values."""
     if "'" not in text and '"' not in text:
         words = text.replace(",", " ").split()
-        if len(words) == 2 * (text.count(",") + 1) and all(map(str.isdigit, words[::2])):
+        if len(words) == 2 * (text.count(",") + 1) and all(map(str.isdecimal, words[::2])):
             return list(map(int, words[::2])), words[1::2]
     places, values, position = [], [], 0
-    while position < len(text.rstrip()):
+    text = text.rstrip()
+    while position < len(text):
         pair = _PAIR.match(text, position)
         if not pair:
             raise _RowError(

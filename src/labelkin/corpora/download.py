@@ -13,6 +13,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import tarfile
 import tempfile
@@ -168,8 +169,8 @@ def _unpack(archive: Path, folder: Path) -> None:
             tempfile.TemporaryDirectory(prefix=".unpacking-", dir=folder) as work,
             tarfile.open(archive) as content,
         ):
-            content.extraction_filter = getattr(tarfile, "data_filter", None)
-            content.extractall(work)
+            for member in content:
+                _extract(content, member, Path(work))
             for path in sorted(Path(work).iterdir()):
                 path.replace(folder / path.name)
         names_to_disk(folder)
@@ -177,6 +178,19 @@ def _unpack(archive: Path, folder: Path) -> None:
         raise FetchError(
             f"{archive} cannot be unpacked ({error}). Delete it and fetch again."
         ) from None
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
+    """Write an ordinary file of an archive; links, devices, owners and modes are left out."""
+    content = archive.extractfile(member) if member.isfile() else None
+    if content is None:
+        return
+    path = (folder / member.name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise tarfile.TarError(f"{member.name!r:.100} lies outside its folder")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        shutil.copyfileobj(content, file)
 
 
 def download(

@@ -17,12 +17,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from io import BufferedReader
+from io import BufferedReader, RawIOBase
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
 from labelkin.corpora.dialect import ReadingError
+from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")
 
@@ -303,10 +304,28 @@ def _unpacked(
                 )
         for kind, (magic, unpack) in _PACKED.items():
             if magic.match(beginning):
-                with unpack(file) as unpacked:
-                    yield unpacked, kind
+                with unpack(file) as text:
+                    is_file = isinstance(source, str | os.PathLike)
+                    bounded = _Bounded(text, Path(str(source))) if is_file else text
+                    yield cast(BinaryIO, bounded), kind
                 return
         yield file, ""
+
+
+class _Bounded(RawIOBase):
+    """A packed file that raises when it unpacks to far more than its size."""
+
+    def __init__(self, file: Any, path: Path) -> None:
+        self._file, self._path, self._n_bytes = file, path, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes = int(self._file.readinto(buffer))
+        self._n_bytes += n_bytes
+        check_unpacked(self._path, self._n_bytes)
+        return n_bytes
 
 
 def _not_whole(name: str, line: int, kind: str, error: Exception) -> ValueError:

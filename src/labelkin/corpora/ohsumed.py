@@ -14,6 +14,7 @@ import numpy as np
 
 from labelkin.corpora.arff import read_meka
 from labelkin.corpora.corpus import Corpus, label_fields, object_array
+from labelkin.files import check_unpacked
 from labelkin.label_matrix import read_labels
 
 SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
@@ -133,7 +134,10 @@ def _files(path: Path) -> Iterator[tuple[PurePath, bytes]]:
         return
     try:
         with tarfile.open(path) as archive:
+            n_bytes = 0
             for member in archive:
+                n_bytes += member.size
+                check_unpacked(path, n_bytes)
                 content = archive.extractfile(member) if member.isfile() else None
                 if content is not None and _is_document(PurePath(member.name)):
                     yield PurePath(member.name), content.read()

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from labelkin.corpora.lines import decoded_lines
+from labelkin.files import MOST_LABELS, check_declared
 
 _PAIR = re.compile(r"(\d+):(\S+)")
 _HEADER = re.compile(r"\s*(\d+)\s+(\d+)\s*")
@@ -59,6 +60,8 @@ def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array
             "the file cut off?"
         )
     most = shape[1] if shape is not None else n_labels
+    if shape is not None or n_labels is None:
+        check_declared(path, width if most is None else most, "labels", MOST_LABELS)
     if most is not None and width > most:
         raise ValueError(
             f"{path.name}: labels must be numbers from 0 to {most - 1}, got {width - 1}. Are these "

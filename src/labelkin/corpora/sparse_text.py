@@ -23,14 +23,13 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
 from labelkin.corpora.lines import decoded_lines, in_blocks, line_blocks, line_of, stem_of
+from labelkin.files import MOST_LABELS, check_declared
 from labelkin.label_matrix import read_labels
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 #: As many features as a matrix can have.
 _MOST_FEATURES = int(np.iinfo(np.int32).max)
-#: Features that a file of any size may declare, seen in a document or not.
-_MOST_UNSEEN = 2**24
 # Possessive: a wrong entry is not tried in other ways, and it takes half the time.
 _VECTOR = re.compile(rb"\s*(?:[0-9]++:[-+.0-9eE]++(?:\s++|$))*+")
 _SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
@@ -66,12 +65,8 @@ def read_libsvm(
     X = sparse.csr_array(sparse.vstack([rows.X for rows in everything]))
     width = n_features or int(X.indices.max(initial=-1)) + 1
     if n_features is None:
-        _check_declared(
-            max((*parts[0], *parts[1]), key=lambda p: p.stat().st_size),
-            width,
-            "features",
-            _MOST_UNSEEN,
-        )
+        largest = max((*parts[0], *parts[1]), key=lambda path: path.stat().st_size)
+        check_declared(largest, width, "features")
     X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
     label_sets = [labels for rows in everything for labels in rows.label_sets()]
     n_train = sum(len(rows.lines) for rows in blocks[0])
@@ -297,8 +292,8 @@ def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterat
             f"labels, e.g. '15539 5000 3993', got {first.strip()[:60]!r}."
         )
     n_documents, n_features, n_labels = map(int, sizes.groups())
-    _check_declared(path, n_features, "features", _MOST_UNSEEN)
-    _check_declared(path, n_labels, "labels", _MOST_UNSEEN // 16)
+    check_declared(path, n_features, "features")
+    check_declared(path, n_labels, "labels", MOST_LABELS)
     n_read = 0
     for some in in_blocks(lines, block):
         # Blank lines after the last document are none; before it they are documents of nothing.
@@ -316,16 +311,6 @@ def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterat
         raise ValueError(
             f"{line_of(path, n_read + 2)}: the file must hold the {n_documents} documents of its "
             f"first line, got {n_read}. Is it cut off?"
-        )
-
-
-def _check_declared(path: Path, declared: int, what: str, most: int) -> None:
-    """Raise for numbers that would take far more memory than the file has bytes."""
-    most += 10 * path.stat().st_size
-    if declared > most:
-        raise ValueError(
-            f"{path.name}: a file of {path.stat().st_size:,} bytes must have at most {most:,} "
-            f"{what}, got {declared:,}. Is the file cut off? Number its {what} without gaps."
         )
 
 

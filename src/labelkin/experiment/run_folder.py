@@ -27,7 +27,6 @@ import json
 import os
 import platform
 import shutil
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +35,6 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.lib.format import dtype_to_descr, write_array_header_1_0
@@ -44,10 +42,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import files
+from labelkin.array_files import read_archive, read_sparse
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.scikit_learn import sound_sparse
 from labelkin.thresholds.rule import given_cells
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
@@ -335,7 +333,7 @@ def read_array(path: Path) -> Any:
     """Return an array that stays on disk, read only; of candidates, a CSR array in memory."""
     path = _stored(path)
     if path.suffix == ".npz":
-        return sound_sparse(sparse.csr_array(sparse.load_npz(path)), path.name)
+        return read_sparse(path)
     return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
@@ -489,11 +487,11 @@ def write_truth(
 def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | None]:
     """Read the labels of training and test documents, and the test documents' names."""
     try:
-        with np.load(folder / TRUTH, allow_pickle=False) as stored:
-            names = stored["names"].tolist()
-            train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
-            return train, test, stored.get("ids")
-    except (OSError, ValueError, KeyError, BadZipFile, zlib.error) as error:
+        stored = read_archive(folder / TRUTH)
+        names = stored["names"].tolist()
+        train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
+        return train, test, stored.get("ids")
+    except (OSError, ValueError, KeyError) as error:
         raise _damaged(folder / TRUTH, repr(error), ValueError) from None
 
 

@@ -1,0 +1,66 @@
+"""Modules in the working directory are not imported by helper processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import labelkin
+
+NAMES = ("labelkin", "numpy", "json", "joblib", "omikuji", "pickle", "sklearn", "random")
+SOURCE = Path(labelkin.__file__).parent.parent
+#: What a user's process does, whose own imports are done before the folder is entered.
+PROGRAMS = {
+    "command": """
+import labelkin.helper_process as helper
+import subprocess
+enter()
+command, environment = helper.python_command("import json, numpy, labelkin, omikuji")
+subprocess.run(command, env=environment, check=True)
+""",
+    "joblib": """
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from labelkin import PerLabel
+enter()
+X = np.eye(8)
+PerLabel(LogisticRegression(), n_jobs=2).fit(X, X[:, :2].astype(int)).predict_proba(X)
+""",
+    "experiment": """
+import numpy as np
+from labelkin.experiment import apart
+from labelkin.label_matrix import read_labels
+from labelkin.rivals import BRkNN
+enter()
+X = np.eye(8)
+assert apart.train_apart(apart.Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None
+""",
+    "omikuji": """
+import numpy as np, omikuji
+from labelkin import OmikujiContent
+enter()
+X = np.eye(8) + 1
+OmikujiContent().fit(X, (X[:, :2] > 1).astype(int)).predict_proba(X)
+""",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_no_helper_process_imports_from_the_working_directory(tmp_path, program):
+    pytest.importorskip("omikuji")
+    for name in NAMES:
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w').close(); raise SystemExit(7)")
+    # as in an interactive session, the working directory is on the path, wherever it is
+    start = "import os, sys\ndef enter(): os.chdir(sys.argv[1])\n"
+    done = subprocess.run(
+        [sys.executable, "-c", start + PROGRAMS[program], tmp_path],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert not (tmp_path / "imported").exists(), done.stderr
+    assert done.returncode == 0, done.stderr
