@@ -24,7 +24,7 @@ LAYERS = [
     {"active"},
     {"prediction"},
     {"storage"},
-    {"audit", "method.rescored", "presets"},
+    {"audit", "method.paper", "method.rescored", "presets"},
     {"method.classifier"},
     {"method.rescorer"},
     {"explain"},

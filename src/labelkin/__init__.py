@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+    from labelkin.method.paper import PaperClassifier
     from labelkin.method.rescored import RescoredClassifier
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.presets import preset
@@ -72,6 +73,7 @@ _HOMES = {
         "explain.terms": "TermExplanation explain_terms",
         "method.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.paper": "PaperClassifier",
         "method.rescored": "RescoredClassifier",
         "method.rescorer": "LabelRescorer",
         "presets": "preset",
@@ -103,6 +105,7 @@ __all__ = [
     "OmikujiContent",
     "OtherLabels",
     "PCut",
+    "PaperClassifier",
     "PerLabel",
     "PlattSVM",
     "Posterior",

@@ -331,6 +331,85 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         return log_odds > 0
 
 
+class KnownLabelsClassifier(LogOddsClassifier):
+    """A classifier whose predictions take known labels into account."""
+
+    def log_odds(self, X: Any, known: Any = None) -> Any:
+        """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
+
+        With a content classifier that returns candidates (``top``): a CSR array of them.
+
+        Parameters
+        ----------
+        X : documents
+            As they were given to :meth:`fit`.
+        known : known labels, optional
+            Labels that a user has accepted or rejected: a mapping with ``"accepted"`` and
+            ``"rejected"`` per document, a matrix of 1, 0 and NaN, or a sparse matrix of +1 and −1
+            (:func:`labelkin.label_matrix.read_known`). The log-odds of a known label are ±inf, and
+            those of the other labels change.
+        """
+        check_is_fitted(self)
+        return self._log_odds(self._read_documents(X, reset=False), known)
+
+    def predict_proba(self, X: Any, known: Any = None) -> Any:
+        """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
+
+        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            Known labels, as :meth:`log_odds` takes them.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
+        return self._probabilities(self.log_odds(X, known))
+
+    def decision_function(self, X: Any, known: Any = None) -> Any:
+        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            Known labels, as :meth:`log_odds` takes them.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+        """
+        return self._decision_values(self.log_odds(X, known))
+
+    def predict(self, X: Any, known: Any = None) -> Any:
+        """Return the decisions: 1 for labels whose posterior is above the threshold, default ½.
+
+        Known labels stay known; for a 1-d ``y`` with several classes, the most probable class.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            Known labels, as :meth:`log_odds` takes them.
+
+        Returns
+        -------
+        array, CSR array or matrix of shape (n_documents, n_labels)
+            CSR when the training ``y`` was sparse; for a 1-d ``y`` the class of each document.
+        """
+        return self._decide(self.log_odds(X, known))
+
+    @abstractmethod
+    def _log_odds(self, X: Any, known: Any = None) -> Any:
+        """Return the posterior log-odds of checked documents."""
+
+
 def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """One-vs-rest probabilities made to sum to 1; an accepted class has all, a rejected one none.
 

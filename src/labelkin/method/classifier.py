@@ -33,7 +33,7 @@ from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.estimator import (
-    LogOddsClassifier,
+    KnownLabelsClassifier,
     fit_content,
     names_candidates,
     read_any_documents,
@@ -70,7 +70,7 @@ class OutOfFold(NamedTuple):
     posterior: Any
 
 
-class LabelDependenceClassifier(LogOddsClassifier):
+class LabelDependenceClassifier(KnownLabelsClassifier):
     """A multilabel classifier that listens to the other labels.
 
     Any probabilistic classifier gives content evidence, p(label | document). A label classifier,
@@ -302,81 +302,9 @@ class LabelDependenceClassifier(LogOddsClassifier):
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._fit(X, labels, {}, out_of_fold=False)
 
-    def log_odds(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
-
-        Where the content gives candidates (``top``): a CSR array of them.
-
-        Parameters
-        ----------
-        X : documents
-            Whatever the content classifier takes.
-        known : known labels, optional
-            Which labels a person has accepted or rejected: a mapping with ``"accepted"`` and
-            ``"rejected"`` per document, a matrix of 1, 0 and NaN, or a sparse matrix of +1 and −1
-            (:func:`labelkin.label_matrix.read_known`). A known label has ±inf, and the others
-            respond.
-        """
-        check_is_fitted(self)
-        return self._log_odds(self._read_documents(X, reset=False), known)
-
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
             return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
-
-    def predict_proba(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior, ``(n_documents, n_labels)``; strictly inside (0, 1) unless known.
-
-        For a 1-d ``y`` of training: the probability of every class, rows sum to 1.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
-
-        Returns
-        -------
-        array of shape (n_documents, n_labels)
-        """
-        return self._probabilities(self.log_odds(X, known))
-
-    def decision_function(self, X: Any, known: Any = None) -> Any:
-        """Return the posterior log-odds; ``(n_documents,)`` when ``y`` had two classes.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
-
-        Returns
-        -------
-        array of shape (n_documents, n_labels)
-        """
-        return self._decision_values(self.log_odds(X, known))
-
-    def predict(self, X: Any, known: Any = None) -> Any:
-        """Decide by the thresholds: by default, a label is given where its posterior exceeds ½.
-
-        Known labels stay known; of a 1-d ``y`` with several classes the most probable is chosen.
-        Returns a 0/1 matrix ``(n_documents, n_labels)``, CSR when the training ``y`` was sparse;
-        for a 1-d ``y`` the class of each document.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-            The documents, as they were given to :meth:`fit`.
-        known : dict, matrix or None, default None
-            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
-
-        Returns
-        -------
-        array, CSR array or matrix of shape (n_documents, n_labels)
-        """
-        return self._decide(self.log_odds(X, known))
 
     def posterior(self, X: Any, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.

@@ -27,7 +27,8 @@ from labelkin.storage.file import shown
 _PUBLIC = (
     *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
     *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
-    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "RescoredClassifier"),
+    *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
+    "RescoredClassifier",
     *("LogisticLabels", "OtherLabels", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),

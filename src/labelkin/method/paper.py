@@ -1,0 +1,163 @@
+"""The paper's classifier: content evidence, label evidence and the prior, combined."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
+
+from labelkin.content.any_classifier import as_content
+from labelkin.estimator import KnownLabelsClassifier, read_any_documents
+from labelkin.label_matrix import labels_for, read_known
+from labelkin.method.combination import VARIANTS, combine
+from labelkin.method.label_evidence import as_label_classifier
+from labelkin.odds import constant_labels, count_log_odds
+from labelkin.scikit_learn import route_fit, router, seeded
+
+Matrix = NDArray[np.float64]
+
+
+class PaperClassifier(KnownLabelsClassifier):
+    """The multilabel classifier of Romero & de Campos, as the paper states it.
+
+    Parameters
+    ----------
+    content : classifier or name, default "svm"
+        Probabilistic classifier of documents, p(c_j | x): :class:`PlattSVM` (``"svm"``),
+        :class:`NaiveBayes` (``"naive_bayes"``), :class:`NearestNeighbours`
+        (``"nearest_neighbours"``), or any scikit-learn classifier with ``predict_proba``.
+    labels : label classifier or name, default "logistic"
+        Classifier of each label given the other labels, p(c_j | l_j): :class:`LogisticLabels`
+        (``"logistic"``, the paper's BLR), :class:`SVMLabels` (``"svm"``, the paper's SMO), or any
+        scikit-learn classifier with ``predict_proba``, fitted per label.
+    variant : "soft" or "hard", default "soft"
+        How the other labels of a new document are filled in: with their probabilities (``"soft"``,
+        M2, equation 4) or with the decisions of the content classifier (``"hard"``, M1,
+        equation 3).
+    random_state : int or RandomState, optional
+        Seed of the content classifier, if it has none.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+    content_ : content classifier
+        p(c_j | x), fitted on the documents.
+    labels_ : label classifier
+        p(c_j | l_j), fitted on the label sets of the documents.
+    prior_ : array of shape (n_labels,)
+        p(c_j), the share of training documents that have the label.
+
+    See Also
+    --------
+    LabelDependenceClassifier : The same with a learned weight of label evidence and with
+        thresholds; ``evidence_weight=1`` is this classifier.
+
+    Notes
+    -----
+    For each label c_j of a document x with other labels l_j, equation 2 of [1]_ in log-odds is
+
+        logit p(c_j | x, l_j) = logit p(c_j | x) + logit p(c_j | l_j) − logit p(c_j)
+
+    A label that no training document has, or that all have, keeps its content evidence. Known
+    labels (``known``) replace the filled-in ones.
+
+    References
+    ----------
+    .. [1] A. E. Romero and L. M. de Campos, "A probabilistic methodology for multilabel
+       classification", arXiv:1201.4777.
+
+    Examples
+    --------
+    >>> from labelkin import NaiveBayes, PaperClassifier
+    >>> X = [[2, 0, 0], [1, 1, 0], [0, 0, 2], [0, 2, 0], [0, 1, 1]]
+    >>> Y = [["grain", "wheat"], ["grain", "wheat"], ["gold"], ["grain"], ["gold"]]
+    >>> model = PaperClassifier(NaiveBayes(), "logistic", "soft").fit(X, Y)
+    >>> model.predict_labels([[1, 0, 0]])
+    [('grain', 'wheat')]
+    """
+
+    def __init__(
+        self,
+        content: Any = "svm",
+        labels: Any = "logistic",
+        variant: Literal["soft", "hard"] = "soft",
+        *,
+        random_state: Any = None,
+    ) -> None:
+        self.content = content
+        self.labels = labels
+        self.variant = variant
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Learn p(c_j | x) from documents, p(c_j | l_j) from label sets, and p(c_j) by counting.
+
+        Parameters
+        ----------
+        X : documents
+            As the content classifier takes them.
+        y : any kind of labels
+            As :class:`labelkin.LabelDependenceClassifier` takes them.
+        **fit_params
+            ``sample_weight`` for both classifiers; with metadata routing enabled, the metadata that
+            they request.
+
+        Returns
+        -------
+        self
+        """
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant must be 'soft' or 'hard', got {self.variant!r}.")
+        X, labels = self._read(X, y)
+        content, others = self._parts().values()
+        to_content, to_labels = route_fit(self, fit_params, **self._parts()).values()
+        weight = to_labels.get("sample_weight")
+        self.content_ = seeded(content, self.random_state)
+        self.content_.fit(X, labels_for(content, labels), **to_content)
+        self.labels_ = clone(others).fit(labels_for(others, labels), **to_labels)
+        self.prior_, (positive, known) = labels.prior(weight), labels.counts(weight)
+        self.prior_log_odds_ = count_log_odds(positive, known)
+        self.constant_ = constant_labels(positive, known) | (len(known) == 1)
+        return self
+
+    def _log_odds(self, X: Any, known: Any = None) -> Matrix:
+        content = self.content_.log_odds(X)  # step 1
+        if sparse.issparse(content):
+            raise ValueError(
+                "content must return the log-odds of all labels, got candidates of "
+                f"{self.content!r:.60}. Use top=None, or LabelDependenceClassifier."
+            )
+        given = read_known(known, len(content), self.label_names_)
+        labels = np.where(np.isnan(given), VARIANTS[self.variant](content), given)  # step 2a
+        label = self.labels_.log_odds(labels)  # step 2b
+        posterior = combine(content, label, self.prior_log_odds_)  # step 2c
+        posterior = np.where(self.constant_, content, posterior)
+        return np.where(np.isnan(given), posterior, np.where(given > 0, np.inf, -np.inf))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether ``fit`` has finished."""
+        return hasattr(self, "constant_")
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept the documents that the content classifier accepts."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._parts()["content"]).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route metadata such as ``sample_weight`` to the parts that request it."""
+        return router(self, **self._parts())
+
+    def _parts(self) -> dict[str, Any]:
+        return {"content": as_content(self.content), "labels": as_label_classifier(self.labels)}
+
+    def _learn(self, X: Any, labels: Any) -> None:
+        self.fit(X, labels)
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        return read_any_documents(self, X, reset)
