@@ -18,10 +18,10 @@ from labelkin import (
     SCut,
     SCutFBR,
 )
-from labelkin.beyond.calibration import fit_calibration
-from labelkin.beyond.criteria import Truth, does_clear_harm
 from labelkin.corpora import Documents
 from labelkin.label_matrix import read_labels
+from labelkin.learned.calibration import fit_calibration
+from labelkin.learned.criteria import Truth, does_clear_harm
 from labelkin.prediction import answer_batches, fitted_model
 from labelkin.rules.bound import BoundRules
 from labelkin.text import WordCounts

@@ -3,8 +3,8 @@
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
 from labelkin.odds import log_odds_of
 from labelkin.thresholds import rule_for
 

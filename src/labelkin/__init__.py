@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     )
     from labelkin.active.choosing import next_documents
     from labelkin.audit.label_audit import LabelAudit
-    from labelkin.beyond.learned_weight import LearnedWeight
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
+    from labelkin.learned.learned_weight import LearnedWeight
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
@@ -60,7 +60,7 @@ _HOMES = {
     for module, names in {
         "active.choosing": "next_documents",
         "audit.label_audit": "LabelAudit",
-        "beyond.learned_weight": "LearnedWeight",
+        "learned.learned_weight": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
         "content.forest": "RandomForest",

@@ -10,7 +10,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
-from labelkin.beyond.calibration import fit_calibration
 from labelkin.experiment import (
     DamagedRun,
     parse_experiment,
@@ -21,6 +20,7 @@ from labelkin.experiment import (
 from labelkin.experiment.plan import Control
 from labelkin.experiment.train import fit_offset, train_control
 from labelkin.label_matrix import read_labels
+from labelkin.learned.calibration import fit_calibration
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.text import TermWeights, WordCounts

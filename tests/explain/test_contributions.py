@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
-from labelkin.beyond.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from labelkin.content.any_classifier import cross_val_log_odds
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
+from labelkin.learned.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import Combination, decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels

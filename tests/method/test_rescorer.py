@@ -7,8 +7,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.learned_weight import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 

@@ -6,7 +6,7 @@ and one answer settles both: the pair has 1 bit, not 2. The sum of the entropies
 twice, and so prefers documents in which the same doubt stands under many names.
 
 The posterior gives p_j = p(label j | document), and what known labels add gives p(j | document, k)
-for an answer on k (:mod:`labelkin.beyond.known_labels`): an accepted and a rejected k are
+for an answer on k (:mod:`labelkin.learned.known_labels`): an accepted and a rejected k are
 
     Δ_kj = A_kj (1 − L_k) + R_kj L_k
 

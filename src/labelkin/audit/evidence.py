@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.label_matrix import LabelMatrix, read_weight
+from labelkin.learned.predicted_evidence import dealt_folds
 from labelkin.method.combination import Combination, Matrix, fit_combination
 
 #: Cells that are computed at a time: 16 MB of float64.

@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from labelkin.beyond.predicted_evidence import dealt_folds
 from labelkin.cli.printing import duration_text, print_message, stage, watching
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content
@@ -24,6 +23,7 @@ from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
+from labelkin.learned.predicted_evidence import dealt_folds
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
 from labelkin.presets import STRONG, view_members

@@ -21,13 +21,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from labelkin import registry
-from labelkin.beyond.calibration import Calibration, fit_calibration
-from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import PerLabel
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.experiment.plan import AUTO, Addition, Content, Control, Rival, Thresholds
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
+from labelkin.learned.calibration import Calibration, fit_calibration
+from labelkin.learned.learned_weight import LearnedWeight
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets

@@ -17,5 +17,5 @@ scores, and decisions if wanted (step 3)                         ``labelkin.esti
 
 :class:`~labelkin.method.classifier.LabelDependenceClassifier` does all of it from documents;
 :class:`~labelkin.method.rescorer.LabelRescorer` does steps 2 and 3 for scores that exist already.
-What the paper does not have is in :mod:`labelkin.beyond`.
+What the paper does not have is in :mod:`labelkin.learned`.
 """

@@ -14,21 +14,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.calibration import (
-    Calibration,
-    check_can_calibrate,
-    fit_calibration,
-    fit_cell_calibration,
-)
-from labelkin.beyond.fitting import (
-    EvidenceWeight,
-    Variant,
-    check_learning,
-    learns_from_predictions,
-    read_weight,
-    usable_weight,
-)
-from labelkin.beyond.learned_weight import LearnedWeight
 from labelkin.content.any_classifier import as_content
 from labelkin.content.default_content import default_content, described
 from labelkin.content.ensemble import ContentEnsemble
@@ -48,6 +33,21 @@ from labelkin.explain.contributions import (
     content_and_members,
 )
 from labelkin.label_matrix import Cells, LabelMatrix, spread_out
+from labelkin.learned.calibration import (
+    Calibration,
+    check_can_calibrate,
+    fit_calibration,
+    fit_cell_calibration,
+)
+from labelkin.learned.fitting import (
+    EvidenceWeight,
+    Variant,
+    check_learning,
+    learns_from_predictions,
+    read_weight,
+    usable_weight,
+)
+from labelkin.learned.learned_weight import LearnedWeight
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.rescorer import LabelRescorer

@@ -8,8 +8,8 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.fitting import EvidenceWeight, Variant
 from labelkin.content.any_classifier import PerLabel, as_content
+from labelkin.learned.fitting import EvidenceWeight, Variant
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.rules import Rules

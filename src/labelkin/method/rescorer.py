@@ -13,15 +13,6 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.beyond.fitting import (
-    EvidenceWeight,
-    Variant,
-    counted_combination,
-    fit_posterior,
-    is_cautious,
-    learns_from_predictions,
-)
-from labelkin.beyond.learned_weight import CAUTIOUS_WEIGHT
 from labelkin.blocks import Engine, read_block
 from labelkin.distributed import using
 from labelkin.explain.contributions import Explanation, Posterior
@@ -35,6 +26,15 @@ from labelkin.label_matrix import (
     read_scores,
     spread_out,
 )
+from labelkin.learned.fitting import (
+    EvidenceWeight,
+    Variant,
+    counted_combination,
+    fit_posterior,
+    is_cautious,
+    learns_from_predictions,
+)
+from labelkin.learned.learned_weight import CAUTIOUS_WEIGHT
 from labelkin.method.combination import LabelClassifier, Matrix, Part
 from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import as_label_classifier

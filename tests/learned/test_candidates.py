@@ -8,13 +8,13 @@ from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelRescorer, LogisticLabels, load, save
-from labelkin.beyond.calibration import fit_calibration, fit_cell_calibration
-from labelkin.beyond.candidates import CandidateEvidence, share_of_missed
-from labelkin.beyond.first_place import keep_first, keep_first_of_cells
-from labelkin.beyond.known_labels import learn_known_weights
-from labelkin.beyond.learned_weight import LearnedWeight, _harmless_share
-from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
+from labelkin.learned.candidates import CandidateEvidence, share_of_missed
+from labelkin.learned.first_place import keep_first, keep_first_of_cells
+from labelkin.learned.known_labels import learn_known_weights
+from labelkin.learned.learned_weight import LearnedWeight, _harmless_share
+from labelkin.learned.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import fit_combination, probable_labels
 from labelkin.method.label_evidence import OtherLabels
 from labelkin.metrics import brier_score

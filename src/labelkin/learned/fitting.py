@@ -9,15 +9,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from labelkin.beyond.calibration import (
+from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.learned.calibration import (
     CalibratedLabels,
     fit_calibration,
     fit_cell_calibration,
 )
-from labelkin.beyond.candidates import CandidateEvidence
-from labelkin.beyond.learned_weight import LearnedWeight, cautious_combination
-from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
-from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.learned.candidates import CandidateEvidence
+from labelkin.learned.learned_weight import LearnedWeight, cautious_combination
+from labelkin.learned.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
 from labelkin.method.label_sets import LabelSets

@@ -1,6 +1,6 @@
 """What is known of the candidates of training documents as if each document were new.
 
-The same ground to learn from as :mod:`labelkin.beyond.predicted_evidence`, where there are too many
+The same ground to learn from as :mod:`labelkin.learned.predicted_evidence`, where there are too many
 labels to look at all: everything is a 1-d array over the candidate cells, and a step costs cells ×
 neighbours. A label that is no candidate is not a sure "no": it counts ρ, the share of the documents
 without it as a candidate that have it. Candidates count for what they are above their ρ, and a
@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.beyond.predicted_evidence import dealt_folds, without_fold
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
+from labelkin.learned.predicted_evidence import dealt_folds, without_fold
 from labelkin.method.combination import Combination, FillIn, Matrix, fill_in_cells
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets

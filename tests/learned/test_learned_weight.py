@@ -10,11 +10,11 @@ from sklearn import metrics as sk
 from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
-from labelkin.beyond.calibration import CalibratedLabels, fit_calibration
-from labelkin.beyond.criteria import CRITERIA
-from labelkin.beyond.first_place import choose_first_place, keep_first
-from labelkin.beyond.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.label_matrix import read_labels
+from labelkin.learned.calibration import CalibratedLabels, fit_calibration
+from labelkin.learned.criteria import CRITERIA
+from labelkin.learned.first_place import choose_first_place, keep_first
+from labelkin.learned.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth
@@ -186,7 +186,7 @@ class TestCrossFitting:
         Y, content = coupled_world(8, n=80)
         labels = read_labels(Y)
         fold = dealt_folds(labels)
-        monkeypatch.setattr("labelkin.beyond.predicted_evidence.dealt_folds", lambda _: fold)
+        monkeypatch.setattr("labelkin.learned.predicted_evidence.dealt_folds", lambda _: fold)
         given = LogisticLabels(), expit, content
         before = PredictedEvidence.of(*given, labels, None).paper
         changed = Y.copy()

@@ -32,17 +32,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.beyond.candidates import CandidateEvidence
-from labelkin.beyond.criteria import (
+from labelkin.label_matrix import Cells
+from labelkin.learned.candidates import CandidateEvidence
+from labelkin.learned.criteria import (
     CRITERIA,
     FirstLabels,
     brier_of_candidates,
     does_clear_harm,
 )
-from labelkin.beyond.first_place import choose_first_place, keep_first, keep_first_of_cells
-from labelkin.beyond.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
-from labelkin.beyond.predicted_evidence import PredictedEvidence
-from labelkin.label_matrix import Cells
+from labelkin.learned.first_place import choose_first_place, keep_first, keep_first_of_cells
+from labelkin.learned.known_labels import PAPER_WEIGHTS, KnownWeights, learn_known_weights
+from labelkin.learned.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import (
     Combination,
     LabelClassifier,

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SVMLabels
-from labelkin.beyond.known_labels import (
+from labelkin.learned.known_labels import (
     _PEOPLE,
     KnownWeights,
     _answer_some,

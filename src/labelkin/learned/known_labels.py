@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.beyond.candidates import CandidateEvidence
-from labelkin.beyond.predicted_evidence import PredictedEvidence
 from labelkin.label_matrix import Cells, read_weight
+from labelkin.learned.candidates import CandidateEvidence
+from labelkin.learned.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import Combination, Matrix
 from labelkin.solvers.logistic import LinearTerm
 
@@ -356,7 +356,7 @@ def _first_place(some: _Sample, learned: KnownWeights) -> tuple[float, float]:
     """Return the shares of accepted and rejected labels in the first place.
 
     Those under which most documents have a true label in front of the open ones; above 0 only where
-    that is beyond chance, as in :func:`labelkin.beyond.first_place.choose_first_place`.
+    that is beyond chance, as in :func:`labelkin.learned.first_place.choose_first_place`.
     """
     worlds = [_OpenWorld.of(some, learned, person) for person in _PEOPLE[:3]]
     times = np.concatenate([world.times for world in worlds])
