@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import sklearn
+from labelkin.learned.criteria import Truth, does_clear_harm
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -21,7 +22,6 @@ from labelkin import (
 from labelkin.corpora import Documents
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import fit_calibration
-from labelkin.learned.criteria import Truth, does_clear_harm
 from labelkin.prediction import answer_batches, fitted_model
 from labelkin.rules.bound import BoundRules
 from labelkin.text import WordCounts

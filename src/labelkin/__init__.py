@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
-    from labelkin.learned.learned_weight import LearnedWeight
+    from labelkin.learned.fitting import LearnedWeight
     from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
@@ -60,7 +60,7 @@ _HOMES = {
     for module, names in {
         "active.choosing": "next_documents",
         "audit.label_audit": "LabelAudit",
-        "learned.learned_weight": "LearnedWeight",
+        "learned.fitting": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
         "content.forest": "RandomForest",

@@ -298,3 +298,31 @@ class _Wishes:
 def _largest(parts: Indices, wish: Indices, less_than: int = 1) -> Indices:
     """Return the parts whose wish is less than ``less_than`` below the largest."""
     return parts[wish > wish.max() - less_than]
+
+
+def round_robin_folds(labels: LabelMatrix, n_folds: int = 4) -> NDArray[np.int64]:
+    """Return the fold of each document, ``(n_documents,)``.
+
+    Documents are sorted by their rarest label and assigned to the folds in turn, so that every
+    label is spread evenly. The result is not random and does not depend on the order of labels.
+    """
+    n_documents, n_labels = labels.shape
+    positive = labels.positive
+    place = _places_by_rarity(positive)
+    rarest = np.full(n_documents, n_labels)
+    has_some = np.flatnonzero(np.diff(positive.indptr))
+    starts = positive.indptr[has_some]
+    if len(starts):
+        rarest[has_some] = np.minimum.reduceat(place[positive.indices], starts)
+    fold = np.empty(n_documents, dtype=np.int64)
+    fold[np.argsort(rarest, kind="stable")] = np.arange(n_documents) % n_folds
+    return fold
+
+
+def _places_by_rarity(positive: sparse.csr_array) -> NDArray[np.int64]:
+    """Return the place of each label, 0 for the rarest; of equals, that with earlier documents."""
+    numbers = np.arange(1.0, positive.shape[0] + 1)
+    keys = [positive.T @ numbers**power for power in (2, 1, 0)]
+    place = np.empty(positive.shape[1], dtype=np.int64)
+    place[np.lexsort(keys)] = np.arange(positive.shape[1])
+    return place

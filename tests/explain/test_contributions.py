@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelkin.learned.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
@@ -14,7 +15,6 @@ from labelkin.content.any_classifier import cross_val_log_odds
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
-from labelkin.learned.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import Combination, decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels

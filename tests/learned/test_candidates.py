@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from labelkin.learned.first_place import keep_first, keep_first_of_cells
+from labelkin.learned.known_labels import learn_known_weights
+from labelkin.learned.learned_weight import LearnedWeight, _harmless_share
+from labelkin.learned.predicted_evidence import PredictedEvidence
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
@@ -11,10 +15,6 @@ from labelkin import LabelRescorer, LogisticLabels, load, save
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence, share_of_missed
-from labelkin.learned.first_place import keep_first, keep_first_of_cells
-from labelkin.learned.known_labels import learn_known_weights
-from labelkin.learned.learned_weight import LearnedWeight, _harmless_share
-from labelkin.learned.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import fit_combination, probable_labels
 from labelkin.method.label_evidence import OtherLabels
 from labelkin.metrics import brier_score

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from labelkin.learned.criteria import FirstLabels, does_clear_harm, loss_in_standard_errors
 from scipy.special import logit
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
 from labelkin import LabelRescorer, LearnedWeight
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.criteria import FirstLabels, does_clear_harm, loss_in_standard_errors
 from labelkin.metrics.judged import Truth
 
 rng = np.random.default_rng(0)

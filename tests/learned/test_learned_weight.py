@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from labelkin.learned.criteria import CRITERIA
+from labelkin.learned.first_place import choose_first_place, keep_first
+from labelkin.learned.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn import metrics as sk
@@ -12,9 +15,6 @@ from sklearn.base import clone
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration
-from labelkin.learned.criteria import CRITERIA
-from labelkin.learned.first_place import choose_first_place, keep_first
-from labelkin.learned.predicted_evidence import N_FOLDS, PredictedEvidence, dealt_folds
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics.judged import Truth

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from labelkin.learned.predicted_evidence import PredictedEvidence
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PlattSVM, corpora
 from labelkin.label_matrix import read_labels
-from labelkin.learned.predicted_evidence import PredictedEvidence
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 

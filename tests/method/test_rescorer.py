@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from labelkin.learned.learned_weight import LearnedWeight
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
@@ -8,7 +9,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.learned.learned_weight import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 

@@ -26,7 +26,6 @@ from labelkin.distributed import using
 from labelkin.label_matrix import Cells
 from labelkin.label_matrix.record import check_choice
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.combination import fill_in_cells
 from labelkin.odds import probability_of
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
@@ -238,13 +237,12 @@ def _values_of(block: Any, model: FittedModel, value: Value) -> Matrix:
 class _Seen(NamedTuple):
     """What a model sees in some documents: dense, or CSR arrays of candidates.
 
-    ``terms`` is what accepted and rejected labels add to others, given the predicted labels that
-    are ``filled`` in; ``None`` where labels are independent, or their evidence is not linear.
+    ``term`` is what known labels add to others; ``None`` if labels are independent or their
+    evidence is not linear.
     """
 
     probabilities: Any
-    filled: Any = None
-    terms: tuple[LinearTerm, LinearTerm] | None = None
+    term: LinearTerm | None = None
 
     @classmethod
     def of(cls, model: FittedModel, documents: Any, known: Any = None) -> _Seen:
@@ -260,17 +258,12 @@ class _Seen(NamedTuple):
                 return cls(Cells.of(scores).matrix(probability_of(scores.data)))
             return cls(probability_of(scores))
         content = classifier.content_.log_odds(model.vectors(documents))
-        combination = classifier.rescorer_.combination_
-        if sparse.issparse(content):
-            cells = Cells.of(content)
-            filled: Any = cells.matrix(fill_in_cells(combination.variant, cells, content.data))
-        else:
-            filled = combination.fill_in(content)
         posterior = classifier.rescorer_.rescore(content, known)
-        return cls(classifier.probabilities(posterior), filled, combination.known_terms)
+        term = classifier.rescorer_.combination_.known.linear
+        return cls(classifier.probabilities(posterior), term)
 
     def bits(self) -> LabelBits:
-        return label_bits(self.probabilities, self.filled, self.terms)
+        return label_bits(self.probabilities, self.term)
 
     def at_cells(self) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
         """Return the probabilities that are looked at, and what adds them up by document."""

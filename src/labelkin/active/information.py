@@ -5,13 +5,10 @@ wheat and grain or about neither, the posterior of both is ½ and they have an e
 and one answer settles both: the pair has 1 bit, not 2. The sum of the entropies counts such bits
 twice, and so prefers documents in which the same doubt stands under many names.
 
-The posterior gives p_j = p(label j | document), and what known labels add gives p(j | document, k)
-for an answer on k (:mod:`labelkin.learned.known_labels`): an accepted and a rejected k are
-
-    Δ_kj = A_kj (1 − L_k) + R_kj L_k
-
-log-odds of j apart. With its mean over both directions as the log-odds ratio, every pair of labels
-has a 2 × 2 table with the marginals p_k, p_j, and so a mutual information I_kj. Of the joint
+The posterior gives p_j = p(label j | document), and the term of known labels
+(:class:`labelkin.learned.terms.KnownLabels`) gives p(j | document, k) for an answer on k: for an
+accepted and for a rejected k, the log-odds of j differ by the weight Δ_kj. With its mean over both
+directions as the log-odds ratio, every pair of labels has a 2 × 2 table with the marginals p_k, p_j, and so a mutual information I_kj. Of the joint
 entropy these determine
 
     H(labels) ≤ Σ_j H_j − Σ_(edges of a tree) I_kj
@@ -100,20 +97,16 @@ def pair_information(p: Any, q: Any, log_odds_ratio: Any) -> Matrix:
     return np.maximum(told, 0.0)
 
 
-def label_bits(
-    probabilities: Any, filled: Any = None, terms: tuple[LinearTerm, LinearTerm] | None = None
-) -> LabelBits:
+def label_bits(probabilities: Any, term: LinearTerm | None = None) -> LabelBits:
     """Return what the label sets of documents would tell.
 
     Parameters
     ----------
     probabilities : array or CSR array of shape (n_documents, n_labels)
         The posterior; of a CSR array the stored labels are candidates, and the others certain.
-    filled : array or CSR array of the same kind, optional
-        The predicted labels that answers add to.
-    terms : pair of LinearTerm, optional
-        What an accepted and what a rejected label adds to the others; ``None``: labels are
-        independent, and the entropies are simply added up.
+    term : LinearTerm, optional
+        What a known label adds to the others; ``None``: labels are independent, and their
+        entropies are summed.
 
     Examples
     --------
@@ -130,9 +123,9 @@ def label_bits(
         there, columns = chosen[rows] >= 0, np.maximum(chosen[rows], 0)
         p = _taken(probabilities, rows, columns, there)
         bits[rows] = binary_entropy(p)
-        if terms is None or width < 2:
+        if term is None or width < 2:
             continue
-        apart = _apart(columns, _taken(filled, rows, columns, there), terms)
+        apart = _weights_between(term, columns)
         apart = (apart + apart.swapaxes(1, 2)) / 2
         told = pair_information(p[:, :, None], p[:, None, :], apart)
         parent, gain = _best_tree(told, root=bits[rows].argmax(axis=1))
@@ -174,14 +167,6 @@ def _taken(matrix: Any, rows: slice, columns: NDArray[np.intp], there: NDArray[n
     result = np.zeros(columns.shape)
     result[there] = wanted.at(some)
     return result
-
-
-def _apart(
-    columns: NDArray[np.intp], filled: Matrix, terms: tuple[LinearTerm, LinearTerm]
-) -> Matrix:
-    """Return by how much each label [i, k, j] parts an accepted k from a rejected one, for j."""
-    accepted, rejected = (_weights_between(term, columns) for term in terms)
-    return accepted * (1.0 - filled)[:, :, None] + rejected * filled[:, :, None]
 
 
 def _weights_between(term: LinearTerm, columns: NDArray[np.intp]) -> Matrix:

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.label_matrix import LabelMatrix, read_weight
-from labelkin.learned.predicted_evidence import dealt_folds
-from labelkin.method.combination import Combination, Matrix, fit_combination
+from labelkin.learned.terms import PaperEvidence
+from labelkin.method.combination import Matrix
+from labelkin.splits import round_robin_folds
 
 #: Cells that are computed at a time: 16 MB of float64.
 BLOCK_CELLS = 2**21
@@ -37,7 +38,7 @@ class GivenEvidence(NamedTuple):
     """
 
     added: Cells
-    layers: tuple[Combination, ...]
+    layers: tuple[PaperEvidence, ...]
     fold: NDArray[np.int64]
 
     @classmethod
@@ -64,7 +65,7 @@ class GivenEvidence(NamedTuple):
             suspected depends on what the corpus says of it, and must not come back as evidence.
         """
         source = labels if learned is None else learned
-        fold = dealt_folds(labels)
+        fold = round_robin_folds(labels)
         added = np.zeros(labels.shape, dtype=np.float32)
         layers = []
         for k in range(int(fold.max()) + 1):
@@ -74,19 +75,19 @@ class GivenEvidence(NamedTuple):
                 # As many documents as there are: the prior of the layer is meant for these.
                 part = read_weight(times, len(train))
                 times = part * read_weight(weight, labels.shape[0]).sum() / part.sum()
-            layer = fit_combination(classifier, source.rows(train), sample_weight=times)
+            layer = PaperEvidence.fit(classifier, source.rows(train), times)
             layers.append(layer)
             for rows in blocks(test, labels.shape[1]):
-                added[rows] = layer.beyond_prior(_given(labels.rows(rows), layer.prior))
+                added[rows] = layer.at(_given(labels.rows(rows), layer.prior))
         return cls(added, tuple(layers), fold)
 
     def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:
         """Return what each other label adds to label j of document i; ``None``: not linear."""
         layer = self.layers[int(self.fold[i])]
-        if layer.paper_term is None:
+        if layer.linear is None:
             return None
         given = _given(labels.rows([i]), layer.prior)[0]
-        return np.asarray((given - layer.prior) * layer.paper_term.weights[:, j])
+        return np.asarray((given - layer.prior) * layer.linear.weights[:, j])
 
 
 def blocks(rows: NDArray[np.int64], n_labels: int) -> Iterator[NDArray[np.int64]]:

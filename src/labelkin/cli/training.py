@@ -23,11 +23,11 @@ from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
-from labelkin.learned.predicted_evidence import dealt_folds
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.metrics import evaluate
 from labelkin.presets import STRONG, view_members
 from labelkin.report.scores import METRICS
+from labelkin.splits import round_robin_folds
 from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
@@ -297,7 +297,7 @@ def _judge(
     classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: Any
 ) -> dict[str, float | None]:
     """Judge log-odds and the decisions of the classifier's rule, tuned for them on other folds."""
-    fold = dealt_folds(labels)
+    fold = round_robin_folds(labels)
     rows, parts = [], []
     for k in np.unique(fold):
         unseen = np.flatnonzero(fold == k)

@@ -27,7 +27,7 @@ from labelkin.experiment.plan import AUTO, Addition, Content, Control, Rival, Th
 from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
-from labelkin.learned.learned_weight import LearnedWeight
+from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
@@ -178,15 +178,11 @@ def train_addition(
         evidence_weight=addition.weight,
         scale="log_odds",
     )
-    unseen = None
-    if out_of_fold and content is not None:
-        unseen = rescorer.fit_out_of_fold(labels, scores=content)
-    else:
-        rescorer.fit(labels, scores=content)
+    rescorer.fit(labels, scores=content)
+    unseen = rescorer.rescore(content) if out_of_fold and content is not None else None
     learned = {}
     if addition.weight == AUTO:
-        first_place = getattr(rescorer.combination_, "first_place", 1.0)  # too little to learn
-        learned = {"evidence_weight": rescorer.evidence_weight_, "first_place": first_place}
+        learned = {"evidence_weight": rescorer.evidence_weight_}
     return Trained(rescorer.rescore, watch.seconds("learning_"), unseen, learned)
 
 

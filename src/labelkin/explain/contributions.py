@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import Cells, best_labels, names_to_columns
-from labelkin.method.combination import Matrix, Part
+from labelkin.learned.terms import Part
+from labelkin.method.combination import Matrix
 from labelkin.odds import probability_of
 from labelkin.records import html_table, short_repr
 
@@ -84,9 +85,8 @@ class Explanation:
     parts
         What adds up to ``log_odds``, by name, in order: ``"prior"``, how common the label is;
         ``"content"``, what the document adds to it; ``"predicted labels"`` and ``"known labels"``,
-        what the other labels add; ``"first place"``, what it takes to stay first (0 for most);
-        ``"rules"``, what rules between labels add or take. Parts that a model does not have are
-        not there.
+        what the other labels add; ``"rules"``, what rules between labels add or subtract. Parts
+        that a model does not have are left out.
     labels
         What each other label adds, strongest first; empty where label evidence is not linear.
     members
@@ -161,7 +161,7 @@ class Explanation:
         label_lines = (
             self._label_lines() if self.labels else [("other labels", self.label_evidence)]
         )
-        others = [(n, self.parts[n]) for n in ("first place", "rules") if self.parts.get(n)]
+        others = [("rules", self.parts["rules"])] if self.parts.get("rules") else []
         parts = [(name, self.parts[name]) for name in ("prior", "content")]
         for name, added in sorted(
             [*parts, *label_lines, *others], key=lambda one: -round(abs(one[1]), 2)

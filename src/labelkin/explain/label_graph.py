@@ -395,8 +395,8 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     ['grain', 'gold']
     """
     rescorer = _rescorer_of(model)
-    combination = rescorer.combination_
-    term = combination.paper_term
+    paper = rescorer.combination_.predicted.paper
+    term = paper.linear
     if term is None:
         raise ValueError(
             "A label graph needs linear label evidence, a weight per pair of labels, got "
@@ -405,10 +405,10 @@ def label_graph(model: Any, n_attractions: int = 14, n_repulsions: int = 14) -> 
     weights = term.weights
     if sparse.issparse(weights):
         weights = weights.copy()
-        weights.data[combination.constant[weights.indices]] = 0.0
+        weights.data[paper.constant[weights.indices]] = 0.0
         weights.eliminate_zeros()
-    elif combination.constant.any():
-        weights = np.where(combination.constant[:, None], 0.0, weights)
+    elif paper.constant.any():
+        weights = np.where(paper.constant[:, None], 0.0, weights)
     pairs = LabelPairs(
         rescorer.label_names_, weights, rescorer.label_counts_, rescorer.n_documents_, term.rest
     )

@@ -1,1 +1,1 @@
-"""What the paper does not have: the learned evidence weight and what belongs to it."""
+"""Learned label evidence: what is not in the paper."""

@@ -1,49 +1,91 @@
-"""From a user's choice of variant and evidence weight to a fitted combination."""
+"""The learned rule: calibrated predicted labels, one weight, one correction, each fitted once.
+
+Predicted labels repeat the content from which they were predicted, so that the paper's weight 1
+counts it twice. Three steps on the out-of-fold content evidence of the training documents:
+
+1. Predicted labels are calibrated probabilities, one slope and one shift per label.
+2. One weight w in [0, 1] multiplies the paper's label evidence E: the w with the smallest Brier
+   score of content + w·E.
+3. A correction, linear in the predicted labels, is one logistic regression per label with
+   content + w·E as offset and a Gaussian prior around 0.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from scipy.linalg import eigh
 
-from labelkin.label_matrix import Cells, LabelMatrix
-from labelkin.learned.calibration import (
-    CalibratedLabels,
-    fit_calibration,
-    fit_cell_calibration,
-)
+from labelkin.label_matrix import Cells, LabelMatrix, read_weight
+from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence
-from labelkin.learned.learned_weight import LearnedWeight, cautious_combination
-from labelkin.learned.predicted_evidence import PredictedEvidence, finite_content
+from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
 from labelkin.memory import check_memory
-from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
-from labelkin.method.label_sets import LabelSets
-from labelkin.odds import constant_labels, count_log_odds
+from labelkin.method.combination import VARIANTS, FillIn, Matrix
+from labelkin.method.label_evidence import prior_scale
+from labelkin.method.label_sets import LabelSets, count_label_sets
+from labelkin.metrics.judged import Truth
+from labelkin.metrics.probabilities import squared_errors
+from labelkin.scikit_learn import LinkedEstimator
+from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
+from labelkin.splits import round_robin_folds
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
+
+#: Evidence weight of predicted labels without out-of-fold scores. On 24 kinds of scores of two
+#: corpora micro F1 rises for most and falls by 0.02 at most; the paper's 1 loses up to 0.25.
+CAUTIOUS_WEIGHT = 0.1
+#: Weight of known labels if the evidence weight is learned.
+KNOWN_WEIGHT = 0.75
+#: With fewer documents nothing is learned, and label evidence has weight 0.
+_FEWEST = 8
+#: Matrices of documents × labels in memory while a rule is learned.
+_COPIES = 6.0
+#: Log-odds beyond this are cut before learning.
+_SURE = 500.0
+#: Labels up to which the correction uses every label, and directions it uses above.
+_ALL_LABELS, _DIRECTIONS = 150, 256
+#: Share of the objective at which the correction stops.
+_TOL = 1e-6
+#: Folds of :func:`cross_fitted_posterior`.
+_FOLDS = 4
+
+
+class LearnedWeight(LinkedEstimator):
+    """How label evidence is learned; ``evidence_weight="auto"`` is ``LearnedWeight()``.
+
+    Parameters
+    ----------
+    shrinkage : float, default 30.0
+        How many times stronger the prior of the correction is than the prior of the paper's label
+        evidence. ``float("inf")``: no correction, only one weight.
+
+    Examples
+    --------
+    >>> from labelkin import LabelDependenceClassifier
+    >>> model = LabelDependenceClassifier(evidence_weight=LearnedWeight(shrinkage=100))
+    """
+
+    def __init__(self, shrinkage: float = 30.0) -> None:
+        self.shrinkage = shrinkage
+
+    def check(self) -> None:
+        """Raise for an invalid parameter."""
+        if not self.shrinkage > 0:
+            raise ValueError(
+                f"shrinkage must be above 0, got {self.shrinkage!r}. Use float('inf') for one "
+                "weight without correction."
+            )
+
 
 Variant = Literal["soft", "hard"] | ThresholdRule
 EvidenceWeight = float | Literal["auto"] | LearnedWeight
 
-#: With fewer documents nothing is learned about predicted and known labels, and they count nothing.
-_FEWEST = 8
-#: Matrices of documents × labels that are there at a time when a weight is learned.
-_COPIES = 10.5
 
-
-class Fitted(NamedTuple):
-    """A combination, and the posterior log-odds of the training documents as if unseen.
-
-    Of candidates, they are ``(n_cells,)``.
-    """
-
-    combination: Combination
-    out_of_fold: Matrix | None
-
-
-def fit_posterior(
+def fit_combination(
     classifier: Any,
     variant: Variant,
     evidence_weight: EvidenceWeight,
@@ -51,94 +93,114 @@ def fit_posterior(
     *,
     content: Any = None,
     weight: Matrix | None = None,
-    out_of_fold: bool = False,
-) -> Fitted:
-    """Learn how labels go together and how much predicted labels count.
+    known_weight: float | None = None,
+) -> Combination:
+    """Fit label evidence, and learn the weight of predicted labels if it is not given.
 
     Parameters
     ----------
     classifier : label classifier
-        Clones of it are fitted.
-    variant, evidence_weight
+        A clone of it is fitted.
+    variant, evidence_weight, known_weight
         As :class:`labelkin.LabelRescorer` takes them.
     labels : LabelMatrix
-        The true labels of the training documents.
+        True labels of the training documents.
     content : array or CSR array of shape (n_documents, n_labels), optional
-        Their out-of-fold content log-odds, of all labels or of candidates; needed where something
-        :func:`learns_from_predictions`, and for ``out_of_fold``. With ``"auto"`` and without them
-        predicted labels count cautiously.
+        Out-of-fold content log-odds, of all labels or of candidates. Needed if
+        :func:`learns_from_predictions`; with ``"auto"`` and without them the weight is small.
     weight : array of shape (n_documents,), optional
-        How often each document counts.
-    out_of_fold : bool, default False
-        Whether their out-of-fold posterior is wanted.
+        Weights of the documents.
     """
-    if content is None and is_cautious(evidence_weight):
-        paper = fit_posterior(classifier, variant, 1.0, labels, weight=weight).combination
-        return Fitted(cautious_combination(paper), None)
-    if content is None and learns_from_predictions(variant, evidence_weight):
+    chosen = read_weight_parameter(evidence_weight)
+    if content is None and is_auto(evidence_weight):
+        chosen = CAUTIOUS_WEIGHT
+    elif content is None and learns_from_predictions(variant, evidence_weight):
         raise ValueError(
-            f"A weight or cut-offs that are learned (evidence_weight={evidence_weight!r}, "
-            f"variant={variant!r}) are learned from predicted labels: fit(Y, scores=...) needs "
-            "out-of-fold scores of the training documents."
+            f"scores must be given to learn a weight or cut-offs (evidence_weight="
+            f"{evidence_weight!r}, variant={variant!r}). Use fit(Y, scores=...) with out-of-fold "
+            "scores of the training documents."
         )
-    if weight is None or (weight > 0).all():
-        return _fit(classifier, variant, evidence_weight, labels, content, weight, out_of_fold)
-    # Documents that count nothing are as good as absent, and judged like new ones.
-    counts = np.flatnonzero(weight > 0)
-    combination, posterior = _fit(
-        classifier,
-        variant,
-        evidence_weight,
-        labels.rows(counts),
-        None if content is None else content[counts],
-        weight[counts],
-        out_of_fold,
-    )
-    if posterior is None or content is None:
-        return Fitted(combination, None)
+    if weight is not None and not (weight > 0).all():  # weight 0 is as good as absent
+        rows = np.flatnonzero(weight > 0)
+        labels, weight = labels.rows(rows), weight[rows]
+        content = None if content is None else content[rows]
+    too_little = labels.shape[0] < _FEWEST or labels.shape[1] < 2
+    if isinstance(chosen, LearnedWeight) and too_little:
+        chosen = 0.0
+    paper = PaperEvidence.fit(classifier, labels, weight)
+    known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, chosen))
+    if content is not None:
+        content = _finite(content)
+    if not isinstance(chosen, LearnedWeight):
+        fill_in = _fit_fill_in(variant, content, labels, weight)
+        return Combination(PredictedLabels(paper, fill_in, chosen), known)
     if sparse.issparse(content):
-        cells = Cells.of(content)
-        judged = combination.posterior_at(cells, content.data)
-        judged[cells.take(counts)[1]] = posterior
-    else:
-        judged = combination.posterior(content)
-        judged[counts] = posterior
-    return Fitted(combination, judged)
+        return Combination(
+            _learn_candidates(chosen, paper, variant, content, labels, weight), known
+        )
+    return Combination(_learn(chosen, paper, variant, content, labels, weight), known)
 
 
-def _fit(
+def counted_combination(
     classifier: Any,
+    label_sets: LabelSets,
+    names: Any,
     variant: Any,
     evidence_weight: Any,
+    known_weight: float | None = None,
+) -> Combination:
+    """Return the combination with a fixed weight, fitted on counted label sets."""
+    fill_in = read_variant(variant)
+    if isinstance(fill_in, ThresholdRule):
+        raise ValueError(
+            f"variant must be 'soft' or 'hard' with counted label sets, got {variant!r}. "
+            "Use fit(Y)."
+        )
+    weight = CAUTIOUS_WEIGHT if is_auto(evidence_weight) else float(evidence_weight)
+    paper = PaperEvidence.fit_counted(classifier, label_sets, names)
+    known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, weight))
+    return Combination(PredictedLabels(paper, fill_in, weight), known)
+
+
+def cross_fitted_posterior(
+    classifier: Any,
+    variant: Variant,
+    evidence_weight: EvidenceWeight,
     labels: LabelMatrix,
     content: Any,
-    weight: Matrix | None,
-    out_of_fold: bool,
-) -> Fitted:
-    chosen = read_weight(usable_weight(evidence_weight, labels))
-    learns = isinstance(chosen, LearnedWeight)
-    if content is not None and not sparse.issparse(content) and (learns or out_of_fold):
-        check_learning(*labels.shape)
-    content = None if content is None else finite_content(content)
-    fill_in = _fit_fill_in(variant, learns, content, labels, weight)
-    number = 1.0 if isinstance(chosen, LearnedWeight) else chosen
-    paper = fit_combination(classifier, labels, fill_in, number, weight)
-    if content is None or not (learns or out_of_fold):
-        return Fitted(paper, None)
-    evidence: PredictedEvidence | CandidateEvidence
+    weight: Matrix | None = None,
+) -> Any:
+    """Return the posterior of the training documents with label evidence fitted out of fold.
+
+    Content log-odds and result are ``(n_documents, n_labels)``, dense or CSR arrays of candidates.
+    Every document is in one of four folds, whose label evidence is fitted on the other three.
+    """
+    fold = round_robin_folds(labels, _FOLDS)
+    parts, order = [], []
+    for k in np.unique(fold):
+        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        combination = fit_combination(
+            classifier,
+            variant,
+            evidence_weight,
+            labels.rows(train),
+            content=content[train],
+            weight=None if weight is None else weight[train],
+        )
+        order.append(test)
+        if sparse.issparse(content):
+            cells = Cells.of(content[test])
+            parts.append(cells.matrix(combination.posterior_at(cells, content[test].data)))
+        else:
+            parts.append(combination.posterior(content[test]))
+    place = np.argsort(np.concatenate(order))
     if sparse.issparse(content):
-        weights = getattr(paper.labels, "weights_", None)
-        given = classifier, fill_in, content, labels, weight
-        evidence = CandidateEvidence.of(*given, weights)
-    else:
-        evidence = PredictedEvidence.of(classifier, fill_in, content, labels, weight)
-    if isinstance(chosen, LearnedWeight):
-        return Fitted(*chosen.learn(paper, evidence))
-    return Fitted(paper, evidence.content + chosen * evidence.paper)
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))[place]
+    return np.concatenate(parts)[place]
 
 
 def check_learning(n_documents: int, n_labels: int) -> None:
-    """Raise before scores of all labels are learned from that take more memory than there is."""
+    """Raise before learning from scores of all labels that would take too much memory."""
     check_memory(
         _COPIES * 8.0 * n_documents * n_labels,
         f"Learning from scores of {n_documents:,} documents × {n_labels:,} labels",
@@ -147,71 +209,52 @@ def check_learning(n_documents: int, n_labels: int) -> None:
     )
 
 
-def counted_combination(
-    classifier: Any, label_sets: LabelSets, names: Any, variant: Any, evidence_weight: Any
-) -> Combination:
-    """Return the combination of a fixed weight, learned from label sets that are counted."""
-    positive, known = label_sets.positives(), label_sets.known()
-    cautious = is_cautious(evidence_weight)
-    fill_in = read_variant(variant)
-    if isinstance(fill_in, ThresholdRule):
-        raise ValueError(
-            f"A threshold rule is fitted on documents, not on counted label sets: variant must be "
-            f"'soft' or 'hard', got {variant!r}. Use fit(Y)."
-        )
-    paper = Combination(
-        clone(classifier).fit_counted(label_sets, names),
-        label_sets.prior(),
-        count_log_odds(positive, known),
-        fill_in,
-        1.0 if cautious else float(evidence_weight),
-        constant_labels(positive, known),
-    )
-    return cautious_combination(paper) if cautious else paper
-
-
-def is_cautious(evidence_weight: Any) -> bool:
-    """Return whether the weight is learned where there is something to learn it from."""
+def is_auto(evidence_weight: Any) -> bool:
+    """Return whether the weight is learned if scores are given."""
     return isinstance(evidence_weight, str) and evidence_weight == "auto"
 
 
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
-    """Return whether something is learned from out-of-fold content evidence."""
+    """Return whether out-of-fold content evidence is needed."""
     learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
-    return learns_cuts or isinstance(read_weight(evidence_weight), LearnedWeight)
+    return learns_cuts or isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
 
 
-def usable_weight(evidence_weight: EvidenceWeight, labels: LabelMatrix) -> EvidenceWeight:
-    """Return 0 for a weight that is to be learned from too few documents, or labels."""
-    too_little = labels.shape[0] < _FEWEST or labels.shape[1] < 2
-    learns = isinstance(read_weight(evidence_weight), LearnedWeight)
-    return 0.0 if learns and too_little else evidence_weight
-
-
-def read_weight(value: Any) -> float | LearnedWeight:
+def read_weight_parameter(value: Any) -> float | LearnedWeight:
     """Return a number of at least 0, or how the weight is learned."""
     if isinstance(value, LearnedWeight):
         value.check()
         return value
-    if isinstance(value, str) and value == "auto":
+    if is_auto(value):
         return LearnedWeight()
+    return _read_number(
+        value, "evidence_weight", 'a number of at least 0, "auto" or LearnedWeight()'
+    )
+
+
+def read_known_weight(known_weight: Any, evidence_weight: Any, weight: Any) -> float:
+    """Return the weight of known labels; default 0.75 if the evidence weight is learned."""
+    if known_weight is not None:
+        return _read_number(known_weight, "known_weight", "a number of at least 0 or None")
+    learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+    return KNOWN_WEIGHT if learns else float(weight)
+
+
+def _read_number(value: Any, name: str, rule: str) -> float:
     is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    weight = float(value) if is_number else -1.0
-    if not 0 <= weight < np.inf:
-        raise ValueError(
-            f'evidence_weight must be a number of at least 0, "auto" or a LearnedWeight, got '
-            f"{value!r}; 1 is the paper, 0 the content alone."
-        )
-    return weight
+    number = float(value) if is_number else -1.0
+    if not 0 <= number < np.inf:
+        raise ValueError(f"{name} must be {rule}, got {value!r}. Use 1 for the paper's weight.")
+    return number
 
 
 def read_variant(value: Any) -> FillIn | ThresholdRule:
-    """Return the paper's way of filling labels in, or the rule that is to decide them."""
+    """Return the paper's function that fills labels in, or the rule that decides them."""
     if isinstance(value, ThresholdRule):
         if as_rule(value, "log_odds").needs_batch:
             raise ValueError(
-                f"A variant must fill in the labels of each document by itself, and {value!r} "
-                "looks at all documents together. Use SCutFBR(), GlobalCut() or another rule."
+                "variant must be a rule that decides each document separately, got "
+                f"{value!r}, which needs all documents. Use SCutFBR() or GlobalCut()."
             )
         return value
     if not isinstance(value, str) or value not in VARIANTS:
@@ -223,16 +266,117 @@ def read_variant(value: Any) -> FillIn | ThresholdRule:
     return VARIANTS[value]
 
 
-def _fit_fill_in(
-    variant: Any, learns: bool, content: Any, labels: LabelMatrix, weight: Matrix | None
-) -> FillIn:
-    """Fit how labels are filled in; a learned weight fills in calibrated probabilities."""
+def _fit_fill_in(variant: Any, content: Any, labels: LabelMatrix, weight: Matrix | None) -> FillIn:
     chosen = read_variant(variant)
     if isinstance(chosen, ThresholdRule):
         return RuleLabels(fit_rule(as_rule(chosen, "log_odds"), content, labels, weight))
-    if variant == "soft" and learns and content is not None:
-        if sparse.issparse(content):
-            cells = Cells.of(content)
-            return CalibratedLabels(fit_cell_calibration(cells, content.data, labels, weight))
-        return CalibratedLabels(fit_calibration(content, labels, weight, monotone=False))
     return chosen
+
+
+def _learn(
+    how: LearnedWeight,
+    paper: PaperEvidence,
+    variant: Any,
+    content: Matrix,
+    labels: LabelMatrix,
+    weight: Matrix | None,
+) -> PredictedLabels:
+    check_learning(*labels.shape)
+    if variant == "soft":
+        fill_in: FillIn = CalibratedLabels(fit_calibration(content, labels, weight, monotone=False))
+    else:
+        fill_in = _fit_fill_in(variant, content, labels, weight)
+    filled = fill_in(content)
+    evidence, truth = paper.at(filled), Truth.of(labels, weight)
+
+    def brier(log_odds: Matrix) -> float:
+        return float(truth.weight @ squared_errors(truth, log_odds).sum(axis=1))
+
+    best = _best_weight(content, evidence, brier)
+    correction = None
+    if np.isfinite(how.shrinkage):
+        offset = content + best * evidence
+        correction = fit_correction(filled, offset, labels, weight, how.shrinkage)
+    return PredictedLabels(paper, fill_in, best, correction)
+
+
+def _learn_candidates(
+    how: LearnedWeight,
+    paper: PaperEvidence,
+    variant: Any,
+    content: sparse.csr_array,
+    labels: LabelMatrix,
+    weight: Matrix | None,
+) -> PredictedLabels:
+    cells = Cells.of(content)
+    if variant == "soft":
+        calibration = fit_cell_calibration(cells, content.data, labels, weight)
+        fill_in: FillIn = CalibratedLabels(calibration)
+    else:
+        fill_in = _fit_fill_in(variant, content, labels, weight)
+    evidence = CandidateEvidence.of(paper, fill_in, content, labels, weight)
+    best = _best_weight(evidence.content, evidence.paper, evidence.brier)
+    correction = None
+    if np.isfinite(how.shrinkage):
+        offset = evidence.content + best * evidence.paper
+        correction = evidence.correction(offset, how.shrinkage)
+    return PredictedLabels(paper, fill_in, best, correction, evidence.by_root, evidence.absent)
+
+
+def _best_weight(content: Matrix, evidence: Matrix, loss: Callable[[Matrix], float]) -> float:
+    """Return the weight 0, 0.1, …, 1 with the smallest loss; of equals the smallest weight."""
+    weights = np.arange(11) / 10
+    losses = [loss(content + w * evidence) for w in weights]
+    return float(weights[int(np.argmin(losses))])
+
+
+def fit_correction(
+    filled: Matrix, offset: Matrix, labels: LabelMatrix, weight: Matrix | None, shrinkage: float
+) -> LinearTerm:
+    """Fit one logistic regression per label on predicted labels, with given log-odds as offset.
+
+    Up to 150 labels the inputs are all other labels; above, the 256 leading directions of the
+    predicted labels, in which a label's own prediction has a part.
+
+    Parameters
+    ----------
+    filled, offset
+        Predicted labels and given log-odds, ``(n_documents, n_labels)`` each.
+    labels
+        True labels.
+    weight
+        Weights of the documents, ``(n_documents,)``; default 1.
+    shrinkage
+        As in :class:`LearnedWeight`.
+    """
+    times, n_labels = read_weight(weight, len(filled)), filled.shape[1]
+    precision = shrinkage * 2 / prior_scale(count_label_sets(labels, weight))
+    has_all = n_labels <= _ALL_LABELS
+    directions = np.eye(n_labels) if has_all else _leading_directions(filled, times)
+    layer = fit_logistic_layer(
+        filled if has_all else filled @ directions,
+        labels.positive,
+        times,
+        precision,
+        unknown=labels.unknown,
+        offset=offset,
+        own_column_zero=has_all,
+        tol=_TOL,
+    )
+    weights = layer.weights if has_all else directions @ layer.weights
+    return LinearTerm(weights, layer.bias).scaled(~labels.constant(weight))
+
+
+def _leading_directions(filled: Matrix, times: Matrix) -> Matrix:
+    """Return the leading eigenvectors of the second moments of predicted labels, as columns."""
+    moments = filled.T @ (filled * times[:, None])
+    n_labels = len(moments)
+    first = max(0, n_labels - _DIRECTIONS)
+    return np.asarray(eigh(moments, subset_by_index=[first, n_labels - 1])[1])
+
+
+def _finite(content: Any) -> Any:
+    """Return content log-odds, dense or a CSR array of candidates, without infinite values."""
+    if not sparse.issparse(content):
+        return np.clip(content, -_SURE, _SURE)
+    return Cells.of(content).matrix(np.clip(content.data, -_SURE, _SURE))

@@ -41,13 +41,12 @@ from labelkin.learned.calibration import (
 )
 from labelkin.learned.fitting import (
     EvidenceWeight,
+    LearnedWeight,
     Variant,
     check_learning,
     learns_from_predictions,
-    read_weight,
-    usable_weight,
+    read_weight_parameter,
 )
-from labelkin.learned.learned_weight import LearnedWeight
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.rescorer import LabelRescorer
@@ -98,9 +97,9 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         (the paper's M2), ``"hard"``, with the content's decisions (M1), or, given a threshold rule
         such as ``SCutFBR()``, with its decisions (M1 with learned cut-offs).
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
-        How much label evidence from predicted labels counts: ``"auto"`` learns it on out-of-fold
-        evidence of the training documents, a :class:`LearnedWeight` does so by a criterion; a
-        number fixes it, for known labels, too: 1 is the paper, 0 the content alone.
+        Weight of the evidence from predicted labels: ``"auto"`` or a :class:`LearnedWeight` learns
+        it on out-of-fold evidence of the training documents; a number fixes it, also for known
+        labels: 1 is the paper, 0 the content alone.
     thresholds : float, metric, rule or name, optional
         From posterior to decision: ``None`` gives a label where its posterior exceeds ½; another
         number cuts there; the name of a metric (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``,
@@ -118,6 +117,9 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     keep_out_of_fold : bool, default False
         Whether ``fit`` keeps ``out_of_fold_``: content evidence and posterior of the training
         documents as if each had been unseen.
+    known_weight : float, optional
+        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
+        weight. 1 is the paper.
     n_jobs : int, optional
         Number of jobs of all parts that do not name their own.
     random_state : int or RandomState, optional
@@ -177,6 +179,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         rules: Rules | None = None,
         calibrate: bool = False,
         keep_out_of_fold: bool = False,
+        known_weight: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -189,6 +192,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self.rules = rules
         self.calibrate = calibrate
         self.keep_out_of_fold = keep_out_of_fold
+        self.known_weight = known_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -255,20 +259,23 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         if self.calibrate:
             check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
-        evidence_weight = usable_weight(self.evidence_weight, labels)
-        wanted = out_of_fold or rule.needs_scores or self.calibrate or self.keep_out_of_fold
-        predicts = wanted or learns_from_predictions(self.variant, evidence_weight)
+        is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
+        predicts = (
+            is_honest
+            or rule.needs_scores
+            or learns_from_predictions(self.variant, self.evidence_weight)
+        )
         self.rescorer_ = LabelRescorer(
             parts["labels"],
             variant=self.variant,
-            evidence_weight=evidence_weight,
+            evidence_weight=self.evidence_weight,
             scale="log_odds",
             rules=self.rules,
+            known_weight=self.known_weight,
         )
-        learns = isinstance(read_weight(evidence_weight), LearnedWeight)
-        if (wanted or learns) and not names_candidates(parts["content"]):
+        learns = isinstance(read_weight_parameter(self.evidence_weight), LearnedWeight)
+        if learns and not names_candidates(parts["content"]):
             check_learning(*labels.shape)  # before the content, which takes longest
-        posterior = None
         with self._jobs():
             with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
                 self.content_ = seeded(parts["content"], self.random_state)
@@ -280,22 +287,24 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             if isinstance(self.content_, ContentEnsemble):
                 report(f"weights of members: {self.content_.summary()}", self.verbose)
             with stage("label evidence", self.verbose):
-                if wanted and content is not None:
-                    posterior = self.rescorer_._fit_out_of_fold(labels, content, **to_labels)
-                else:
-                    self.rescorer_._fit(labels, content, **to_labels)
+                self.rescorer_._fit(labels, content, **to_labels)
+                posterior: Any = None
+                if is_honest:
+                    posterior = self.rescorer_._cross_fitted(labels, content, **to_labels)
         given = to_labels.get("sample_weight")
         weight = None if given is None else np.asarray(given, dtype=np.float64)
         with stage("thresholds", self.verbose):
-            self.thresholds_ = fit_rule(rule, posterior, labels, weight)
+            # Cuts are tuned on the rule as it is deployed, given out-of-fold content.
+            deployed = self.rescorer_.rescore(content) if rule.needs_scores else None
+            self.thresholds_ = fit_rule(rule, deployed, labels, weight)
         self.calibration_: Calibration | None = None
-        if self.calibrate and posterior is not None:
+        if self.calibrate:
             if sparse.issparse(posterior):
                 cells, unseen = Cells.of(posterior), np.asarray(posterior.data)
                 self.calibration_ = fit_cell_calibration(cells, unseen, labels, weight)
             else:
                 self.calibration_ = fit_calibration(posterior, labels, weight)
-        if self.keep_out_of_fold and content is not None and posterior is not None:
+        if self.keep_out_of_fold:
             self.out_of_fold_ = OutOfFold(content, posterior)
         return posterior
 

@@ -46,6 +46,8 @@ class RescoredClassifier(LabelDependenceClassifier):
         :class:`labelkin.rules.Rules` between labels.
     calibrate : bool, default False
         Whether probabilities are calibrated on the out-of-fold posterior.
+    known_weight : float, optional
+        Weight of known labels; default 0.75 if the evidence weight is learned.
     n_jobs : int, optional
         Number of jobs of all parts that do not name their own.
     random_state : int or RandomState, optional
@@ -92,6 +94,7 @@ class RescoredClassifier(LabelDependenceClassifier):
         thresholds: Thresholds = None,
         rules: Rules | None = None,
         calibrate: bool = False,
+        known_weight: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -104,6 +107,7 @@ class RescoredClassifier(LabelDependenceClassifier):
         self.thresholds = thresholds
         self.rules = rules
         self.calibrate = calibrate
+        self.known_weight = known_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

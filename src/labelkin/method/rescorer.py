@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.blocks import Engine, read_block
@@ -27,19 +26,21 @@ from labelkin.label_matrix import (
     spread_out,
 )
 from labelkin.learned.fitting import (
+    CAUTIOUS_WEIGHT,
     EvidenceWeight,
     Variant,
     counted_combination,
-    fit_posterior,
-    is_cautious,
+    cross_fitted_posterior,
+    fit_combination,
+    is_auto,
     learns_from_predictions,
 )
-from labelkin.learned.learned_weight import CAUTIOUS_WEIGHT
-from labelkin.method.combination import LabelClassifier, Matrix, Part
+from labelkin.learned.terms import PaperEvidence, Part
+from labelkin.method.combination import Matrix
 from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
-from labelkin.odds import constant_labels, count_log_odds, log_odds_of, probability_of
+from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, sound_sparse
 
@@ -62,16 +63,18 @@ class LabelRescorer(LinkedEstimator):
         with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
         learned cut-offs).
     evidence_weight : float, "auto" or LearnedWeight, default "auto"
-        How much other labels count: 1 is the paper, 0 leaves the scores alone. ``"auto"`` or a
-        :class:`LearnedWeight` learns it, for predicted and known labels, from out-of-fold
-        ``scores``. Without these ``"auto"`` warns, and counts predicted labels cautiously (0.1)
-        and known ones in full.
+        Weight of the evidence from predicted labels: 1 is the paper, 0 leaves the scores
+        unchanged. ``"auto"`` or a :class:`LearnedWeight` learns it from out-of-fold ``scores``;
+        without scores ``"auto"`` warns and uses the weight 0.1.
     scale : "probability" or "log_odds", default "probability"
         What the scores are; they come back the same.
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     rules : Rules, optional
         :class:`labelkin.rules.Rules` between labels that the posterior keeps.
+    known_weight : float, optional
+        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
+        weight. 1 is the paper.
 
     Attributes
     ----------
@@ -100,6 +103,7 @@ class LabelRescorer(LinkedEstimator):
         scale: Scale = "probability",
         clip: float = 1e-6,
         rules: Rules | None = None,
+        known_weight: float | None = None,
     ) -> None:
         self.labels = labels
         self.variant = variant
@@ -107,6 +111,7 @@ class LabelRescorer(LinkedEstimator):
         self.scale = scale
         self.clip = clip
         self.rules = rules
+        self.known_weight = known_weight
 
     def fit(
         self, Y: Any, *, scores: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -133,7 +138,7 @@ class LabelRescorer(LinkedEstimator):
         return self
 
     def _warn_without(self, scores: Any = None) -> None:
-        if scores is None and is_cautious(self.evidence_weight):
+        if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
                 "Without out-of-fold scores of the training documents nothing says how much "
                 f"predicted labels count: cautiously {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), "
@@ -171,7 +176,7 @@ class LabelRescorer(LinkedEstimator):
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
-        weight = 1.0 if is_cautious(self.evidence_weight) else self.evidence_weight
+        weight = 1.0 if is_auto(self.evidence_weight) else self.evidence_weight
         if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
             raise ValueError(
                 "Blocks of label sets are counted, and that is enough for LogisticLabels and "
@@ -184,7 +189,12 @@ class LabelRescorer(LinkedEstimator):
             self.label_names_, self.label_sets_ = counted
             self.rules_ = bind_rules(self.rules, self.label_names_)
             self.combination_ = counted_combination(
-                classifier, self.label_sets_, self.label_names_, self.variant, self.evidence_weight
+                classifier,
+                self.label_sets_,
+                self.label_names_,
+                self.variant,
+                self.evidence_weight,
+                self.known_weight,
             )
         return self
 
@@ -195,17 +205,20 @@ class LabelRescorer(LinkedEstimator):
 
         On the scale of the scores, which must themselves be out of fold.
         """
-        return self._fit_out_of_fold(Y, scores, sample_weight, is_given=True)
-
-    def _fit_out_of_fold(
-        self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False
-    ) -> Matrix:
-        posterior = self._fit(Y, scores, sample_weight, is_given, out_of_fold=True)
-        if posterior is None:
+        if scores is None:
             raise ValueError("scores must be given: out-of-fold scores of the training documents.")
-        if sparse.issparse(scores):
-            cells = Cells.of(self._read_scores(scores))
-            return cells.matrix(self._to_scale(posterior))
+        self._fit(Y, scores, sample_weight, is_given=True)
+        return self._cross_fitted(Y, scores, sample_weight)
+
+    def _cross_fitted(self, Y: Any, scores: Any, sample_weight: Any = None) -> Any:
+        """Return the posterior of the training documents with label evidence out of fold."""
+        content, weight = self._read_scores(scores), _read_weight(sample_weight)
+        classifier = as_label_classifier(self.labels)
+        posterior = cross_fitted_posterior(
+            classifier, self.variant, self.evidence_weight, read_labels(Y), content, weight
+        )
+        if sparse.issparse(posterior):
+            return Cells.of(posterior).matrix(self._to_scale(posterior.data))
         return self._to_scale(self._keep_rules(posterior))
 
     def rescore(self, scores: ArrayLike | Any, known: Any = None, copy: bool = True) -> Any:
@@ -257,7 +270,7 @@ class LabelRescorer(LinkedEstimator):
         content = spread_out(given)
         candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
         complete = self._read_known(known, len(content))
-        before, parts = self.combination_.taken_apart(content, complete)
+        before, parts = self.combination_.decompose(content, complete)
         if candidates is None:
             after = self._keep_rules(before)
         else:
@@ -314,32 +327,27 @@ class LabelRescorer(LinkedEstimator):
         result.label_sets_ = self.label_sets_.merge(
             count_label_sets(read_labels(Y, names=self.label_names_))
         )
-        positive, known = result.label_sets_.positives(), result.label_sets_.known()
-        result.combination_ = self.combination_.with_labels(
-            clone(self.labels_).fit_counted(result.label_sets_, self.label_names_),
-            result.label_sets_.prior(),
-            count_log_odds(positive, known),
-            constant_labels(positive, known),
-        )
+        paper = PaperEvidence.fit_counted(self.labels_, result.label_sets_, self.label_names_)
+        result.combination_ = self.combination_.with_evidence(paper)
         return result
 
     @property
     def prior_(self) -> Matrix:
         """p(label), ``(n_labels,)``."""
         check_is_fitted(self)
-        return self.combination_.prior
+        return self.combination_.predicted.paper.prior
 
     @property
-    def labels_(self) -> LabelClassifier:
+    def labels_(self) -> Any:
         """The fitted label classifier."""
         check_is_fitted(self)
-        return self.combination_.paper_labels
+        return self.combination_.predicted.paper.labels
 
     @property
     def evidence_weight_(self) -> float:
         """How much the paper's label evidence counts where labels are predicted."""
         check_is_fitted(self)
-        return self.combination_.evidence_weight
+        return self.combination_.predicted.weight
 
     @property
     def label_weights_(self) -> Matrix | None:
@@ -351,7 +359,7 @@ class LabelRescorer(LinkedEstimator):
     def predicted_weights_(self) -> Matrix | None:
         """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
         check_is_fitted(self)
-        predicted, roots = self.combination_.predicted, self.combination_.predicted_roots
+        predicted, roots = self.combination_.predicted.linear, self.combination_.predicted.roots
         if predicted is None or roots is None:
             return None if predicted is None else predicted.weights
         return predicted.weights + roots.weights  # of a label that is sure: its root is, too
@@ -372,18 +380,8 @@ class LabelRescorer(LinkedEstimator):
         """Return whether ``fit`` has been called."""
         return hasattr(self, "combination_")
 
-    def _fit(
-        self,
-        Y: Any,
-        scores: Any,
-        sample_weight: Any = None,
-        is_given: bool = False,
-        out_of_fold: bool = False,
-    ) -> Matrix | None:
-        """Fit; return the out-of-fold posterior log-odds of the training documents if wanted.
-
-        Scores that a user has given (``is_given``) may be in sample.
-        """
+    def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
+        """Fit; scores that a user has given (``is_given``) may be in sample."""
         check_scale(self.scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
@@ -391,18 +389,17 @@ class LabelRescorer(LinkedEstimator):
         content = None if scores is None else self._read_scores(scores, labels.shape[0])
         if content is not None and is_given:
             warn_if_in_sample(labels, content, stacklevel=4)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self.combination_, posterior = fit_posterior(
+        weight = _read_weight(sample_weight)
+        self.combination_ = fit_combination(
             as_label_classifier(self.labels),
             self.variant,
             self.evidence_weight,
             labels,
             content=content,
             weight=weight,
-            out_of_fold=out_of_fold,
+            known_weight=self.known_weight,
         )
         self.label_sets_ = count_label_sets(labels, weight)
-        return posterior
 
     def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
         """Rescore what is stored: an accepted label, and one that rules demand, joins it."""
@@ -464,6 +461,10 @@ class LabelRescorer(LinkedEstimator):
 
     def _to_scale(self, posterior: Matrix) -> Matrix:
         return posterior if self.scale == "log_odds" else probability_of(posterior)
+
+
+def _read_weight(sample_weight: Any) -> Matrix | None:
+    return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
 
 
 def _some_known(known: Any, rows: slice, n_documents: int) -> Any:

@@ -88,25 +88,6 @@ class LinearTerm(NamedTuple):
             column[j] = 0.0
         return column
 
-    def by_sign(self, above: float, below: float) -> LinearTerm:
-        """Return the weights above 0 times one number, those below times another; no bias.
-
-        A weight is what an input adds all in all; only sparse weights may have a rest here.
-        """
-
-        def signed(values: Array) -> Array:
-            return np.where(values > 0, above * values, below * values)
-
-        nothing = np.zeros(len(self.bias))
-        if not sparse.issparse(self.weights):
-            return LinearTerm(signed(self.weights), nothing)
-        rest = nothing if self.rest is None else self.rest
-        stored = np.repeat(rest, np.diff(self.weights.indptr))
-        data = signed(self.weights.data + stored) - signed(stored)
-        pattern = self.weights.indices, self.weights.indptr
-        weights = sparse.csc_array((data, *pattern), shape=self.weights.shape)
-        return LinearTerm(weights, nothing, None if self.rest is None else signed(rest))
-
     def scaled(self, factor: Any) -> LinearTerm:
         """Return the term times a number, or times one for each label."""
         rest = None if self.rest is None else self.rest * factor
