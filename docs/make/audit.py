@@ -259,8 +259,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.run:
         from benchmarks.cleanlab_peer import cleanlab_suspicion
-
-        from labelkin.experiment.audit_runs import find_audits, run_audits
+        from docs.make.audit_runs import find_audits, run_audits
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
     write_whole(options.out, audit_page(read_runs(options.folders)))

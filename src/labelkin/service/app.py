@@ -131,8 +131,7 @@ Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
-    do, model, size = asked.service.workers.do_sized, asked.model, len(request.text)
-    return json_answer(await do(model.cost, size, answers.suggest, model, request))
+    return json_answer(await asked.service.workers.do(answers.suggest, asked.model, request))
 
 
 @router.get("")
