@@ -114,7 +114,7 @@ def test_groups_without_a_splitter_are_rejected():
     with pytest.raises(TypeError, match="must be used by a splitter, and LabelDependenceClassifie"):
         LabelDependenceClassifier(NaiveBayes()).fit(X, Y, groups=GROUPS)
     for model in models(5):
-        with pytest.raises((TypeError, ValueError), match="`?groups`? must .* splitter"):
+        with pytest.raises((TypeError, ValueError), match=r"`?groups`? must .* splitter"):
             model.fit(X, Y, groups=GROUPS)
 
 

@@ -165,7 +165,7 @@ def test_labels_in_another_code_point_to_our_own_function():
 
 
 def test_metadata_that_nobody_asked_for_is_refused():
-    with pytest.raises(ValueError, match="groups"):
+    with pytest.raises(TypeError, match="groups must be used by a splitter"):
         LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, groups=np.ones(4))
     with pytest.raises(TypeError, match=r"by all parts.*content=NearestNeighbours\(\) does not"):
         LabelDependenceClassifier(NearestNeighbours()).fit(X, Y, sample_weight=np.ones(4))
