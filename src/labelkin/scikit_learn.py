@@ -201,8 +201,8 @@ def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[s
     """Return, by part, the parameters of its ``fit``.
 
     With metadata routing enabled, scikit-learn's rules apply. Without it ``sample_weight`` goes to
-    all parts, and one that does not take it is an error; ``groups`` is for the splitter of the owner
-    or, if its ``cv`` is not one, of its content classifier.
+    all parts, and one that does not take it is an error; ``groups`` is for a splitter: ``cv`` of
+    the owner or, if that is not one, of its content classifier.
     """
     if not fit_params:
         return {name: {} for name in parts}
