@@ -18,6 +18,7 @@ from labelkin.beyond.candidates import CandidateEvidence
 from labelkin.beyond.learned_weight import LearnedWeight, cautious_combination
 from labelkin.beyond.predicted_evidence import PredictedEvidence, finite_content
 from labelkin.label_matrix import Cells, LabelMatrix
+from labelkin.label_matrix.record import check_choice
 from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, Combination, FillIn, Matrix, fit_combination
 from labelkin.method.label_sets import LabelSets
@@ -214,12 +215,7 @@ def read_variant(value: Any) -> FillIn | ThresholdRule:
                 "looks at all documents together. Use SCutFBR(), GlobalCut() or another rule."
             )
         return value
-    if not isinstance(value, str) or value not in VARIANTS:
-        listed = ", ".join(repr(choice) for choice in VARIANTS)
-        raise ValueError(
-            f"variant must be one of {listed}, or a threshold rule such as SCutFBR(), "
-            f"got {value!r}."
-        )
+    check_choice("variant, if it is not a rule such as SCutFBR(),", value, VARIANTS)
     return VARIANTS[value]
 
 

@@ -110,10 +110,13 @@ class KnownCorpus:
 def known_corpus(name: str) -> KnownCorpus:
     """Return what is known of a corpus."""
     if name not in KNOWN:
+        from labelkin.label_matrix.record import did_you_mean  # loads NumPy
+
         known = ", ".join(repr(known) for known in KNOWN)
         raise ValueError(
             f"name must be a known corpus, got {name!r}. Known corpora: {known}. A corpus of your "
-            "own is loaded by the path of its file or folder."
+            "own is loaded by the path of its file or folder. "
+            f"{did_you_mean(name, list(KNOWN))}".rstrip()
         )
     return KNOWN[name]
 

@@ -23,6 +23,7 @@ from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
 from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.label_matrix.record import check_choice
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
 from labelkin.solvers.equal_rows import group_equal_rows
@@ -266,8 +267,7 @@ class RAkEL(LogOddsClassifier):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.variant not in ("hard", "soft"):
-            raise ValueError(f"variant must be 'hard' or 'soft', got {self.variant!r}.")
+        check_choice("variant", self.variant, ("hard", "soft"))
         whole_label_sets(labels, type(self).__name__)
         self.prior_ = label_priors(labels)
         varying = np.flatnonzero(np.isnan(self.prior_))
