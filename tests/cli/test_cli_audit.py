@@ -299,7 +299,7 @@ class TestApply:
         other = tea(tmp_path / "tea.jsonl", [["tea"]])
         out = tmp_path / "corrected.jsonl"
         line = call("audit", other, "--apply", path, "--out", out).refused()
-        assert "none of their 1 documents is there" in line
+        assert "1 documents are not in the corpus" in line
         assert not out.exists()
 
     def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):

@@ -69,8 +69,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         _end(f"There is not enough memory. {error}", 1)
     except (ValueError, TypeError, ImportError) as error:
         missing = isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0]
-        hinted = getattr(error, "on_command_line", None)  # options in place of parameters
-        message = (str(error) if hinted is None else hinted()).replace("stem=False", "--no-stem")
+        hinted = getattr(error, "on_command_line", error.__str__)  # options, not parameters
+        message = hinted().replace("stem=False", "--no-stem")
         for name in re.findall(r"--(\w[\w-]*)", " ".join(arguments or sys.argv)):
             parameter = name.replace("-", "_")  # as the library calls the option
             message = re.sub(rf"(?:^|\b(?=\w*_)){parameter}\b", f"--{name}", message)

@@ -336,19 +336,11 @@ def _apply(
         )
     corrections = Corrections(changes.values())
     report = _write_corpus(corpus, reading, out, corrections)
-    documents = {document for document, _ in changes}
-    if len(corrections.unmet) == len(documents):
-        shutil.rmtree(out) if out.is_dir() else out.unlink()
-        raise ValueError(
-            f"The changes must be of documents of {corpus}, and none of their {len(documents):,} "
-            f"documents is there (the first is {corrections.unmet[0]!r}). Is it the corpus that "
-            "was audited?"
-        )
     if not (corrections.added or corrections.removed or corrections.already):
         shutil.rmtree(out) if out.is_dir() else out.unlink()
         raise ValueError(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
-            "--columns and other reading options of the audit."
+            "corpus that was audited, with the --columns and other reading options of the audit."
         )
     print_message(report, quiet)
     print_pairs(

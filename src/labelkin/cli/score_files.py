@@ -431,9 +431,8 @@ def read_labelled(name: str, **reading: Any) -> Labelled:
         if is_sparse(stored):
             return _all_train(read_labels(read_sparse(path, stored)))
     has_labels = suffix in (".jsonl", ".ndjson") or "labels" in reading.get("columns", ())
-    if suffix in DELIMITERS and not has_labels:
-        has_labels = find_name("labels", next(_rows(path), ("", []))[1]) is not None
-    if has_labels:
+    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
+    if has_labels or find_name("labels", header):
         source = corpora.Documents(path, needed=["labels"], optional=["split", "id"], **reading)
         documents = list(source)
         train = np.flatnonzero([document.split != "test" for document in documents])

@@ -188,12 +188,6 @@ def _table_records(lines: Iterable[str], called: str) -> Iterator[tuple[str, dic
     delimiter = max(_SPREADSHEETS_DELIMITERS, key=first.count)
     rows = table_rows(chain([first], lines), called, delimiter)
     header = [name.strip() for name in next(rows, ("", []))[1]]
-    missing = [name for name in _NEEDED if name not in header]
-    if missing:
-        raise ValueError(
-            f"{called}: the header of a list of issues must name {', '.join(_NEEDED)}, got no "
-            f"{', '.join(missing)} among {header!r:.120}. labelkin audit --out writes such a list."
-        )
     for place, row in rows:
         if len(row) != len(header):
             raise ValueError(
@@ -206,7 +200,8 @@ def _table_records(lines: Iterable[str], called: str) -> Iterator[tuple[str, dic
 def _decision(place: str, record: Mapping[str, Any]) -> Decision:
     missing = [name for name in _NEEDED if name not in record]
     if missing:
-        raise ValueError(f"{place}: an issue must have {', '.join(_NEEDED)}, got no {missing[0]}.")
+        rule = f"{place}: an issue must have {', '.join(_NEEDED)}, got no {', '.join(missing)}."
+        raise ValueError(f"{rule} labelkin audit --out writes a list of issues.")
     given = _YES_NO.get(str(record["given"]).strip().lower())
     if given is None:
         raise ValueError(f"{place}: given must be yes or no, got {record['given']!r:.60}.")

@@ -37,11 +37,9 @@ class DocumentFiles:
             for one in paths
             for path, split in _parts_of(Path(one))
         ]
-        self._skipped: Counter[str] = Counter()
-        for folder in {part._path.parent for part in self.parts if part._path} & {
-            *map(Path, paths)
-        }:
-            self._skipped += skipped_files(folder, ENDINGS)
+        folders = {part._path.parent for part in self.parts if part._path} & {*map(Path, paths)}
+        skipped = (skipped_files(folder, ENDINGS) for folder in folders)
+        self._skipped: Counter[str] = sum(skipped, Counter())
 
     def __iter__(self) -> Iterator[Document]:
         number = 0
