@@ -230,6 +230,18 @@ class TestRows:
             corpora.load(path)
 
 
+class TestIds:
+    @pytest.mark.parametrize("name", ["PPN", "ppn", "001", "MMS ID", "id"])
+    def test_record_numbers_are_kept_in_answers(self, tmp_path, name):
+        rows = [(f"{i}X", "hot tea", "tea") for i in range(6)]
+        rows += [(f"{i}Y", "cold milk", "milk") for i in range(6)]
+        path = table(tmp_path / "a.csv", (name, "title", "subjects"), rows, ";")
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        done = call("predict", tmp_path / "m", path, "--format", "csv")
+        assert [line.split(";")[0] for line in done.done().splitlines()[1:3]] == ["0X", "1X"]
+        assert f"id from {name!r}" in done.err
+
+
 class TestOutput:
     ROWS = (*[("hot tea", "Tee | süß")] * 6, *[("cold milk", "Milch")] * 6)
 
@@ -341,7 +353,12 @@ class TestOtherFiles:
             ("a.xml", b'<?xml version="1.0"?>\n<collection/>\n', "and is XML or HTML"),
             ("a.txt", b"<!DOCTYPE html><html>tea</html>", "and is XML or HTML"),
             ("a.ris", b"TY  - JOUR\nTI  - Tea\n", "a.ris must end in .txt, .md, .text, .jsonl,"),
-            ("a.xlsx", b"PK\x03\x04tea", "Save a table as CSV (UTF-8), and a document as plain"),
+            (
+                "a.xlsx",
+                b"PK\x03\x04tea",
+                "is a packed document, as .xlsx, .docx, .ods and .odt are.",
+            ),
+            ("a.txt", b"PK\x03\x04tea", "Save a table as CSV (UTF-8), and a document as plain"),
         ],
     )
     def test_files_that_are_not_text_are_rejected(self, tmp_path, name, data, message):
