@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from labelkin.corpora.documents import ENDINGS, Format, ending_of, format_of
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.documents import ENDINGS, Format, format_of
+from labelkin.corpora.lines import decoded_lines, ending_of
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
@@ -354,7 +354,7 @@ def _file_reader(path: Path) -> Reader | str | None:
     name = path.name.lower()
     if name.endswith((".tar.gz", ".tgz")):
         return "ohsumed.read_ohsumed"
-    match ending := Path(name.removesuffix(".gz")).suffix:
+    match ending := ending_of(path):
         case ".arff":
             return _arff_reader(path)
         case ".txt":
