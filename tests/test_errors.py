@@ -164,12 +164,12 @@ def test_labels_in_another_code_point_to_our_own_function():
         NaiveBayes().fit(X, [[0, 1], [2, 0], [1, 1], [0, 0]])
 
 
-def test_metadata_that_nobody_asked_for_is_refused():
-    with pytest.raises(ValueError, match="groups"):
+def test_metadata_that_no_part_requests_is_rejected():
+    with pytest.raises(TypeError, match="groups must be used by a splitter"):
         LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, groups=np.ones(4))
     with pytest.raises(TypeError, match=r"by all parts.*content=NearestNeighbours\(\) does not"):
         LabelDependenceClassifier(NearestNeighbours()).fit(X, Y, sample_weight=np.ones(4))
-    with pytest.raises(TypeError, match=r"takes sample_weight as metadata, got \['weights'\]"):
+    with pytest.raises(TypeError, match=r"takes sample_weight and groups as metadata, got \['weights'\]"):
         PlattSVM().fit(X, Y, weights=np.ones(4))
 
 

@@ -30,7 +30,7 @@ def scored(request):
     """Return labels, out-of-fold and in-sample probabilities of a small corpus."""
     news = newsroom(300)
     X = TfidfVectorizer().fit_transform(news.documents)
-    names = news.Y.label_sets()
+    names = news.label_sets()
     Y = np.array([[name in one for name in sorted({n for s in names for n in s})] for one in names])
     model = RescoredClassifier(request.param, evidence_weight=0).fit(X, Y.astype(int))
     unseen = probability_of(cross_val_log_odds(request.param, X, Y.astype(int), random_state=0))

@@ -561,6 +561,7 @@ def judge(
     from labelkin.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
+    truth = replace(truth, names=model.labels, classes=model.labels)  # "0" of a file is the label 0
     n_documents, n_labels = truth.shape
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
     blocks = track(
