@@ -229,6 +229,15 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
             reader(path)
 
 
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", header("<f8", (10**6, 10**6), 64)])
+def test_damaged_arrays_are_errors(tmp_path, content):
+    path = tmp_path / "s.npy"
+    path.write_bytes(content)
+    for reader in (read_scores, blocks.read_block, run_folder.read_array):
+        with pytest.raises(ValueError, match=r"s\.npy"):
+            reader(path)
+
+
 def test_an_archive_is_read_with_little_memory(tmp_path):
     for name in ("deflate bomb", "declared shape", "zero-width text"):
         path = archive(tmp_path / "s.npz", **ARCHIVES[name])
