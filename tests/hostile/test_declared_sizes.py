@@ -18,7 +18,9 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 
 from forged_files import put_together, take_apart
-from sklearn.pipeline import make_pipeline
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import Normalizer
 
 from labelkin import NaiveBayes, blocks, cli, corpora, load, save
 from labelkin.array_files import is_sparse
@@ -59,6 +61,19 @@ def test_objects_with_shared_or_deep_children_are_an_error(model, tmp_path, n_ch
     path = put_together(tmp_path / "forged", take_apart(model).about, written)
     with pytest.raises(ValueError, match="nest deeper than 100 levels, or share parts"):
         load(path)
+
+
+@pytest.mark.parametrize("between", ["union", "columns"])
+def test_pipelines_in_unions_and_columns_are_counted(tmp_path, between):
+    nested = Normalizer()
+    for _ in range(6):
+        other = make_union(nested)
+        if between == "columns":
+            other = make_column_transformer((nested, [0, 1]))
+        nested = make_pipeline(other)
+    model = make_pipeline(nested, NaiveBayes()).fit(np.eye(2), [["a"], ["b"]])
+    with pytest.raises(ValueError, match="nested pipelines, of at most 5"):
+        save(model, tmp_path / "n")
 
 
 def test_nested_pipelines_within_the_limit_are_loaded(tmp_path):
