@@ -11,7 +11,7 @@ from math import comb
 from typing import Any, Literal
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -21,7 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from labelkin.content.any_classifier import as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, in_container
 from labelkin.label_matrix.record import check_choice
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
@@ -277,7 +276,7 @@ class RAkEL(LogOddsClassifier):
         )
         places = draw_subsets(len(varying), self.subset_size, self.n_subsets, random)
         self.subsets_ = [varying[place] for place in places]
-        self.powersets_ = SafeParallel(n_jobs=self.n_jobs)(
+        self.powersets_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
         )
 
