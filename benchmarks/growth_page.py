@@ -136,9 +136,8 @@ hardly grows.
 The rows of delicious compare candidates with all labels, of its test documents and, out of fold,
 of its training documents, four times as many. Those of Dask are CPU seconds of the scheduler, the
 client and two worker processes as multiples of those that one process takes for the same blocks,
-all read from files, with Dask's own settings: medians of five rounds. Less than 1 is possible:
-workers keep freed memory while they work ([how to work on a cluster](../how-to/dask.md)), and one
-process by itself hands large arrays back. A first round, for which they take it, costs more:
+all read from files, with Dask's own settings: medians of five rounds,
+measured in version 0.1.0 with a setting of glibc that reused freed memory and has been removed.
 `python -m benchmarks.cluster` prints the range of the rounds.
 """
 

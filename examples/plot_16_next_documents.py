@@ -13,17 +13,19 @@ the same first documents.
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelDependenceClassifier, corpora, metrics, next_documents
 
 news = corpora.newsroom(1200)
+Y = pd.DataFrame(news.Y, columns=news.label_names)
 X = TfidfVectorizer(sublinear_tf=True).fit_transform(news.documents)
 X_test, Y_test = X[news.test], news.Y[news.test]
 
 
 def learn(labelled):
-    return LabelDependenceClassifier(random_state=0).fit(X[labelled], news.Y[labelled])
+    return LabelDependenceClassifier(random_state=0).fit(X[labelled], Y.iloc[labelled])
 
 
 labelled = np.random.default_rng(0).permutation(news.train)[:60]

@@ -113,6 +113,9 @@ def test_groups_without_a_splitter_are_rejected():
         cross_val_log_odds(LogisticRegression(), X, Y, groups=GROUPS)
     with pytest.raises(TypeError, match="must be used by a splitter, and LabelDependenceClassifie"):
         LabelDependenceClassifier(NaiveBayes()).fit(X, Y, groups=GROUPS)
+    for model in models(5):
+        with pytest.raises((TypeError, ValueError), match=r"`?groups`? must .* splitter"):
+            model.fit(X, Y, groups=GROUPS)
 
 
 def test_groups_are_routed_to_the_splitter():

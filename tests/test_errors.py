@@ -101,7 +101,7 @@ class TestEveryClassifier:
         (
             LabelDependenceClassifier(variant="mild"),
             ValueError,
-            "variant must be one of 'hard', 'soft'",
+            r"variant, if it is not a rule .* must be one of 'hard', 'soft', got 'mild'",
         ),
         (
             LabelDependenceClassifier(evidence_weight=-0.5),
@@ -165,11 +165,11 @@ def test_labels_in_another_code_point_to_our_own_function():
 
 
 def test_metadata_that_nobody_asked_for_is_refused():
-    with pytest.raises(ValueError, match="groups"):
+    with pytest.raises(TypeError, match="groups must be used by a splitter"):
         LabelDependenceClassifier(content=NaiveBayes()).fit(X, Y, groups=np.ones(4))
     with pytest.raises(TypeError, match=r"by all parts.*content=NearestNeighbours\(\) does not"):
         LabelDependenceClassifier(NearestNeighbours()).fit(X, Y, sample_weight=np.ones(4))
-    with pytest.raises(TypeError, match=r"takes sample_weight as metadata, got \['weights'\]"):
+    with pytest.raises(TypeError, match=r"sample_weight and groups as metadata, got \['weights'\]"):
         PlattSVM().fit(X, Y, weights=np.ones(4))
 
 
@@ -203,6 +203,11 @@ def test_misspelt_names_get_a_suggestion():
         labelkin.LabelDependencyClassifier
     with pytest.raises(ValueError, match=r"got 'stong'. Did you mean 'strong'\?"):
         labelkin.preset("stong")
+    for wrong, given in ({"thresholds": "micro"}, "micro_f1"), ({"variant": "sotf"}, "soft"):
+        with pytest.raises(ValueError, match=rf"Did you mean '{given}'\?"):
+            labelkin.LabelDependenceClassifier(**wrong).fit([[1], [2]], [["a"], ["b"]])
+    with pytest.raises(ValueError, match=r"got 'newsrom'.* Did you mean 'newsroom'\?"):
+        labelkin.corpora.load("newsrom")
     X, topics = [[3, 0], [2, 1], [0, 4]], [["wheat"], ["wheat", "gold"], ["gold"]]
     model = labelkin.LabelDependenceClassifier(labelkin.NaiveBayes(), evidence_weight=1)
     with pytest.raises(ValueError, match=r"got 'whaet'. Did you mean 'wheat'\?"):

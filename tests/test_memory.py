@@ -1,10 +1,5 @@
 """Work that cannot be done is said to be so before it is begun."""
 
-import os
-import platform
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -63,74 +58,3 @@ def test_all_weights_of_svms_are_forecast(small):
     with pytest.raises(MemoryError, match=r"3 labels × 900 features .*prune=0\.1"):
         PlattSVM().fit(X, Y)
     PlattSVM(prune=0.1, random_state=0).fit(X, Y)
-
-
-_FREED = """
-import resource, sys, threading, time
-from concurrent.futures import ThreadPoolExecutor
-import numpy as np
-import labelkin.memory
-from labelkin.memory import reused_memory
-
-def pages():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-def held():
-    return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
-
-def work():
-    before = pages()
-    arrays = [np.ones(3 * 2**19) for _ in range(12)]  # of 12 MB each, five to a heap of a thread
-    del arrays
-    return pages() - before
-
-def measured():
-    work()
-    as_started = work()
-    with reused_memory():
-        work()
-        reused = work()
-        most = held()
-    for _ in range(20):  # however many blocks, one thread watches
-        with reused_memory():
-            work()
-    watching = sum(isinstance(thread, threading.Timer) for thread in threading.enumerate())
-    time.sleep(1.5)
-    return as_started, reused, most - held(), work(), watching
-
-labelkin.memory._IDLE = 0.2
-print(*(ThreadPoolExecutor(1).submit(measured).result() if "thread" in sys.argv else measured()))
-"""
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be asked for it")
-@pytest.mark.parametrize("where", ["main", "thread"])  # Dask has its tasks in threads
-def test_workers_of_dask_use_freed_memory_again_while_they_work_and_hand_it_back_then(where):
-    # What Dask gives them; and pages of one size, which can be counted.
-    settings = {"MALLOC_TRIM_THRESHOLD_": "65536", "NUMPY_MADVISE_HUGEPAGE": "0"}
-    found = subprocess.run(
-        [sys.executable, "-c", _FREED, where],
-        env=os.environ | settings,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=120,
-    )
-    as_started, reused, handed_back, afterwards, watching = map(int, found.stdout.split())
-    assert as_started > 12 * 2500  # 3,072 pages to each array
-    assert reused < as_started / 10
-    assert watching == 1
-    assert handed_back > 50e6
-    assert afterwards > as_started / 2
-
-
-@pytest.mark.parametrize("setting", [None, "none"])
-def test_without_the_setting_of_dask_memory_is_left_alone(monkeypatch, setting):
-    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
-    if setting is not None:
-        monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", setting)
-    monkeypatch.setattr(labelkin.memory, "_set", lambda settings: pytest.fail("was set"))
-    labelkin.memory._settings_of_worker.cache_clear()
-    with labelkin.memory.reused_memory():
-        pass
-    labelkin.memory._settings_of_worker.cache_clear()

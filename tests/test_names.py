@@ -39,6 +39,7 @@ ENDINGS = {
 OTHERS = {
     "BayesianLogisticRegression",
     "GridSearchCV",
+    "GroupKFold",
     "HalvingGridSearchCV",
     "KNeighborsClassifier",
     "LocalCluster",

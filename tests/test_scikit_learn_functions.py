@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, hamming_loss
 from sklearn.model_selection import (
     GridSearchCV,
@@ -18,7 +19,15 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, audit, corpora, label_matrix, metrics
+from labelkin import (
+    LabelDependenceClassifier,
+    NaiveBayes,
+    PerLabel,
+    audit,
+    corpora,
+    label_matrix,
+    metrics,
+)
 from labelkin.splits import MultilabelStratifiedKFold
 
 GRID = {"evidence_weight": [0, 1]}
@@ -106,6 +115,16 @@ def public_results(news, X, model):
 def test_no_result_is_a_label_matrix(news, X, model):
     for result in public_results(news, X, model):
         assert not isinstance(result, label_matrix.LabelMatrix)
+
+
+@pytest.mark.parametrize("content", [NaiveBayes(), PerLabel(LogisticRegression())], ids=repr)
+def test_missing_feature_names_are_warned_about_once(X, news, content):
+    frame = pd.DataFrame(X.toarray(), columns=[f"word {j}" for j in range(X.shape[1])])
+    model = LabelDependenceClassifier(content, evidence_weight=1).fit(frame, news.Y)
+    for method in (model.predict, model.predict_proba, model.suggest, model.explain):
+        with pytest.warns(UserWarning, match="does not have valid feature names") as caught:
+            method(frame.to_numpy()[:2])
+        assert len(caught) == 1
 
 
 class TestLabelSets:

@@ -75,7 +75,8 @@ _MADE = """\
 Average precision of the list of suspects: missing / wrong / both in one list. 10 % of the given
 labels are deleted at random, and 5 % wrong ones added, drawn by the labels' frequencies. `PlattSVM`
 out of fold on the damaged labels. *content* is what a tool sees that looks at one label at a time,
-*cleanlab* is cleanlab itself on the same probabilities, *labels* the label evidence alone,
+*cleanlab* is [cleanlab](https://github.com/cleanlab/cleanlab) itself on the same probabilities,
+*labels* the label evidence alone,
 *equation 2* the plain sum of content and label evidence without a learned scale. MULAN's music and
 proteins stand there twice: with the numbers as they are and scaled for a linear classifier; the
 better the content, the less is left for the labels.
@@ -259,8 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.run:
         from benchmarks.cleanlab_peer import cleanlab_suspicion
-
-        from labelkin.experiment.audit_runs import find_audits, run_audits
+        from docs.make.audit_runs import find_audits, run_audits
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
     write_whole(options.out, audit_page(read_runs(options.folders)))

@@ -23,6 +23,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics, next_documents
+from labelkin.active import document_values
+from labelkin.active.choosing import choose_representative
+from labelkin.active.information import binary_entropy
 from labelkin.files import write_whole
 from labelkin.text import TermWeights, WordCounts
 
@@ -32,14 +35,15 @@ SEEDS = 5
 PLANS = {"enron": (50, 50, 4), "bibtex": (100, 100, 4), "reuters21578": (100, 100, 4)}
 #: Documents of the pool, at most.
 POOL = 3000
-#: By the name on the page, what :func:`labelkin.next_documents` is asked for; the first is chance.
-STRATEGIES: dict[str, dict[str, Any] | None] = {
+#: By the name on the page, the value of a document, and whether a batch represents the pool;
+#: otherwise it has the documents of the highest values. The first is chance.
+STRATEGIES: dict[str, tuple[str, bool] | None] = {
     "random": None,
-    "entropy": {"value": "entropy", "batch": "best"},
-    "margin": {"value": "margin", "batch": "best"},
-    "information": {"value": "information", "batch": "best"},
-    "representative, entropy": {"value": "entropy", "batch": "representative"},
-    "representative, information": {"value": "information", "batch": "representative"},
+    "entropy": ("entropy", False),
+    "margin": ("margin", False),
+    "information": ("information", False),
+    "representative, entropy": ("entropy", True),
+    "representative, information": ("information", True),
 }
 #: What is held against the others: what is chosen by default, and the same without the batch.
 OURS = ("representative, information", "information")
@@ -110,8 +114,7 @@ def run_seed(
             if step:
                 chosen = np.arange(batch)
                 if options is not None:
-                    found = next_documents(model, given.X[left], batch, **options)
-                    chosen = np.array([one.document for one in found])
+                    chosen = choose(model, given.X[left], batch, *options)
                 labelled = np.concatenate([labelled, left[chosen]])
                 left = np.delete(left, chosen)
                 model = _fit(given, labelled)
@@ -119,6 +122,23 @@ def run_seed(
             for measure, score in _scores(model, given).items():
                 scores[measure].append(score)
         yield Curve(name, strategy, seed, sizes, scores)
+
+
+def choose(
+    model: LabelDependenceClassifier, X: Any, n: int, value: str, is_representative: bool
+) -> NDArray[Any]:
+    """Return the documents that a strategy chooses; the default is that of the library."""
+    if value == "information":
+        if is_representative:
+            return np.array([one.document for one in next_documents(model, X, n)])
+        values = document_values(model, X)
+    else:
+        p = model.predict_proba(X)
+        nearest = 0.5 - np.abs(p - 0.5).min(axis=1)
+        values = nearest if value == "margin" else binary_entropy(p).sum(axis=1)
+    if is_representative:
+        return choose_representative(values, n, lambda rows: X[rows]).documents
+    return np.argsort(-values, kind="stable")[:n]
 
 
 def _fit(given: Prepared, rows: NDArray[Any]) -> LabelDependenceClassifier:
@@ -356,19 +376,19 @@ Liu), which is exact where the dependence is a tree, and otherwise the least tha
 The sixteen most uncertain labels of a document take part, the others add their own entropy. Where
 label evidence is not linear, or there is none, labels count as independent.
 
-The usual values are there for comparison, all of them without dependence: *entropy*, the sum (or,
-which is the same order, the mean) of the labels' entropies; *errors*, the expected number of wrong
-decisions (least confidence); *margin*, how near to ½ the most uncertain label is (BinMin).
+The curves compare it with usual values without dependence: *entropy*, the sum (or, which is the
+same order, the mean) of the labels' entropies; *margin*, how near to ½ the most uncertain label is
+(BinMin).
+
 ## A batch
 
 Documents of the highest value are odd ones, and often alike. What is learned from a document is
-learned about those like it, so that by default (`batch="representative"`) documents are chosen that
-*represent* what is uncertain in the pool: the sum over all documents of value × cosine to the most
-similar one of the batch is made large, one document after the other, each by what it adds (its
-`gain`). `batch="diverse"` takes the highest value × (1 − cosine to the most similar one before it);
-`batch="best"` the highest values. Neither of the first two takes a document twice. Cosines are of
-what the model sees, or of `vectors=`, embeddings for instance. Of a pool of more than 4,096
-documents, those of highest value are represented.
+learned about those like it, so that the documents of a batch *represent* what is uncertain in the
+pool: the sum over all documents of value × cosine to the most similar one of the batch is made
+large, one document after the other, each by what it adds (its `gain`). No document is taken twice.
+Without *representative*, a strategy of the curves takes the documents of the highest values.
+Cosines are of what the model sees, or of `vectors=`, embeddings for instance. Of a pool of more
+than 4,096 documents, those of highest value are represented.
 
 Values cost a prediction and little more; candidates (`top`) are never spread out; blocks go to a
 Dask cluster by `engine=` or `--dask`. `document_values(model, pool)` of `labelkin.active` returns

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import lzma
 import math
 import zipfile
-import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +17,30 @@ from scipy import sparse
 from labelkin.files import MOST_UNSEEN, check_declared, check_unpacked
 from labelkin.scikit_learn import sound_sparse
 
-_BROKEN = (
-    *(EOFError, IndexError, KeyError, NotImplementedError, OverflowError, RuntimeError),
-    *(TypeError, ValueError, ZeroDivisionError),
-    *(lzma.LZMAError, zipfile.BadZipFile, zlib.error),
-)
+
+@contextmanager
+def _naming_the_file(path: Path, what: str) -> Iterator[None]:
+    """Turn any error of NumPy and SciPy into one: a file can be damaged in any way."""
+    try:
+        yield
+    except (MemoryError, OSError):
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"{path.name}: it must be {what} writes it, got: {error}. Write it again."
+        ) from None
 
 
 def read_archive(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays of an ``.npz`` file by name."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = archive.infolist()
-            check_unpacked(path, sum(member.file_size for member in members), 2**28)
-            return {
-                member.filename.removesuffix(".npy"): _read_member(archive, member)
-                for member in members
-            }
-    except _BROKEN as error:
-        raise ValueError(
-            f"{path.name}: it must be an archive of arrays as numpy.savez or "
-            f"scipy.sparse.save_npz writes it, got: {error}. Write it again."
-        ) from None
+    what = "an archive of arrays as numpy.savez or scipy.sparse.save_npz"
+    with _naming_the_file(path, what), zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+        check_unpacked(path, sum(member.file_size for member in members), 2**28)
+        return {
+            member.filename.removesuffix(".npy"): _read_member(archive, member)
+            for member in members
+        }
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
@@ -48,7 +50,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[A
         shape, _, dtype = read_header[npy.read_magic(file)](file)
         n_bytes, n_there = math.prod(shape) * dtype.itemsize, member.file_size - file.tell()
         if (
-            dtype.kind not in "biufcSU"
+            dtype.kind not in "biufSU"
             or not dtype.itemsize
             or n_bytes != n_there
             or (0 in shape and max(shape) > MOST_UNSEEN)
@@ -58,7 +60,9 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[A
                 f"{n_there:,}"
             )
     with archive.open(member) as file:
-        return np.asarray(npy.read_array(file, allow_pickle=False))
+        array = np.asarray(npy.read_array(file, allow_pickle=False))
+    # NumPy has a look at characters only when it makes texts of them.
+    return np.array(array.tolist(), dtype) if dtype.kind == "U" else array
 
 
 def is_sparse(arrays: dict[str, NDArray[Any]]) -> bool:
@@ -77,13 +81,8 @@ def read_sparse(path: Path, arrays: dict[str, NDArray[Any]] | None = None) -> sp
         Its arrays, if they have been read.
     """
     arrays = read_archive(path) if arrays is None else arrays
-    try:
+    with _naming_the_file(path, "a sparse matrix as scipy.sparse.save_npz"):
         for declared in arrays["shape"].tolist():
             check_declared(path, declared, "rows or columns")
         matrix = sparse.load_npz(path)
-    except _BROKEN as error:
-        raise ValueError(
-            f"{path.name}: it must be a sparse matrix as scipy.sparse.save_npz writes it, got: "
-            f"{error}. Write it again."
-        ) from None
     return sparse.csr_array(sound_sparse(matrix, path.name))

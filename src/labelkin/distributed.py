@@ -30,7 +30,6 @@ from joblib.parallel import get_active_backend
 
 from labelkin.blocks import Engine, Local
 from labelkin.files import write_whole
-from labelkin.memory import reused_memory
 
 #: Seconds in which a scheduler, and a worker of it, must answer.
 _PATIENCE = 10.0
@@ -361,20 +360,17 @@ def _large_graphs_allowed() -> Iterator[None]:
 
 
 def _apply(function: Callable[..., Any], block: Any, shared: dict[str, Any]) -> Any:
-    with reused_memory():
-        return function(block, **shared)
+    return function(block, **shared)
 
 
 def _fold(
     count: Callable[..., Any], add: Callable[[Any, Any], Any], blocks: Any, shared: dict[str, Any]
 ) -> Any:
-    with reused_memory():
-        return Local().fold(count, add, blocks, **shared)
+    return Local().fold(count, add, blocks, **shared)
 
 
 def _add(add: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    with reused_memory():
-        return add(one, other)
+    return add(one, other)
 
 
 def _value(value: Any) -> Any:

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-
-from joblib import Parallel
 
 
 def python_command(program: str, *arguments: object) -> tuple[list[str], dict[str, str]]:
@@ -19,24 +15,8 @@ def python_command(program: str, *arguments: object) -> tuple[list[str], dict[st
 
     The process imports from the folders of this one, except for the working directory.
     """
-    ours, here = Path(__file__).resolve().parent.parent, Path.cwd()
-    folders = [path for folder in sys.path if (path := Path(folder).resolve()) != here]
-    # Ours last, unless this process has it elsewhere: beside it there may be other packages.
-    paths = os.pathsep.join(map(str, folders if ours in folders else [*folders, ours]))
+    folders = [path for folder in sys.path if (path := Path(folder).resolve()) != Path.cwd()]
+    # The folder of labelkin last, even if it is the working directory: others are beside it.
+    paths = os.pathsep.join(map(str, [*folders, Path(__file__).resolve().parent.parent]))
     command = [sys.executable, "-P", "-c", program, *map(str, arguments)]
     return command, {**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"}
-
-
-class SafeParallel(Parallel):
-    """``joblib.Parallel`` whose processes do not import from the working directory."""
-
-    def __call__(self, tasks: Iterable[Any]) -> Any:
-        """Return the results of the tasks."""
-        before = os.environ.get("PYTHONSAFEPATH")
-        os.environ["PYTHONSAFEPATH"] = "1"
-        try:
-            return super().__call__(tasks)
-        finally:
-            os.environ.pop("PYTHONSAFEPATH", None)
-            if before is not None:
-                os.environ["PYTHONSAFEPATH"] = before

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import metadata
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -200,8 +201,8 @@ def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[s
     """Return, by part, the parameters of its ``fit``.
 
     With metadata routing enabled, scikit-learn's rules apply. Without it ``sample_weight`` goes to
-    all parts, and one that does not take it is an error; ``groups`` is for ``cv`` of the owner or,
-    if it has none, of its content classifier.
+    all parts, and one that does not take it is an error; ``groups`` is for a splitter: ``cv`` of
+    the owner or, if that is not one, of its content classifier.
     """
     if not fit_params:
         return {name: {} for name in parts}
@@ -209,7 +210,7 @@ def route_fit(owner: Any, fit_params: Mapping[str, Any], **parts: Any) -> dict[s
     if not get_config()["enable_metadata_routing"] and is_plain:
         weight = {name: value for name, value in fit_params.items() if name != "groups"}
         routed = {name: dict(weight) for name in parts}
-        if "groups" in fit_params and getattr(owner, "cv", None) is None:
+        if "groups" in fit_params and isinstance(getattr(owner, "cv", None), Integral | None):
             if not hasattr(parts.get("content"), "cv"):
                 raise TypeError(
                     f"groups must be used by a splitter, and {type(owner).__name__} has none. Use "

@@ -16,9 +16,6 @@ from labelkin.active.information import MOST_LABELS, binary_entropy
 from labelkin.corpora import newsroom
 from labelkin.text import WordCounts
 
-BATCHES = ("representative", "diverse", "best")
-VALUES = ("information", "entropy", "errors", "margin")
-
 
 @pytest.fixture(scope="module")
 def news():
@@ -41,27 +38,18 @@ def pool(news, words):
     return words.transform(news.documents[news.test])
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_the_best_come_first_and_are_worth_what_they_say(model, pool, value):
-    values = document_values(model, pool, value)
-    assert (values >= 0).all()
-    chosen = next_documents(model, pool, 7, value=value, batch="best")
-    assert [one.value for one in chosen] == sorted(values, reverse=True)[:7]
-    assert [one.value for one in chosen] == [values[one.document] for one in chosen]
-    assert [one.gain for one in chosen] == [one.value for one in chosen]
-
-
-def test_values_are_read_off_the_posterior(model, pool):
+def entropy(model, pool):
+    """The sum of the entropies of each document's labels, in bits."""
     p = model.predict_proba(pool)
-    assert document_values(model, pool, "entropy") == pytest.approx(binary_entropy(p).sum(axis=1))
-    assert document_values(model, pool, "errors") == pytest.approx(np.minimum(p, 1 - p).sum(axis=1))
-    nearest = 0.5 - np.abs(p - 0.5).min(axis=1)
-    assert document_values(model, pool, "margin") == pytest.approx(nearest)
+    if not sparse.issparse(p):
+        return binary_entropy(p).sum(axis=1)
+    bits = sparse.csr_array((binary_entropy(p.data), p.indices, p.indptr), shape=p.shape)
+    return np.asarray(bits.sum(axis=1)).ravel()
 
 
 def test_labels_that_depend_tell_less_than_they_tell_one_by_one(model, pool):
     together = document_values(model, pool)
-    one_by_one = document_values(model, pool, "entropy")
+    one_by_one = entropy(model, pool)
     assert (together <= one_by_one + 1e-12).all()
     assert (together < 0.95 * one_by_one).any()
 
@@ -71,15 +59,15 @@ def test_without_label_evidence_they_are_the_same(news, words, pool):
     alone = NaiveBayes().fit(X, Y)
     independent = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0).fit(X, Y)
     for one in (alone, independent):
-        entropy = document_values(one, pool, "entropy")
-        assert document_values(one, pool) == pytest.approx(entropy, abs=1e-9)
+        assert document_values(one, pool) == pytest.approx(entropy(one, pool), abs=1e-9)
 
 
 def test_reasons_add_up_to_the_value(model, pool):
-    [first] = next_documents(model, pool, 1, batch="best")
+    best = pool[[document_values(model, pool).argmax()]]
+    [first] = next_documents(model, best, 1)
     assert len(first.labels) == 5
     assert sum(one.bits for one in first.labels) <= first.value + 1e-9
-    p = model.predict_proba(pool[[first.document]])[0]
+    p = model.predict_proba(best)[0]
     names = model.classes_.tolist()
     for one in first.labels:
         assert one.probability == pytest.approx(p[names.index(one.label)])
@@ -89,40 +77,31 @@ def test_reasons_add_up_to_the_value(model, pool):
     )
 
 
-@given(seed=st.integers(0, 1000), n=st.integers(1, 30), batch=st.sampled_from(BATCHES))
+@given(seed=st.integers(0, 1000), n=st.integers(1, 30))
 @settings(max_examples=15, deadline=None)
-def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n, batch):
+def test_the_order_of_the_pool_does_not_matter(model, pool, seed, n):
     order = np.random.RandomState(seed).permutation(pool.shape[0])
-    one = next_documents(model, pool, n, batch=batch)
-    other = next_documents(model, pool[order], n, batch=batch)
+    one = next_documents(model, pool, n)
+    other = next_documents(model, pool[order], n)
     assert [a.document for a in one] == [order[b.document] for b in other]
 
 
 @given(
     copies=st.lists(st.integers(0, 139), min_size=1, max_size=40),
     n=st.integers(1, 40),
-    batch=st.sampled_from(["representative", "diverse"]),
 )
 @settings(max_examples=20, deadline=None)
-def test_no_document_is_chosen_twice(model, pool, copies, n, batch):
+def test_no_document_is_chosen_twice(model, pool, copies, n):
     rows = np.concatenate([np.arange(pool.shape[0]), copies])
-    chosen = next_documents(model, pool[rows], n, batch=batch)
+    chosen = next_documents(model, pool[rows], n)
     assert len({rows[one.document] for one in chosen}) == n
     assert all(one.similarity < 1 - 1e-9 for one in chosen)
 
 
-def test_each_by_itself_it_is(model, pool):
-    best = next_documents(model, pool, 1, batch="best")[0].document
-    rows = np.concatenate([np.arange(pool.shape[0]), [best]])
-    chosen = next_documents(model, pool[rows], 2, batch="best")
-    assert {one.document for one in chosen} == {best, pool.shape[0]}
-
-
-@pytest.mark.parametrize("batch", ["representative", "diverse"])
-def test_empty_documents_are_all_the_same(model, pool, batch):
+def test_empty_documents_are_all_the_same(model, pool):
     empty = sparse.csr_array((5, pool.shape[1]), dtype=pool.dtype)
     some = sparse.vstack([empty, pool[:5]], format="csr")
-    chosen = next_documents(model, some, 6, batch=batch)
+    chosen = next_documents(model, some, 6)
     assert sum(one.document < 5 for one in chosen) == 1
 
 
@@ -169,33 +148,14 @@ def test_of_a_large_pool_the_most_valuable_documents_are_represented(model, pool
     assert all(one.value >= fortieth for one in chosen)
 
 
-def test_a_diverse_batch_is_the_same_however_many_documents_are_looked_at(model, pool, monkeypatch):
-    whole = next_documents(model, pool, 15, batch="diverse")
-    monkeypatch.setattr("labelkin.active.choosing._FIRST", 1)
-    monkeypatch.setattr("labelkin.active.choosing._TIMES", 1)
-    assert next_documents(model, pool, 15, batch="diverse") == whole
-    assert len({one.document for one in whole}) == 15
-
-
-def test_a_diverse_batch_falls_by_similarity(model, pool):
-    values, alike = document_values(model, pool), cosines(pool)
-    chosen = next_documents(model, pool, 4, batch="diverse")
-    before = [one.document for one in chosen[:3]]
-    nearest = alike[chosen[3].document, before].max()
-    assert chosen[3].gain == pytest.approx(chosen[3].value * (1 - nearest))
-    others = np.delete(values * (1 - alike[before].max(axis=0)), before)
-    assert chosen[3].gain == pytest.approx(others.max())
-
-
 def test_a_document_with_certain_labels_is_worth_nothing(model, pool):
     n_labels = len(model.classes_)
     known = np.full((pool.shape[0], n_labels), np.nan)
     known[3] = 0
     known[4] = 1
-    for value in VALUES:
-        values = document_values(model, pool, value, known=known)
-        assert values[[3, 4]] == pytest.approx([0, 0], abs=1e-12)
-        assert values[5] == pytest.approx(document_values(model, pool[[5]], value)[0])
+    values = document_values(model, pool, known=known)
+    assert values[[3, 4]] == pytest.approx([0, 0], abs=1e-12)
+    assert values[5] == pytest.approx(document_values(model, pool[[5]])[0])
 
 
 def test_known_labels_may_be_named(model, pool):
@@ -216,9 +176,8 @@ def test_vectors_of_ones_own_say_who_is_similar(model, pool):
     one_hot = np.zeros((pool.shape[0], 2))
     one_hot[:, 0] = 1
     one_hot[7] = 0, 1
-    for batch in ("representative", "diverse"):
-        chosen = next_documents(model, pool, 2, batch=batch, vectors=one_hot)
-        assert 7 in [one.document for one in chosen]
+    chosen = next_documents(model, pool, 2, vectors=one_hot)
+    assert 7 in [one.document for one in chosen]
     with pytest.raises(ValueError, match="row for each of the"):
         next_documents(model, pool, 2, vectors=one_hot[:3])
 
@@ -238,12 +197,7 @@ def test_candidates_are_never_spread_out(news, words, pool):
     few = LabelDependenceClassifier(NearestNeighbours(top=6)).fit(X, Y)
     assert sparse.issparse(few.log_odds(pool[:2]))
     values = document_values(few, pool)
-    p = few.predict_proba(pool)
-    entropy = np.asarray(
-        sparse.csr_array((binary_entropy(p.data), p.indices, p.indptr), shape=p.shape).sum(axis=1)
-    ).ravel()
-    assert (values <= entropy + 1e-9).all()
-    assert document_values(few, pool, "entropy") == pytest.approx(entropy)
+    assert (values <= entropy(few, pool) + 1e-9).all()
     assert len(next_documents(few, pool, 5)) == 5
     assert MOST_LABELS > 6
 
@@ -256,7 +210,7 @@ def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, po
     X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     tree = OtherLabels(DecisionTreeClassifier(max_depth=2))
     other = LabelDependenceClassifier(NaiveBayes(), labels=tree, evidence_weight=0.2).fit(X, Y)
-    assert document_values(other, pool) == pytest.approx(document_values(other, pool, "entropy"))
+    assert document_values(other, pool) == pytest.approx(entropy(other, pool))
 
 
 @pytest.mark.parametrize(
@@ -264,8 +218,6 @@ def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, po
     [
         ({"n": 0}, "n must be a whole number of at least 1, got 0"),
         ({"n": True}, "n must be a whole number"),
-        ({"batch": "all"}, "batch must be one of"),
-        ({"value": "best"}, "value must be one of"),
     ],
 )
 def test_what_makes_no_sense_is_an_error(model, pool, options, message):

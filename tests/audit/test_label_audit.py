@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from docs.make.label_noise import RECIPES, damage_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -12,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelAudit, NaiveBayes
 from labelkin.audit.issues import list_end
-from labelkin.experiment.label_noise import RECIPES, damage_labels
 from labelkin.label_matrix import read_labels
 from labelkin.rules import Rules
 

@@ -4,11 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from docs.make.label_noise import damage_labels
 from scipy.special import expit, logit
 
 from labelkin.audit.evidence import GivenEvidence
 from labelkin.audit.noise import NoiseModel, _chosen_cells, _Objective
-from labelkin.experiment.label_noise import damage_labels
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 

@@ -72,7 +72,7 @@ def test_the_list_has_what_a_person_needs_and_room_for_a_decision(audited):
     for row in rows_of(audited[0] / "issues.csv"):
         assert row["decision"] == ""
         assert row["repair"] == ("remove" if row["given"] == "yes" else "add")
-        assert row["text"] and row["similar"] and len(row["fingerprint"]) == 12
+        assert row["text"] and row["similar"] and len(row["fingerprint"]) == 13
         parts = [float(row[name]) for name in ("prior", "content", "other labels", "noise")]
         total = sum(parts) + float(row["number of labels"])
         assert 1 / (1 + np.exp(-total)) == pytest.approx(float(row["probability"]), abs=0.01)
@@ -299,7 +299,7 @@ class TestApply:
         other = tea(tmp_path / "tea.jsonl", [["tea"]])
         out = tmp_path / "corrected.jsonl"
         line = call("audit", other, "--apply", path, "--out", out).refused()
-        assert "none of their 1 documents is there" in line
+        assert "1 documents are not in the corpus" in line
         assert not out.exists()
 
     def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):

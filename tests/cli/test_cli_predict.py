@@ -359,7 +359,7 @@ class TestAsAnnifIndexes:
         (tmp_path / "b" / "c.txt").write_text("wheat")
         done = call("predict", model, tmp_path / "a.csv", tmp_path / "b")
         assert [answer["id"] for answer in lines(done.done())] == [1, "c"]
-        said = "a.csv: columns separated by semicolons, text from 'Title', encoding cp1252"
+        said = "a.csv: columns separated by semicolons, text from 'Title', not used: 'Nr', encoding"
         assert said in done.err
         assert "read alone" in call("predict", model, "-", tmp_path / "b").refused()
 
@@ -372,7 +372,7 @@ class TestAsAnnifIndexes:
     @pytest.mark.parametrize(
         ("options", "expected"),
         [
-            (["--top", 2, "--at-least", 3], "at_least must not be above 2"),
+            (["--top", 2, "--at-least", 3], "--at-least must not be above 2"),
             (["--threshold", 2], "--threshold"),
             (["--out", "a", "--out-folder", "b"], "got both"),
             (["--out-folder", "b", "--all-scores"], "for one file with all answers"),

@@ -113,6 +113,31 @@ def test_training_labels_from_tables_matrices_and_corpora(tmp_path):
     assert done.out.splitlines()[0] == "corn,grain"
 
 
+def test_training_labels_from_a_table_as_a_spreadsheet_saves_it(tmp_path):
+    scores = write(tmp_path / "scores.csv", table(SCORES))
+    rows = "".join(f"{i};{' | '.join(labels)};Öl\n" for i, labels in enumerate(SETS))
+    train = tmp_path / "train.csv"
+    train.write_bytes(f"ID;Schlagwörter;Text\n{rows};;\n".encode("cp1252"))
+    done = call("rescore", scores, "--train", train, "--out", tmp_path / "out.npy")
+    done.done()
+    read = "13 documents, 3 labels read, columns separated by semicolons, separator '|', labels"
+    assert f"{read} from 'Schlagwörter', id from 'ID', not used: 'Text'" in done.err
+    assert "1 blank row skipped" in done.err
+    assert np.allclose(np.load(tmp_path / "out.npy"), BETTER)
+    train.write_bytes(train.read_bytes().replace("Schlagwörter".encode("cp1252"), b"Themen"))
+    options = ("--columns", "labels=Themen", "--out", tmp_path / "more.npy")
+    call("rescore", scores, "--train", train, *options).done()
+    assert np.allclose(np.load(tmp_path / "more.npy"), BETTER)
+
+
+def test_a_table_of_predict_has_labels_before_its_scores(tmp_path, train):
+    cells = [["id", "labels", *NAMES], *[[f"d{i}", "", *map(str, x)] for i, x in enumerate(SCORES)]]
+    text = "\n".join(";".join(row) for row in cells) + "\n"
+    scores = write(tmp_path / "scores.csv", text)
+    call("rescore", scores, "--train", train, "--out", tmp_path / "out.npy", "-q").done()
+    assert np.allclose(np.load(tmp_path / "out.npy"), BETTER)
+
+
 def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
     alone = call("rescore", path, "--train", train, "--evidence-weight", 0, "-q").done()

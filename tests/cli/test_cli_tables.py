@@ -1,6 +1,8 @@
 """Tables as catalogues and spreadsheets export them, read by the commands that users run."""
 
+import bz2
 import json
+import lzma
 
 import pytest
 from cli.in_process import call
@@ -47,7 +49,7 @@ class TestColumns:
         done = call("predict", tmp_path / "m", path)
         answers = [json.loads(line)["labels"] for line in done.done().splitlines()]
         assert answers == [["tea"], ["milk"]] * 10
-        assert "20 documents read, text from 'heading', numbered by row." in done.err
+        assert "20 documents read, text from 'heading', not used: 'abstract', 'marks'," in done.err
         told = call("predict", tmp_path / "m", path, "--columns", "text=abstract")
         assert "text from 'abstract'" in told.err
         found = call("evaluate", tmp_path / "m", path, "--json")
@@ -91,7 +93,8 @@ class TestColumns:
         call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
         done = call("predict", tmp_path / "m", path)
         assert json.loads(done.done().splitlines()[0])["id"] == "0a"
-        assert "12 documents read, text from 'title', id from 'id', encoding utf-16." in done.err
+        read = "12 documents read, text from 'title', id from 'id', not used: 'subjects', encoding"
+        assert f"{read} utf-16." in done.err
 
     def test_a_separator_that_is_given_is_used_for_uris(self, tmp_path):
         rows = [("tea", "<http://example.org/a>, http://example.org/b")]
@@ -142,6 +145,24 @@ class TestColumns:
         assert label_sets(corpus) == [{"y"}]
         assert "labels from 'subjects', not used: 'keywords'" in corpus.understood
 
+    def test_columns_that_are_not_read_are_named(self, tmp_path):
+        header = ("title", "Abstract in English", "subjects", "tags", "")
+        path = table(tmp_path / "a.csv", header, [("Tea", "Hot.", "y", "x", "")])
+        assert corpora.load(path).documents.tolist() == ["Tea"]
+        found = call("corpus", "info", path).done()
+        assert "labels from 'subjects', not used: 'tags', 'Abstract in English'," in found
+
+    @pytest.mark.parametrize("sign", ["|", " | ", ", "])
+    def test_a_separator_that_leaves_uris_joined_is_rejected(self, tmp_path, sign):
+        rows = [("tea", f"http://example.org/a{sign}http://example.org/b")]
+        path = table(tmp_path / "a.csv", ("text", "subject_uris"), rows, "\t")
+        told = call("train", path, "-o", tmp_path / "m", "--separator", ";").refused()
+        assert "a label must be one URI, got 'http://example.org/a" in told
+        assert told.endswith("Use --separator SIGN.")
+        archived = [("tea", "http://web.example.org/http://example.org/b")]
+        path = table(tmp_path / "b.csv", ("text", "subject_uris"), archived, "\t")
+        assert label_sets(corpora.load(path, separator=";")) == [{archived[0][1]}]
+
     def test_marc_subfields_are_not_part_of_labels(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "650"), [("x", "_7$aacq$2reuters; $a trade")])
         assert label_sets(corpora.load(path)) == [{"acq", "trade"}]
@@ -153,6 +174,18 @@ class TestRows:
         corpus = corpora.load(table(tmp_path / "a.csv", ("id", "text", "labels"), rows, ";"))
         assert corpus.ids.tolist() == ["1", "2"]
         assert corpus.understood.endswith("2 blank rows skipped")
+
+    @pytest.mark.parametrize(
+        "text",
+        ["text;labels;\ntea;a|b;\n", "text;labels;\ntea;a|b\n", "text;labels\ntea;a|b;\n"],
+    )
+    def test_a_delimiter_at_the_end_of_lines_is_no_column(self, tmp_path, text):
+        path, issues = tmp_path / "a.csv", tmp_path / "issues.csv"
+        path.write_text(text)
+        assert label_sets(corpora.load(path)) == [{"a", "b"}]
+        issues.write_text("document,label,given,decision\n1,b,yes,change\n")
+        call("audit", path, "--apply", issues, "--out", tmp_path / "out.csv").done()
+        assert (tmp_path / "out.csv").read_text() == text.replace("a|b", "a")
 
     def test_rows_without_id_are_numbered_and_counted(self, tmp_path):
         rows = [("2", "tea", "a"), ("", "milk", "b"), ("", "milk", "b")]
@@ -176,11 +209,37 @@ class TestRows:
         assert f"got '{'x' * 30}…', 'y'. No header? Add a first row with the names of the" in told
         assert "Use --columns text=NAME --columns labels=NAME." in told
 
+    def test_errors_name_options_in_a_command_and_parameters_in_python(self, tmp_path):
+        rows = [("hot tea", "tea"), ("cold milk", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        told = call("predict", tmp_path / "m", path, "--limit", 1, "--at-least", 2).refused()
+        assert told.startswith("labelkin: --at-least must not be above 1")
+        lines = tmp_path / "a.txt"
+        lines.write_text("hot tea\n")
+        for option in ("--columns=text=b", "--separator=;"):
+            told = call("predict", tmp_path / "m", lines, option).refused()
+            assert f"{option.partition('=')[0]} must be of a table (.csv, .tsv)" in told
+        with pytest.raises(ValueError, match=r"^columns must be of a table"):
+            list(corpora.Documents(lines, columns={"text": "b"}))
+
     def test_hints_are_options_in_a_command_and_parameters_in_python(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "marks"), [("tea", "a")])
         assert "Use --columns labels=NAME." in call("corpus", "info", path).refused()
         with pytest.raises(ValueError, match=r"Pass columns=\{'labels': 'NAME'\}\."):
             corpora.load(path)
+
+
+class TestIds:
+    @pytest.mark.parametrize("name", ["PPN", "ppn", "001", "MMS ID", "id"])
+    def test_record_numbers_are_kept_in_answers(self, tmp_path, name):
+        rows = [(f"{i}X", "hot tea", "tea") for i in range(6)]
+        rows += [(f"{i}Y", "cold milk", "milk") for i in range(6)]
+        path = table(tmp_path / "a.csv", (name, "title", "subjects"), rows, ";")
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        done = call("predict", tmp_path / "m", path, "--format", "csv")
+        assert [line.split(";")[0] for line in done.done().splitlines()[1:3]] == ["0X", "1X"]
+        assert f"id from {name!r}" in done.err
 
 
 class TestOutput:
@@ -263,8 +322,9 @@ class TestSpellings:
         done = call("train", path, "-o", tmp_path / "m", *SMALL)
         done.done()
         assert "Note: these look the same: " in done.err
-        assert "(1 spelling). labelkin train --merge-spellings merges them." in done.err
-        assert "Note: these look the same: " in call("corpus", "info", path).err
+        note = "Note: these look the same: 'tea' = 'Tea.' (1 spelling). --merge-spellings merges"
+        assert note in done.err
+        assert note in call("corpus", "info", path).err
 
     def test_the_most_frequent_spelling_wins_and_the_merge_is_reported(self, tmp_path):
         path = table(tmp_path / "a.csv", ("text", "labels"), self.ROWS)
@@ -290,7 +350,15 @@ class TestOtherFiles:
         [
             ("a.mrc", b"00714cam a2200205 a 4500001001300000\x1e", "is a MARC file (ISO 2709)"),
             ("a.bin", b"abc\x00\x01\x02def", "has zero bytes: it is binary"),
-            ("a.xml", b'<?xml version="1.0"?>\n<collection/>\n', "and is XML"),
+            ("a.xml", b'<?xml version="1.0"?>\n<collection/>\n', "and is XML or HTML"),
+            ("a.txt", b"<!DOCTYPE html><html>tea</html>", "and is XML or HTML"),
+            ("a.ris", b"TY  - JOUR\nTI  - Tea\n", "a.ris must end in .txt, .md, .text, .jsonl,"),
+            (
+                "a.xlsx",
+                b"PK\x03\x04tea",
+                "is a packed document, as .xlsx, .docx, .ods and .odt are.",
+            ),
+            ("a.txt", b"PK\x03\x04tea", "Save a table as CSV (UTF-8), and a document as plain"),
         ],
     )
     def test_files_that_are_not_text_are_rejected(self, tmp_path, name, data, message):
@@ -299,6 +367,27 @@ class TestOtherFiles:
         call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
         (tmp_path / name).write_bytes(data)
         assert message in call("predict", tmp_path / "m", tmp_path / name).refused()
+        assert message in call("suggest", tmp_path / "m", tmp_path / name).refused()
+
+    def test_an_empty_file_is_not_a_document(self, tmp_path):
+        rows = [("hot tea", "tea"), ("cold milk", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        call("train", path, "-o", tmp_path / "m", *SMALL, "-q").done()
+        (tmp_path / "a.txt").write_bytes(b"\xff\xfe")
+        told = call("suggest", tmp_path / "m", tmp_path / "a.txt").refused()
+        assert told.endswith("a.txt must have a text, and is empty.")
+
+    @pytest.mark.parametrize(("ending", "pack"), [(".bz2", bz2), (".xz", lzma)])
+    def test_packed_files_are_read_by_the_ending_before(self, tmp_path, ending, pack):
+        rows = [("hot tea", "tea"), ("cold milk", "milk")] * 6
+        path = table(tmp_path / "a.csv", ("text", "labels"), rows)
+        packed = tmp_path / f"a.csv{ending}"
+        packed.write_bytes(pack.compress(path.read_bytes()))
+        call("train", packed, "-o", tmp_path / "m", *SMALL, "-q").done()
+        lines = tmp_path / f"a.JSONL{ending.upper()}"
+        lines.write_bytes(pack.compress(b'{"id": "x", "text": "hot tea"}\n'))
+        assert json.loads(call("predict", tmp_path / "m", lines).done())["id"] == "x"
+        assert len(call("predict", tmp_path / "m", packed).done().splitlines()) == 12
 
     def test_skipped_files_of_a_folder_are_reported(self, tmp_path):
         folder = tmp_path / "texts"
@@ -342,6 +431,28 @@ class TestCorrections:
         issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
         call("audit", path, "--apply", issues, "--out", out).done()
         assert out.read_text() == "text,subject,subject\nhot tea,tea,Öl…\ncold milk,,tea\n"
+
+    def test_nothing_decided_is_an_error_without_a_file(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", "tea"), ("milk", "milk")])
+        header = ("document", "label", "given", "decision", "probability")
+        rows = [("1", "milk", "no", "", "0.9"), ("2", "tea", "no", "keep", "0.9")]
+        issues, out = table(tmp_path / "i.csv", header, rows), tmp_path / "out.csv"
+        told = call("audit", path, "--apply", issues, "--out", out).refused()
+        assert "At least one issue must be decided as change, got 0 of 2." in told
+        assert not out.exists()
+        call("audit", path, "--apply", issues, "--out", out, "--at-least", 0.9).done()
+        assert out.read_text() == "text,labels\ntea,tea;milk\nmilk,milk\n"
+
+    def test_a_table_of_issues_is_known_by_its_content(self, tmp_path):
+        path = table(tmp_path / "a.csv", ("text", "labels"), [("tea", "tea"), ("milk", "tea")])
+        header = ("document", "label", "given", "decision", "my notes")
+        rows = [("", "", "", "", ""), ("2", "tea", "yes", "Change ", "geprüft")]
+        issues = table(tmp_path / "i.txt", header, rows, "\t", "utf-16")
+        call("audit", path, "--apply", issues, "--out", tmp_path / "out.csv").done()
+        assert (tmp_path / "out.csv").read_text() == "text,labels\ntea,tea\nmilk,\n"
+
+    def test_no_spreadsheet_takes_a_fingerprint_for_a_number(self):
+        assert {fingerprint_of(str(i))[0] for i in range(20)} == {"x"}
 
     def test_nothing_applied_is_an_error_without_a_file(self, tmp_path):
         rows = [("hot tea", "tea", "title"), ("cold milk", "milk", "title")]

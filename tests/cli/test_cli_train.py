@@ -332,8 +332,8 @@ class TestWrongCalls:
 
     def test_an_unknown_language_names_the_options(self, tea, tmp_path):
         told = call("train", tea, "-o", tmp_path / "m", "--language", "klingon", "-q").refused()
-        assert told.startswith("labelkin: language must be")
-        assert "Use stem=False" in told
+        assert told.startswith("labelkin: --language must be")
+        assert "Use --no-stem" in told
 
     def test_where_it_could_not_be_written_nothing_is_trained(self, tmp_path):
         told = call("train", "newsroom", "-o", tmp_path / "no" / "m").refused()
@@ -347,7 +347,7 @@ class TestWrongCalls:
             (["--thresholds", "2"], "strictly between 0 and 1"),
             (
                 ["--evidence-weight", "-1"],
-                "evidence_weight must be a number of at least 0 or auto, got '-1'",
+                "--evidence-weight must be a number of at least 0 or auto, got '-1'",
             ),
             (["--evidence-weight", "much"], "'much'"),
             (["--at-least", "3", "--at-most", "2"], "--at-most must not be below --at-least"),
@@ -356,7 +356,7 @@ class TestWrongCalls:
             (["--encoding", "klingon"], "no encoding 'klingon'"),
             (["--rules", "nowhere.csv"], "there is none in"),
             (["--min-documents", "0"], "--min-documents"),
-            (["--min-documents", "50"], "Lower min_documents or give more"),
+            (["--min-documents", "50"], "Lower --min-documents or give more"),
             (["--columns", "text=head"], "'head' must be the document's text, got no 'head'"),
             (["--separator", "|"], "separator must be of a table"),
             (["--delimiter", "||"], "must be one character"),
@@ -379,7 +379,8 @@ class TestWrongCalls:
         assert "no file or folder" in call("train", Path("no/such.csv"), "-o", out).refused()
         assert "known corpus" in call("train", "nwesroom", "-o", out).refused()
         assert (
-            "has its own" in call("train", "newsroom", "-o", out, "--encoding", "ascii").refused()
+            "--encoding must be of a corpus of texts"
+            in call("train", "newsroom", "-o", out, "--encoding", "ascii").refused()
         )
 
     def test_a_journal_that_is_none(self, tea, tmp_path):

@@ -54,7 +54,7 @@ def test_lists_are_read_as_spreadsheets_save_them(tmp_path, delimiter):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("document,label\n1,tea\n", "must name document, label, given, got no given"),
+        ("document,label\n1,tea\n", "must have document, label, given, got no given"),
         ("document,label,given\n1,tea,maybe\n", "line 2: given must be yes or no"),
         ("document,label,given,decision\n1,a,no,ok\n", "line 2: decision must be change, keep"),
         ("document,label,given,probability\n1,a,no,high\n", "probability must be a number"),

@@ -207,12 +207,23 @@ def test_names_and_paths_are_distinguished(tmp_path, monkeypatch):
 def test_formats_of_the_known_corpora_are_recognised(tmp_path):
     folder = write_mulan(tmp_path / "music", name="any")
     assert load(folder).Y.shape == (3, 2)
-    assert load(folder / "any-train.arff").name == "any-train"
+    train, test = (load(folder / f"any-{part}.arff") for part in ("train", "test"))
+    assert (train.name, test.name) == ("any-train", "any-test")
+    assert train.Y.shape[0] + test.Y.shape[0] == 3
     meka = folder / "meka.arff"
     meka.write_text(ARFF.format(relation="drinks: -C -2", rows="1,0,1"))
     assert load(meka).Y.shape == (1, 2)
     assert load(write_ohsumed(tmp_path / "abstracts")).Y.shape == (3, 2)
     assert load(write_ohsumed(tmp_path / "abstracts.tar.gz")).Y.shape == (3, 2)
+
+
+def test_an_arff_file_takes_the_xml_file_of_its_name(tmp_path):
+    folder = write_mulan(tmp_path / "music", name="any")
+    (folder / "other.xml").write_text(XML.replace("label name", "label unknown"))
+    assert load(folder / "any-test.arff").Y.shape[1] == 2
+    (folder / "any.xml").rename(folder / "third.xml")
+    with pytest.raises(FileNotFoundError, match=r"one file \*\.xml, .* Name the one of this .*xml"):
+        load(folder / "any-test.arff")
 
 
 def test_an_unknown_format_lists_the_known_ones(tmp_path):

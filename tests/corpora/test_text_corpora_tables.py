@@ -127,9 +127,10 @@ def test_what_is_wrong_is_named(write, text, message):
 
 
 def test_wrong_parameters_are_named(write):
-    path = write("text,labels\nx,y\n", name="news.dat")
-    with pytest.raises(ValueError, match=r"news\.dat must have 'labels' .* 'text' has no place"):
+    path = write("text\nx\n", name="news.txt")
+    with pytest.raises(ValueError, match=r"news\.txt must have 'labels' .* 'text' has no place"):
         read_texts(path)
+    path = write("text,labels\nx,y\n", name="news.dat")
     with pytest.raises(ValueError, match=r"columns must name 'text', .* got 'body'"):
         read_texts(path, columns={"body": "text"}, delimiter=",")
     with pytest.raises(ValueError, match=r"the header must name 'nr', got 'text', 'labels'"):

@@ -6,7 +6,6 @@ from docs.make import strong_content
 from docs.make.strong_content import compare, main, read_pages
 
 from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.label_matrix import read_labels
 from labelkin.metrics import evaluate
 
 EXPERIMENT = """
@@ -31,7 +30,7 @@ def folder(tmp_path_factory):
 def scores(seed=0, n=200, p=4):
     rng = np.random.default_rng(seed)
     Y = (rng.random((n, p)) < 0.4).astype(int)
-    return read_labels(Y), 2.0 * Y - 1 + rng.normal(0, 2, Y.shape)
+    return Y, 2.0 * Y - 1 + rng.normal(0, 2, Y.shape)
 
 
 def test_both_sides_are_those_of_the_metrics():
@@ -49,7 +48,7 @@ def test_the_standard_error_is_that_of_a_mean_of_differences():
     Y, before = scores(n=2000)
     after = before + np.random.default_rng(1).normal(0, 1, before.shape)
     found = compare("c", "s", Y, before, after)
-    wrong = [((x > 0) != Y.dense()).mean(axis=1) for x in (before, after)]
+    wrong = [((x > 0) != Y).mean(axis=1) for x in (before, after)]
     expected = (wrong[1] - wrong[0]).std(ddof=1) / np.sqrt(2000)
     assert found.errors["hamming_loss"] == pytest.approx(expected, rel=0.5)
 

@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit
 
 from labelkin import LabelRescorer, NaiveBayes, PlattSVM, SCutFBR, corpora
+from labelkin.corpora.corpus import labels_of
 from labelkin.experiment import (
     DamagedRun,
     parse_experiment,
@@ -77,7 +78,7 @@ def by_hand():
     counts = [counter.transform(corpus.documents[part]) for part in (corpus.train, corpus.test)]
     weights = TermWeights("tfidf").fit(counts[0])
     seen = {"NB": counts, "SVM": [weights.transform(part) for part in counts]}
-    labels = corpus.Y[corpus.train]
+    labels = labels_of(corpus).rows(corpus.train)
     content = {}
     for name, model in (("NB", NaiveBayes()), ("SVM", PlattSVM(random_state=2))):
         train, test = seen[name]

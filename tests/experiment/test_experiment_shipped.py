@@ -17,7 +17,6 @@ from labelkin.experiment import (
     read_experiment,
     run_experiment,
 )
-from labelkin.label_matrix import read_labels
 from labelkin.report.documents import report_results
 
 WORDS = ["corn", "wheat", "ship", "harbour", "gold", "silver", "bank", "rate"]
@@ -112,7 +111,8 @@ def test_vectors_of_every_kind_get_weights_that_make_sense_of_them(
         name="vectors",
         documents=stored(np.tile(KINDS[kind], (8, 1)).astype(float)),
         features=kind,
-        Y=read_labels([["a"], ["b"], ["a", "b"]] * 8),
+        Y=np.tile([[1, 0], [0, 1], [1, 1]], (8, 1)),
+        label_names=np.array(["a", "b"]),
         train=np.arange(24),
         test=np.arange(0),
         source="here",

@@ -312,11 +312,10 @@ class TestRefusals:
 class TestPlot:
     @pytest.fixture(autouse=True)
     def _no_window(self):
-        matplotlib = pytest.importorskip("matplotlib", reason="plots are an extra")
-        matplotlib.use("Agg")
+        # Imported before a test hides matplotlib: fixtures may end while it is still hidden.
+        pyplot = pytest.importorskip("matplotlib.pyplot", reason="plots are an extra")
+        pyplot.switch_backend("agg")
         yield
-        from matplotlib import pyplot
-
         pyplot.close("all")
 
     def test_attractions_and_repulsions_differ_by_colour_and_by_line(self, world):

@@ -18,7 +18,9 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 
 from forged_files import put_together, take_apart
-from sklearn.pipeline import make_pipeline
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import Normalizer
 
 from labelkin import NaiveBayes, blocks, cli, corpora, load, save
 from labelkin.array_files import is_sparse
@@ -59,6 +61,19 @@ def test_objects_with_shared_or_deep_children_are_an_error(model, tmp_path, n_ch
     path = put_together(tmp_path / "forged", take_apart(model).about, written)
     with pytest.raises(ValueError, match="nest deeper than 100 levels, or share parts"):
         load(path)
+
+
+@pytest.mark.parametrize("between", ["union", "columns"])
+def test_pipelines_in_unions_and_columns_are_counted(tmp_path, between):
+    nested = Normalizer()
+    for _ in range(6):
+        other = make_union(nested)
+        if between == "columns":
+            other = make_column_transformer((nested, [0, 1]))
+        nested = make_pipeline(other)
+    model = make_pipeline(nested, NaiveBayes()).fit(np.eye(2), [["a"], ["b"]])
+    with pytest.raises(ValueError, match="nested pipelines, of at most 5"):
+        save(model, tmp_path / "n")
 
 
 def test_nested_pipelines_within_the_limit_are_loaded(tmp_path):
@@ -180,6 +195,11 @@ ARCHIVES = {
     "negative shape": {"scores": header("<f8", (-1, 4), 64)},
     "zero-width text": {"scores": np.ones((1, 2)), "labels": header("<U0", (10**9,), 0)},
     "empty but large": {"scores": header("<f8", (0, HUGE), 0)},
+    "no characters": {"scores": np.ones((1, 1)), "labels": header("<U1", (1,), 0) + b"\xff" * 4},
+    "complex numbers": {"scores": np.ones((2, 2), complex)},
+    "subarrays": {"scores": header("(0,)<f8", (10**9,), 0)},
+    "dates": {"scores": header("<M8[s]", (2, 2), 32)},
+    "a number as the format": {**csr([0, 1, 2], [0, 1], (2, 2)), "format": np.array(3)},
     "objects": {"scores": header("|O", (2, 2), 64)},
     "no array": {"scores": b"\x93NUMPY\3\0\xff\xff\xff\xff"},
     "overflowing ends": csr([0, MOST, -MOST - 1, -1, 1], [0], (4, 2)),
@@ -221,6 +241,15 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
     readers += [blocks.read_block, run_folder.read_array] if is_sparse(ARCHIVES[name]) else []
     for reader in readers:
         with pytest.raises(ValueError, match=r"s\.npz"):
+            reader(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", header("<f8", (10**6, 10**6), 64)])
+def test_damaged_arrays_are_errors(tmp_path, content):
+    path = tmp_path / "s.npy"
+    path.write_bytes(content)
+    for reader in (read_scores, blocks.read_block, run_folder.read_array):
+        with pytest.raises(ValueError, match=r"s\.npy"):
             reader(path)
 
 

@@ -20,11 +20,14 @@ enter()
 command, environment = helper.python_command("import json, numpy, labelkin, omikuji")
 subprocess.run(command, env=environment, check=True)
 """,
-    "joblib": """
+    "joblib on the command line": """
+from contextlib import suppress
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from labelkin import PerLabel
+from labelkin import PerLabel, cli
 enter()
+with suppress(SystemExit):
+    cli.main(["--version"])
 X = np.eye(8)
 PerLabel(LogisticRegression(), n_jobs=2).fit(X, X[:, :2].astype(int)).predict_proba(X)
 """,

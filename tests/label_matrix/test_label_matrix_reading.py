@@ -167,15 +167,18 @@ def test_reading_leaves_the_input_alone():
         (["[1, 2]", "[2]"], r"ast\.literal_eval"),
     ],
 )
-@pytest.mark.parametrize("kind", [list, np.array, lambda y: np.array(y, dtype=object)])
+@pytest.mark.parametrize(
+    "kind", [list, np.array, lambda y: np.array(y, dtype=object), lambda y: [[text] for text in y]]
+)
 def test_several_labels_in_one_text_are_rejected_with_the_conversion(joined, hint, kind, recwarn):
     with pytest.raises(ValueError, match=rf"look like several labels .*{hint}"):
         read_labels(kind(joined))
     assert not recwarn
 
 
-def test_the_conversion_in_the_message_works():
-    y = ["tea, milk", "milk, sugar", "tea"]
+@pytest.mark.parametrize("glue", [",", ", ", ";", " ; ", "|", " | "])
+def test_the_conversion_in_the_message_works(glue):
+    y = [glue.join(parts) for parts in (["tea", "milk"], ["milk", "sugar"], ["tea"])]
     with pytest.raises(ValueError, match="several labels") as error:
         read_labels(y)
     code = re.search(r"label sets: (\[.*?\])\. ", str(error.value))[1]
@@ -196,6 +199,7 @@ def test_the_conversion_in_the_message_works():
 )
 def test_class_names_with_a_comma_are_classes(names, recwarn):
     assert read_labels(names).classes.tolist() == sorted(set(names))
+    assert read_labels([[name] for name in names]).names.tolist() == sorted(set(names))
     assert not recwarn
 
 

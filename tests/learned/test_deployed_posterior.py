@@ -43,7 +43,7 @@ def in_turn(content, X, Y, n_parts=3):
             A, B = weights.transform(A), weights.transform(B)
         model = LabelDependenceClassifier(
             content, thresholds="micro_f1", keep_out_of_fold=True, random_state=0
-        ).fit(A, Y.rows(train))
+        ).fit(A, Y[train])
         found = model.out_of_fold_
         content_odds, log_odds = model.content_.log_odds(B), model.log_odds(B)
         for into, z, before in (

@@ -1,12 +1,13 @@
-"""Questions of one moment are answered in one go, each with its own answer or error."""
+"""Questions that wait for the same model are answered in one call, each with its own answer."""
 
 import asyncio
+import threading
 
 import pytest
 
 from labelkin.service import Limits
 from labelkin.service.messages import ProblemError
-from labelkin.service.work import Cost, WorkerPool
+from labelkin.service.work import WorkerPool
 
 
 @pytest.fixture
@@ -14,88 +15,99 @@ def pool():
     made = WorkerPool(Limits())
     yield made
     made.close()
+    assert made.taken == 0
 
 
 class Model:
-    """Doubles numbers, and notes which it was asked about together."""
+    """Doubles numbers after it was opened, and records which were asked together."""
 
     def __init__(self):
-        self.asked = []
+        self.asked, self.entered, self.open = [], threading.Event(), threading.Event()
 
     def double(self, numbers):
         self.asked.append(list(numbers))
+        self.entered.set()
+        assert self.open.wait(10)
         if -1 in numbers:
             raise ProblemError(422, "negative", "no")
         return [2 * number for number in numbers]
 
 
-def quick():
-    cost = Cost()
-    cost.timed(1, lambda: None)
-    return cost
+def ask(pool, model, *numbers):
+    """Ask 0, then the numbers while the model is busy with 0."""
+
+    async def one_before_the_others():
+        first = asyncio.ensure_future(pool.do_together(Model.double, model, 0))
+        await asyncio.to_thread(model.entered.wait, 10)
+        others = [
+            asyncio.ensure_future(pool.do_together(Model.double, model, number))
+            for number in numbers
+        ]
+        await asyncio.sleep(0)
+        model.open.set()
+        return await asyncio.gather(first, *others, return_exceptions=True)
+
+    return asyncio.run(one_before_the_others())
 
 
-def ask(pool, cost, model, *numbers, size=10):
-    async def all_at_once():
-        work = (pool.do_together(cost, size, Model.double, model, number) for number in numbers)
-        return await asyncio.gather(*work, return_exceptions=True)
-
-    return asyncio.run(all_at_once())
-
-
-def test_questions_of_a_moment_are_answered_in_one_go(pool):
+def test_questions_that_wait_for_a_busy_model_share_one_call(pool):
     model = Model()
-    assert ask(pool, quick(), model, 3, 1, 2) == [6, 2, 4]
-    assert model.asked == [[3, 1, 2]]
+    assert ask(pool, model, 3, 1, 2) == [0, 6, 2, 4]
+    assert model.asked == [[0], [3, 1, 2]]
 
 
-def test_so_many_at_a_time(pool):
-    model = Model()
-    assert ask(pool, quick(), model, *range(150)) == [2 * i for i in range(150)]
-    assert [len(asked) for asked in model.asked] == [64, 64, 22]
-
-
-def test_an_error_is_that_of_one_question(pool):
-    model = Model()
-    one, wrong, two = ask(pool, quick(), model, 1, -1, 2)
+def test_an_error_concerns_only_its_own_question(pool):
+    _, one, wrong, two = ask(pool, Model(), 1, -1, 2)
     assert (one, two) == (2, 4)
     assert isinstance(wrong, ProblemError) and wrong.status == 422
 
 
-def test_a_question_nobody_waits_for_is_left_out(pool):
-    model, cost = Model(), quick()
-
-    async def one_leaves():
-        leaving = asyncio.ensure_future(pool.do_together(cost, 1, Model.double, model, 1))
-        staying = asyncio.ensure_future(pool.do_together(cost, 1, Model.double, model, 2))
-        await asyncio.sleep(0)
-        leaving.cancel()
-        return await staying
-
-    assert asyncio.run(one_leaves()) == 4
-    assert model.asked in ([[2]], [[1, 2]])
-
-
-def test_questions_to_two_models_are_not_mixed(pool):
-    first, second, cost = Model(), Model(), quick()
+def test_a_busy_model_does_not_delay_another(pool):
+    busy, free = Model(), Model()
+    free.open.set()
 
     async def both():
-        return await asyncio.gather(
-            *(pool.do_together(cost, 1, Model.double, model, 1) for model in (first, second))
-        )
+        first = asyncio.ensure_future(pool.do_together(Model.double, busy, 1))
+        await asyncio.to_thread(busy.entered.wait, 10)
+        assert await pool.do_together(Model.double, free, 2) == 4
+        busy.open.set()
+        return await first
 
-    assert asyncio.run(both()) == [2, 2]
-    assert first.asked == second.asked == [[1]]
-
-
-def test_long_texts_and_unknown_costs_go_to_threads(pool):
-    model = Model()
-    assert ask(pool, quick(), model, 1, 2, size=1_000_000) == [2, 4]
-    assert sorted(model.asked) == [[1], [2]]
-    assert ask(pool, Cost(), model, 3) == [6]
+    assert asyncio.run(both()) == 2
 
 
-def test_a_loop_after_another(pool):
-    model, cost = Model(), quick()
-    for _ in range(3):
-        assert ask(pool, cost, model, 5) == [10]
+def test_questions_that_wait_count_as_taken_and_have_a_time_limit():
+    pool, model = WorkerPool(Limits(workers=1, waiting=1, seconds=0.05)), Model()
+
+    async def three():
+        asked = [pool.do_together(Model.double, model, number) for number in (1, 2, 3)]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    assert sorted(one.status for one in asyncio.run(three())) == [503, 504, 504]
+    model.open.set()
+    pool.close()
+    assert pool.taken == 0
+
+
+def test_a_question_whose_time_is_over_is_not_answered():
+    pool, model = WorkerPool(Limits(seconds=0.05)), Model()
+
+    async def one_after_the_other():
+        first = asyncio.ensure_future(pool.do_together(Model.double, model, 0))
+        await asyncio.to_thread(model.entered.wait, 10)
+        late = pool.do_together(Model.double, model, 1)
+        return await asyncio.gather(first, late, return_exceptions=True)
+
+    assert [one.status for one in asyncio.run(one_after_the_other())] == [504, 504]
+    model.open.set()
+    pool.close()
+    assert [0] in model.asked and [1] not in model.asked
+
+
+def test_a_closed_pool_rejects_every_question():
+    pool = WorkerPool(Limits())
+    pool.close()
+    for number in (1, 2):
+        with pytest.raises(ProblemError, match="shutting down"):
+            asyncio.run(pool.do_together(Model.double, Model(), number))
+    assert pool.taken == 0

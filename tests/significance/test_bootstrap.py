@@ -291,6 +291,10 @@ def test_unknown_callable_must_state_its_direction():
     assert found.better == "proposal"
 
 
+def test_deviance_of_scikit_learn_is_a_loss():
+    assert not greater_is_better(sklearn_metrics.mean_poisson_deviance)
+
+
 def test_direction_of_every_exported_metric_is_the_one_of_a_better_system():
     """Perfect scores against inverted ones: every metric function must favour the first."""
     Y = np.tile(np.eye(4, dtype=int), (3, 1))

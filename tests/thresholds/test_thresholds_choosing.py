@@ -103,3 +103,21 @@ def test_the_table_of_a_classifier_has_cuts_in_log_odds_and_as_probabilities():
         np.testing.assert_allclose([line.probability for line in table], probability_of(cuts))
     model = LabelDependenceClassifier(NaiveBayes(), thresholds="mcut").fit(X, Y)
     assert model.thresholds_.table()[0][1:3] == (None, None)
+
+
+def test_retune_equals_fitting_with_the_thresholds():
+    rng = np.random.default_rng(0)
+    X, Y = rng.poisson(1.0, (120, 6)).astype(float), (rng.random((120, 3)) < 0.3).astype(int)
+    kept = LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True).fit(X, Y)
+    fitted = LabelDependenceClassifier(NaiveBayes(), thresholds="macro_f1").fit(X, Y)
+    assert (kept.predict(X) != fitted.predict(X)).any()
+    assert (kept.retune("macro_f1").predict(X) == fitted.predict(X)).all()
+    assert kept.get_params()["thresholds"] == "macro_f1"
+    assert (kept.retune(0.5).predict(X) == (kept.predict_proba(X) > 0.5)).all()
+
+
+def test_retune_without_out_of_fold_evidence_is_an_error():
+    X, Y = np.eye(8), np.eye(8)[:, :2].astype(int)
+    model = LabelDependenceClassifier(NaiveBayes()).fit(X, Y)
+    with pytest.raises(ValueError, match="Fit with keep_out_of_fold=True"):
+        model.retune("micro_f1")

@@ -13,34 +13,29 @@ other, each by what it adds to this sum, documents come within 1 − 1/e of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from labelkin.active.information import LabelBits, binary_entropy, label_bits
+from labelkin.active.information import LabelBits, label_bits
 from labelkin.blocks import Engine, row_blocks
 from labelkin.distributed import using
 from labelkin.label_matrix import Cells
-from labelkin.label_matrix.record import check_choice
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
 from labelkin.solvers.logistic import LinearTerm
 
-Value = Literal["information", "entropy", "errors", "margin"]
-Batch = Literal["representative", "diverse", "best"]
 Matrix = NDArray[np.float64]
 
 #: Documents × labels looked at together: 2²² numbers are 32 MB.
 _CELLS = 2**22
 #: Labels that are shown of a document that is chosen, and the bits below which none is.
 _SHOWN, _LEAST = 5, 0.005
-#: Documents among which a diverse batch is looked for at first: so many, or so many times its size.
-_FIRST, _TIMES = 1000, 20
 #: Of a larger pool, so many documents of highest value are to be represented, by so many of those
 #: that represent most, or by so many times the batch.
 _REPRESENTED, _CANDIDATES, _TIMES_BATCH = 4096, 2048, 4
@@ -89,12 +84,11 @@ class NextDocument(NamedTuple):
     document
         Its place in the pool, from 0.
     value
-        What it is worth by itself, by the value that was asked for: of ``"information"`` in bits.
+        The entropy of its label set, in bits.
     gain
-        What it adds to the batch of those chosen before it: of a representative batch, the value
-        of the documents that it represents better than they do.
+        The value of the documents that it represents better than those chosen before it.
     similarity
-        The cosine to the most similar document chosen before it; 0 where nobody asked.
+        The cosine to the most similar document chosen before it.
     labels
         Its labels that would tell most, most first.
 
@@ -122,8 +116,6 @@ def next_documents(
     pool: Any,
     n: int = 10,
     *,
-    value: Value = "information",
-    batch: Batch = "representative",
     known: Any = None,
     vectors: Any = None,
     engine: Engine | None = None,
@@ -138,13 +130,6 @@ def next_documents(
         Without labels yet, as the model takes them: a matrix, or a list of texts.
     n : int, default 10
         How many; all of the pool if it has fewer.
-    value : "information", "entropy", "errors" or "margin", default "information"
-        What a document is worth: the entropy of its label set, with labels that depend on each
-        other; or, without, the sum of its labels' entropies, the expected number of wrong
-        decisions, or how near to ½ its most uncertain label is (½ less the distance).
-    batch : "representative", "diverse" or "best", default "representative"
-        How they are chosen together: so that they represent what is uncertain in the pool; each by
-        its own value, less its cosine to the most similar one before it; or each by its own value.
     known : known labels, optional
         Answers that are there already, per document of the pool
         (:func:`labelkin.label_matrix.read_known`); what is known tells nothing more.
@@ -168,22 +153,16 @@ def next_documents(
     is_number = isinstance(n, int | np.integer) and not isinstance(n, bool)
     if not is_number or n < 1:
         raise ValueError(f"n must be a whole number of at least 1, got {n!r}.")
-    check_choice("batch", batch, ("representative", "diverse", "best"))
     fitted = model if isinstance(model, FittedModel) else fitted_model(model)
     pool = sparse.csr_array(pool) if sparse.issparse(pool) else pool
     n_documents = pool.shape[0] if hasattr(pool, "shape") else len(pool)
-    values = document_values(fitted, pool, value, known=known, engine=engine)
-    if batch == "best":
-        order = np.argsort(-values, kind="stable")[:n]
-        chosen = _Chosen(order, values[order], np.zeros(len(order)))
-    else:
-        if vectors is not None and vectors.shape[0] != n_documents:
-            raise ValueError(
-                f"vectors must have a row for each of the {n_documents:,} documents of the pool, "
-                f"got {vectors.shape[0]:,}."
-            )
-        choose = _representative if batch == "representative" else _diverse
-        chosen = choose(values, n, _vectors_of(fitted, pool, vectors))
+    values = document_values(fitted, pool, known=known, engine=engine)
+    if vectors is not None and vectors.shape[0] != n_documents:
+        raise ValueError(
+            f"vectors must have a row for each of the {n_documents:,} documents of the pool, "
+            f"got {vectors.shape[0]:,}."
+        )
+    chosen = choose_representative(values, n, _vectors_of(fitted, pool, vectors))
     if not len(chosen.documents):
         return []
     some_known = None if known is None else _rows(_per_document(known), chosen.documents)
@@ -197,16 +176,15 @@ def next_documents(
 def document_values(
     model: Any,
     pool: Any,
-    value: Value = "information",
     *,
     known: Any = None,
     engine: Engine | None = None,
 ) -> Matrix:
-    """Return what every document of a pool is worth, ``(n_documents,)``, at least 0.
+    """Return the entropy of the label set of every document of a pool, in bits.
 
     Parameters
     ----------
-    model, pool, value, known, engine
+    model, pool, known, engine
         As :func:`next_documents` takes them.
 
     Returns
@@ -217,21 +195,20 @@ def document_values(
     --------
     >>> from labelkin import NaiveBayes
     >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
-    >>> document_values(model, np.array([[9, 0], [1, 1]]), "margin").round(2).tolist()
-    [0.0, 0.27]
+    >>> document_values(model, np.array([[9, 0], [1, 1]])).round(2).tolist()
+    [0.01, 1.68]
     """
-    check_choice("value", value, _VALUES)
     fitted = model if isinstance(model, FittedModel) else fitted_model(model)
     size = max(1, _CELLS // max(len(fitted.labels), 1))
     given = (pool,) if known is None else (pool, _per_document(known))
     with using(engine) as worker:
-        parts = worker.map(_values_of, row_blocks(*given, size=size), model=fitted, value=value)
+        parts = worker.map(_values_of, row_blocks(*given, size=size), model=fitted)
         return np.concatenate([np.zeros(0), *parts])
 
 
-def _values_of(block: Any, model: FittedModel, value: Value) -> Matrix:
+def _values_of(block: Any, model: FittedModel) -> Matrix:
     documents, known = block if isinstance(block, tuple) else (block, None)
-    return _VALUES[value](_Seen.of(model, documents, known))
+    return _Seen.of(model, documents, known).bits().total
 
 
 class _Seen(NamedTuple):
@@ -265,12 +242,6 @@ class _Seen(NamedTuple):
     def bits(self) -> LabelBits:
         return label_bits(self.probabilities, self.term)
 
-    def at_cells(self) -> tuple[Matrix, Callable[[Matrix], Matrix]]:
-        """Return the probabilities that are looked at, and what adds them up by document."""
-        if sparse.issparse(self.probabilities):
-            return self.probabilities.data, Cells.of(self.probabilities).sums_by_document
-        return self.probabilities, lambda values: values.sum(axis=1)
-
     def reasons(self, model: FittedModel) -> list[tuple[OpenLabel, ...]]:
         """Return which labels make each document worthwhile."""
         bits, names = self.bits(), model.labels.tolist()
@@ -289,35 +260,7 @@ class _Seen(NamedTuple):
         ]
 
 
-def _entropy(seen: _Seen) -> Matrix:
-    values, added_up = seen.at_cells()
-    return added_up(binary_entropy(values))
-
-
-def _errors(seen: _Seen) -> Matrix:
-    values, added_up = seen.at_cells()
-    return added_up(np.minimum(values, 1.0 - values))
-
-
-def _margin(seen: _Seen) -> Matrix:
-    uncertain = seen.probabilities
-    if not sparse.issparse(uncertain):
-        return 0.5 - np.abs(uncertain - 0.5).min(axis=1, initial=0.5)
-    cells = Cells.of(uncertain)
-    nearest = np.zeros(cells.shape[0])
-    np.maximum.at(nearest, cells.document, 0.5 - np.abs(uncertain.data - 0.5))
-    return nearest
-
-
-_VALUES: dict[str, Callable[[_Seen], Matrix]] = {
-    "information": lambda seen: seen.bits().total,
-    "entropy": _entropy,
-    "errors": _errors,
-    "margin": _margin,
-}
-
-
-class _Chosen(NamedTuple):
+class Chosen(NamedTuple):
     """A batch: which documents, what each adds, and its cosine to the most similar one before."""
 
     documents: NDArray[np.intp]
@@ -328,7 +271,7 @@ class _Chosen(NamedTuple):
 _VectorsOf = Callable[[NDArray[np.intp]], Any]
 
 
-def _representative(values: Matrix, n: int, vectors_of: _VectorsOf) -> _Chosen:
+def choose_representative(values: Matrix, n: int, vectors_of: _VectorsOf) -> Chosen:
     """Choose the documents that represent the value of all of them, one after the other.
 
     A larger pool is represented by its documents of highest value, and candidates are those that
@@ -357,40 +300,7 @@ def _representative(values: Matrix, n: int, vectors_of: _VectorsOf) -> _Chosen:
         lost = np.maximum(there - before, 0.0) - np.maximum(there - after, 0.0)
         gains = gains - lost @ value[better]
         covered[better] = after
-    return _Chosen(order[places[chosen]], np.array(added), np.array(alike))
-
-
-def _diverse(values: Matrix, n: int, vectors_of: _VectorsOf) -> _Chosen:
-    """Choose documents by value × (1 − cosine to the most similar one before), one after the other.
-
-    Only the documents of highest value are looked at, and more of them where one that was not could
-    be worth as much as the last of the batch.
-    """
-    order = np.argsort(-values, kind="stable")
-    size = max(_FIRST, _TIMES * n)
-    while True:
-        some = order[:size]
-        found = _greedy(values[some], n, _UnitRows(vectors_of(some)))
-        last = found.gains[-1] if len(found.gains) else 0.0
-        if size >= len(order) or last >= values[order[size]]:
-            return found._replace(documents=some[found.documents])
-        size *= 2
-
-
-def _greedy(values: Matrix, n: int, unit: _UnitRows) -> _Chosen:
-    """Choose one document after the other; of equal ones the least similar, then the first."""
-    similarity, is_left = np.zeros(len(values)), np.ones(len(values), dtype=np.bool_)
-    chosen, gains, alike = [], [], []
-    for _ in range(min(n, len(values))):
-        worth = np.where(is_left, values * (1.0 - similarity), -np.inf)
-        ties = np.flatnonzero(worth == worth.max())
-        new = int(ties[similarity[ties].argmin()])
-        chosen.append(new)
-        gains.append(worth[new])
-        alike.append(similarity[new])
-        is_left[new] = False
-        similarity = np.maximum(similarity, unit.cosines(np.array([new]))[0])
-    return _Chosen(np.array(chosen, dtype=np.intp), np.array(gains), np.array(alike))
+    return Chosen(order[places[chosen]], np.array(added), np.array(alike))
 
 
 class _UnitRows:
@@ -424,7 +334,7 @@ def _vectors_of(model: FittedModel, pool: Any, vectors: Any) -> Callable[[NDArra
         except (TypeError, ValueError):
             raise ValueError(
                 "Documents must be vectors to be similar, and the model takes "
-                f"{type(some[0]).__name__}. Give vectors=, a row for each, or batch='best'."
+                f"{type(some[0]).__name__}. Give vectors=, a row for each document."
             ) from None
 
     return found

@@ -4,7 +4,7 @@ Results go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 the
 interrupted, 2 the call or its input was wrong. Whatever a user can do wrong ends in one line.
 
 Options are called as the parameters of Python (``--evidence-weight``, ``evidence_weight``), so that
-an error of the library names the option. Modules are loaded by the command that needs them:
+an error of the library can name the option. Modules are loaded by the command that needs them:
 ``labelkin --help`` loads no scikit-learn, and neither does a call whose paths or names are wrong.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -68,8 +69,11 @@ def _run(arguments: Sequence[str] | None) -> int:
         _end(f"There is not enough memory. {error}", 1)
     except (ValueError, TypeError, ImportError) as error:
         missing = isinstance(error, ModuleNotFoundError) and str(error.name).split(".")[0]
-        hinted = getattr(error, "on_command_line", None)  # options in place of parameters
-        message = str(error) if hinted is None else hinted()
+        hinted = getattr(error, "on_command_line", error.__str__)  # options, not parameters
+        message = hinted().replace("stem=False", "--no-stem")
+        for name in re.findall(r"--(\w[\w-]*)", " ".join(arguments or sys.argv)):
+            parameter = name.replace("-", "_")  # as the library calls the option
+            message = re.sub(rf"(?:^|\b(?=\w*_)){parameter}\b", f"--{name}", message)
         _end(_CLI_EXTRA if missing in _NEEDS else message, 2)
 
 

@@ -34,21 +34,6 @@ def next(
     ],
     reading: options.Reading,
     n: Annotated[int, typer.Option("--n", "-n", min=1, help="How many documents.")] = 10,
-    value: Annotated[
-        Literal["information", "entropy", "errors", "margin"],
-        typer.Option(
-            help="What a document is worth: the entropy of its label set; or, as if labels were "
-            "independent, the sum of their entropies, the expected wrong decisions, or how near "
-            "the most uncertain one is to 1/2."
-        ),
-    ] = "information",
-    batch: Annotated[
-        Literal["representative", "diverse", "best"],
-        typer.Option(
-            help="How they are chosen together: to represent what is uncertain in the pool; by "
-            "value, less their similarity; each by its value."
-        ),
-    ] = "representative",
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="A new file, .csv, .tsv or .jsonl, in place of a table."),
@@ -100,20 +85,17 @@ def next(
             fitted,
             [document.text for document in documents],
             n,
-            value=value,
-            batch=batch,
             known=known,
             engine=engine,
         )
     rows = [_Row.of(one, documents[one.document], shown) for one in chosen]
-    unit, about = _UNITS[value]
     if out is not None:
         _write(rows, out)
     if as_json:
         print_json([row.record() for row in rows])
     elif out is None:
         print_table(
-            ("document", unit, "similar", "because of"),
+            ("document", "bits", "similar", "because of"),
             [
                 (str(row.id), f"{row.value:.2f}", f"{row.similarity:.2f}", row.because())
                 for row in rows
@@ -121,23 +103,14 @@ def next(
             left=(0, 3),
         )
         print_message(
-            f"{unit}: {about}; similar: cosine to the most similar document above; because of: "
-            "labels and their probabilities.",
+            "bits: uncertainty of the label set, all labels together; similar: cosine to the most "
+            "similar document above; because of: labels and their probabilities.",
             quiet,
         )
     passed = len(found) - len(documents)
     said = f", {passed:,} with labels passed over" if passed else ""
     print_message(f"{len(rows):,} of {counted(len(documents), 'document')}{said}.", quiet)
     print_message(reading_line(source), quiet)
-
-
-#: The unit of each value, and what it is.
-_UNITS = {
-    "information": ("bits", "uncertainty of the label set, all labels together"),
-    "entropy": ("bits", "uncertainty of all labels, each by itself"),
-    "errors": ("errors", "expected number of wrong decisions"),
-    "margin": ("margin", "0.5 if a label is as likely as not, 0 if all are certain"),
-}
 
 
 class _Row(NamedTuple):

@@ -197,9 +197,8 @@ def _check_apply(corpus: str, apply: list[Path], out: Path | None, html: Path | 
         raise ValueError("--apply writes a corrected corpus: name it by --out.")
     if html is not None:
         raise ValueError("--html goes with an audit, and --apply makes none. Leave one out.")
-    if out.exists():
-        raise ValueError(f"--out must be new, and {out} exists. Delete it or name another.")
     options.check_out(out, corpus)
+    options.check_new(out)
 
 
 def _check_audit(corpus: str, out: Path | None, html: Path | None) -> None:
@@ -330,21 +329,18 @@ def _apply(
         decided = {(one.document, one.label) for one in decisions if one.answer}
         changes = {cell: one for cell, one in changes.items() if cell not in decided}
         changes |= chosen_changes(decisions, at_least)
+    if not changes:
+        raise ValueError(
+            f"At least one issue must be decided as change, got 0 of {n_decided:,}. Write change "
+            "into the column decision, or use --at-least."
+        )
     corrections = Corrections(changes.values())
     report = _write_corpus(corpus, reading, out, corrections)
-    documents = {document for document, _ in changes}
-    if changes and len(corrections.unmet) == len(documents):
-        shutil.rmtree(out) if out.is_dir() else out.unlink()
-        raise ValueError(
-            f"The changes must be of documents of {corpus}, and none of their {len(documents):,} "
-            f"documents is there (the first is {corrections.unmet[0]!r}). Is it the corpus that "
-            "was audited?"
-        )
-    if changes and not (corrections.added or corrections.removed or corrections.already):
+    if not (corrections.added or corrections.removed or corrections.already):
         shutil.rmtree(out) if out.is_dir() else out.unlink()
         raise ValueError(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
-            "--columns and other reading options of the audit."
+            "corpus that was audited, with the --columns and other reading options of the audit."
         )
     print_message(report, quiet)
     print_pairs(

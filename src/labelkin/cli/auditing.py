@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin.audit import Issue, LabelAudit
 from labelkin.audit.label_audit import FEWEST
+from labelkin.blocks import read_block
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
 from labelkin.estimator import fit_content
@@ -98,9 +99,10 @@ class KeptEvidence:
         values = self._path(k, "npy")
         if values is None or not values.is_file():
             return None
-        found = np.load(values, allow_pickle=False)
-        model = values.with_suffix(".labelkin")
-        return (found, load(model) if model.is_file() else None) if found.shape == shape else None
+        found, model = read_block(values), values.with_suffix(".labelkin")
+        if found.shape != shape:
+            return None
+        return np.array(found), load(model) if model.is_file() else None
 
     def write(self, k: int, values: Matrix, classifier: Any) -> None:
         """Keep a block; its evidence, written last, says that all is there."""

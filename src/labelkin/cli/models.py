@@ -292,7 +292,7 @@ def suggest(
 
 def _document(text: str) -> str:
     """Return a text, or what is in the file of this name, or on stdin."""
-    from labelkin.corpora.documents import format_of
+    from labelkin.corpora.documents import check_plain, format_of
     from labelkin.corpora.lines import decoded_lines
 
     if text == "-":
@@ -310,6 +310,9 @@ def _document(text: str) -> str:
             f"{text} must be one document, and is a file of documents. Use labelkin predict."
         )
     document = "".join(decoded_lines(text, None))
+    check_plain(Path(text))
+    if not document.strip():
+        raise ValueError(f"{text} must have a text, and is empty.")
     print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
     return document
 
@@ -561,6 +564,7 @@ def judge(
     from labelkin.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
+    truth = replace(truth, names=model.labels, classes=model.labels)  # "0" of a file is the label 0
     n_documents, n_labels = truth.shape
     size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
     blocks = track(

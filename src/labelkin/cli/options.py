@@ -334,12 +334,8 @@ class Reading(NamedTuple):
             if unused is None:
                 raise
             called = name if isinstance(name, str) else ", ".join(name)
-            rule = f"must be of a table (.csv, .tsv) with a header, and {called} is none."
-            if unused[1] == "merge_spellings":
-                rule = f"is for corpora of texts, and {called} is another one."
-            if unused[1] == "encoding":
-                rule = f"is for text files, and {called} has its own."
-            raise ValueError(f"{unused[1]} {rule}") from None
+            rule = f"{unused[1]} must be of a corpus of texts (.csv, .tsv, .jsonl)"
+            raise ValueError(f"{rule}, and {called} is another one.") from None
 
     def _look_at(self, paths: list[Path]) -> None:
         """Read the first documents of files: what is wrong is said before scikit-learn is loaded.
@@ -347,7 +343,8 @@ class Reading(NamedTuple):
         Only of tables and lines, of which no more than the beginning is read.
         """
         from labelkin.corpora.document_files import DocumentFiles
-        from labelkin.corpora.documents import ENDINGS, ending_of
+        from labelkin.corpora.documents import ENDINGS
+        from labelkin.corpora.lines import ending_of
 
         if self.path is not None or not all(path.is_file() for path in paths):
             return
@@ -364,10 +361,10 @@ def print_label_notes(corpus: Corpus) -> None:
     if strange := placeholders(labels):
         print_message(f"Note: {listed(strange)} is a label here, like any other.")
     if alike := find_spellings(dict.fromkeys(labels, 1)):
-        shown = listed([f"{one!r} = {other!r}" for one, other in alike.items()])
+        shown = ", ".join([f"{one!r} = {other!r}" for one, other in alike.items()][:8])
+        n_spellings = counted(len(alike), "spelling")
         print_message(
-            f"Note: these look the same: {shown} ({counted(len(alike), 'spelling')}). "
-            "labelkin train --merge-spellings merges them."
+            f"Note: these look the same: {shown} ({n_spellings}). --merge-spellings merges them."
         )
 
 

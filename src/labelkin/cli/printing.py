@@ -111,17 +111,19 @@ class _Forecasts:
     """Prints, once for each kind of work, how long it is going to take: after its first parts."""
 
     def __init__(self) -> None:
-        self._begun: dict[str, float] = {}
+        self._first: dict[str, tuple[float, int]] = {}
         self._printed: set[str] = set()
 
     def __call__(self, what: str, done: int, total: int) -> None:
         now = time.perf_counter()
         if not done:
-            self._begun[what] = now
-        spent = now - self._begun.get(what, now)
-        if what in self._printed or not done or done >= total or spent < _LOOKED_AT:
+            self._first.pop(what, None)
             return
-        left = spent * (total - done) / done
+        # The first part also starts threads and compiles: the pace is that of the others.
+        start, n_first = self._first.setdefault(what, (now, done))
+        if what in self._printed or done in (n_first, total) or now - start < _LOOKED_AT:
+            return
+        left = (now - start) * (total - done) / (done - n_first)
         if left >= _LONG:
             self._printed.add(what)
             print_message(f"{what}: about {duration_text(left)} left.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from labelkin.metrics import Evaluation
 
 
+@options.reads_documents
 def rescore(
     scores: Annotated[
         Path,
@@ -32,6 +33,7 @@ def rescore(
         ),
     ],
     train: Annotated[str, typer.Option(help="Training labels: a corpus, or a 0/1 matrix.")],
+    reading: options.Reading,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new file; stdout if not named.")
     ] = None,
@@ -86,7 +88,7 @@ def rescore(
     from labelkin.method.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
-    labelled = score_files.read_labelled(train)
+    labelled = score_files.read_labelled(train, **reading.named())
     learned = labelled.labels.rows(labelled.train)
     names = [str(name) for name in learned.names.tolist()]
     missing = 0.0 if scale == "probability" else None
@@ -110,7 +112,7 @@ def rescore(
     for rule in (str(one.message).partition(" Use ")[0] for one in caught):
         if "in-sample" in rule:
             print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
-    known = labelled if truth is None else score_files.read_labelled(truth)
+    known = labelled if truth is None else score_files.read_labelled(truth, **reading.named())
     compared = _Comparison(None if quiet else known, given.names, by_order=truth is not None)
     with (
         options.cluster(dask) as cluster,

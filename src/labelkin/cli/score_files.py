@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,6 +23,7 @@ from labelkin import corpora
 from labelkin.array_files import is_sparse, read_archive, read_sparse
 from labelkin.blocks import DOCUMENTS, row_blocks
 from labelkin.corpora.corpus import labels_of
+from labelkin.corpora.dialect import find_delimiter, find_name
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.score_text import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
@@ -32,6 +32,7 @@ from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
 KEYS = ("scores", "probabilities")
+_BEFORE_SCORES = ("id", "labels", "names")
 #: Documents × labels of a block: 2²² numbers are 32 MB.
 _CELLS = 2**22
 
@@ -172,17 +173,21 @@ def _table_blocks(path: Path) -> Iterator[Scores]:
     except ValueError:
         names = header
     has_ids = names is not None and header[0] == "id"
-    labels = None if names is None else [plain_cell(name) for name in names[has_ids:]]
+    # labelkin predict --all-scores has labels, and maybe their names, before the scores.
+    n_first = sum(1 for _ in takewhile(_BEFORE_SCORES.__contains__, header)) if has_ids else 0
+    labels = None if names is None else [plain_cell(name) for name in names[n_first:]]
     blocks = in_blocks(rows if names is not None else chain([first], rows), _size(len(header)))
     for body in chain([next(blocks, [])], blocks):  # a header alone is one empty block
-        values = [_floats(row[has_ids:], place) for place, row in body]
+        values = [_floats(row[n_first:], place) for place, row in body]
         ids = [plain_cell(row[0]) for _, row in body] if has_ids else None
         yield Scores(np.array(values, dtype=np.float64), labels, ids)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the rows of a table, all as long as the first, after their places."""
-    rows = table_rows(decoded_lines(path), path.name, DELIMITERS[path.suffix.lower()])
+    header = next(decoded_lines(path, None), "")
+    delimiter = find_delimiter(header, DELIMITERS[path.suffix.lower()], [], ["labels"])
+    rows = table_rows(decoded_lines(path, None), path.name, delimiter)
     width = None
     for place, row in rows:
         width = width or len(row)
@@ -403,7 +408,7 @@ class Labelled:
         return {name: i for i, name in enumerate(self.ids or ())}
 
 
-def read_labelled(name: str) -> Labelled:
+def read_labelled(name: str, **reading: Any) -> Labelled:
     """Return the label sets of documents.
 
     Parameters
@@ -412,20 +417,23 @@ def read_labelled(name: str) -> Labelled:
         A 0/1 matrix (``.npy``, ``.npz``; ``.csv`` and ``.tsv`` whose header names labels); label
         sets, in JSON lines or in a table with a column of labels; or any corpus that
         :func:`labelkin.corpora.load` takes. Where there is no split all are for training.
+    **reading
+        How texts are read, as :func:`labelkin.corpora.load` takes it.
     """
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix not in (*WRITERS, ".ndjson") or not path.exists():
-        corpus = corpora.load(name)
+        corpus = corpora.load(name, **reading)
         ids = None if corpus.ids is None else corpus.names()
         return Labelled(labels_of(corpus), ids, corpus.train, corpus.understood)
     if suffix == ".npz":
         stored = read_archive(path)
         if is_sparse(stored):
             return _all_train(read_labels(read_sparse(path, stored)))
-    header = next(decoded_lines(path, None), "") if suffix in DELIMITERS else ""
-    if suffix in (".jsonl", ".ndjson") or _NAMES_LABELS.search(header):
-        source = corpora.Documents(path, needed=["labels"], optional=["split", "id"])
+    has_labels = suffix in (".jsonl", ".ndjson") or "labels" in reading.get("columns", ())
+    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
+    if has_labels or find_name("labels", header):
+        source = corpora.Documents(path, needed=["labels"], optional=["split", "id"], **reading)
         documents = list(source)
         train = np.flatnonzero([document.split != "test" for document in documents])
         labels = read_labels([set(document.labels or ()) for document in documents])
@@ -435,12 +443,6 @@ def read_labelled(name: str) -> Labelled:
     scores = read_scores(path)
     ids = None if scores.ids is None else [str(one) for one in scores.ids]
     return _all_train(read_labels(scores.values, names=scores.names), ids)
-
-
-#: A header that names a column of labels, however columns are separated.
-_NAMES_LABELS = re.compile(
-    r"(?:^|[,;\t|\"])\s*(?:labels|subjects|subject_uris)\s*(?:$|[,;\t|\"])", re.IGNORECASE
-)
 
 
 def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> Labelled:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
@@ -32,7 +32,6 @@ from labelkin.content.term_contributions import (
     split_front,
 )
 from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.registry import part_class
@@ -145,7 +144,7 @@ class PerLabel(LogOddsClassifier):
     def _learn(self, X: Any, labels: LabelMatrix, params: dict[str, Any] | None = None) -> None:
         self._check_parameters()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
-        self.estimators_ = SafeParallel(n_jobs=self.n_jobs)(
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_one)(self.estimator, X, labels.column(j), params or {}, labels.names[j])
             for j in range(labels.shape[1])
         )
@@ -153,7 +152,7 @@ class PerLabel(LogOddsClassifier):
 
     def _log_odds(self, X: Any) -> NDArray[np.float64]:
         fitted = [j for j, estimator in enumerate(self.estimators_) if estimator is not None]
-        columns = SafeParallel(n_jobs=self.n_jobs)(
+        columns = Parallel(n_jobs=self.n_jobs)(
             delayed(_positive_log_odds)(self.estimators_[j], self.is_exact_[j], X, self.clip)
             for j in fitted
         )

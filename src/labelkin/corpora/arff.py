@@ -54,7 +54,8 @@ def read_mulan(
         name = folder.name.split(".arff")[0]
         stems = (name, name.removesuffix("-train").removesuffix("-test"))
         beside = [file for stem in stems if (file := folder.with_name(f"{stem}.xml")).is_file()]
-        xml, paths = beside[0] if beside else _only(folder.parent, "*.xml"), [folder]
+        xml, paths = beside[0] if beside else None, [folder]
+        xml = xml or _only(folder.parent, "*.xml", f" Name the one of this file {name}.xml.")
     else:
         name, xml = folder.name, _only(folder, "*.xml")
         has_parts = any(any(folder.glob(f"*-{part}.arff*")) for part in ("train", "test"))
@@ -105,11 +106,11 @@ def read_meka(
     return _corpus([table], name=path.name.split(".")[0], n_train=n_train, ids=ids, source=source)
 
 
-def _only(folder: Path, pattern: str) -> Path:
+def _only(folder: Path, pattern: str, hint: str = "") -> Path:
     found = sorted(folder.glob(pattern))
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
-        raise FileNotFoundError(f"{folder} must have one file {pattern}, got {names}.")
+        raise FileNotFoundError(f"{folder} must have one file {pattern}, got {names}.{hint}")
     return found[0]
 
 
@@ -261,8 +262,8 @@ def _labels_by_option(path: Path, relation: str, names: Sequence[str]) -> list[i
     if not option:
         raise ValueError(
             f"{path.name}: the relation must say how many labels there are, as in "
-            f"@relation 'name: -C 6', got {relation!r}. Where an XML file names the labels, use "
-            "read_mulan."
+            f"@relation 'name: -C 6', got {relation!r}. Where an XML file names the labels, put "
+            f"it beside this file as {path.name.split('.')[0]}.xml."
         )
     n_labels = int(option[1])
     if not 0 < abs(n_labels) < len(names):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
@@ -53,9 +54,10 @@ def fingerprint_of(text: str) -> str:
     Examples
     --------
     >>> fingerprint_of("Tea with sugar.")
-    'e11511b10921'
+    'xe11511b10921'
     """
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    # A letter in front, so that no spreadsheet takes it for a number.
+    return "x" + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
 
 
 def read_decisions(path: Path, encoding: str | None = None) -> list[Decision]:
@@ -66,11 +68,9 @@ def read_decisions(path: Path, encoding: str | None = None) -> list[Decision]:
     Windows-1252.
     """
     lines = decoded_lines(path, encoding)
-    found: Iterable[tuple[str, Mapping[str, Any]]]
-    if path.suffix.lower() in (".csv", ".tsv", ".tab"):
-        found = _table_records(path, lines)
-    else:
-        found = json_objects(lines, path.name)
+    first = next(lines, "")
+    read = json_objects if first.lstrip().startswith("{") else _table_records
+    found: Iterable[tuple[str, Mapping[str, Any]]] = read(chain([first], lines), path.name)
     return [_decision(place, record) for place, record in found]
 
 
@@ -182,17 +182,12 @@ class Corrections:
         return "; ".join(parts)
 
 
-def _table_records(path: Path, lines: Iterator[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def _table_records(lines: Iterable[str], called: str) -> Iterator[tuple[str, dict[str, str]]]:
+    lines = iter(lines)
     first = next(lines, "")
     delimiter = max(_SPREADSHEETS_DELIMITERS, key=first.count)
-    rows = table_rows(_after(first, lines), path.name, delimiter)
+    rows = table_rows(chain([first], lines), called, delimiter)
     header = [name.strip() for name in next(rows, ("", []))[1]]
-    missing = [name for name in _NEEDED if name not in header]
-    if missing:
-        raise ValueError(
-            f"{path.name}: the header of a list of issues must name {', '.join(_NEEDED)}, got no "
-            f"{', '.join(missing)} among {header!r:.120}. labelkin audit --out writes such a list."
-        )
     for place, row in rows:
         if len(row) != len(header):
             raise ValueError(
@@ -202,15 +197,11 @@ def _table_records(path: Path, lines: Iterator[str]) -> Iterator[tuple[str, dict
             yield place, dict(zip(header, map(plain_cell, row), strict=True))
 
 
-def _after(first: str, lines: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from lines
-
-
 def _decision(place: str, record: Mapping[str, Any]) -> Decision:
     missing = [name for name in _NEEDED if name not in record]
     if missing:
-        raise ValueError(f"{place}: an issue must have {', '.join(_NEEDED)}, got no {missing[0]}.")
+        rule = f"{place}: an issue must have {', '.join(_NEEDED)}, got no {', '.join(missing)}."
+        raise ValueError(f"{rule} labelkin audit --out writes a list of issues.")
     given = _YES_NO.get(str(record["given"]).strip().lower())
     if given is None:
         raise ValueError(f"{place}: given must be yes or no, got {record['given']!r:.60}.")

@@ -62,7 +62,7 @@ class Understood:
     used : dict of str to list of str
         All keys or columns that were read, by field; a repeated column as often as it occurs.
     unused : list of str
-        Columns that may hold labels and were not read.
+        Columns that were not read, those with a known name first.
     counts : Counter
         Documents, and what was empty or skipped.
     """
@@ -98,7 +98,8 @@ class Understood:
             shown = (f"{n} × {x!r}" if (n := times[x]) > 1 else repr(x) for x in times)
             said.append(f"{one} from {' + '.join(shown)}")
         if self.unused:
-            said.append(f"not used: {', '.join(map(repr, self.unused))}")
+            more = " …" * (len(self.unused) > 8)
+            said.append(f"not used: {', '.join(map(repr, self.unused[:8]))}{more}")
         if self.encoding is not None and not self.encoding.startswith("utf-8"):
             said.append(f"encoding {self.encoding}")
         return ", ".join(said)
@@ -166,10 +167,8 @@ def plain_name(name: str) -> str:
     return re.sub(r"(\d{3})[_#\d]{0,4}\$a", r"\1", plain)
 
 
-def find_names(
-    wanted: Field, there: Iterable[str], names: Sequence[str] = ()
-) -> tuple[list[str], list[str]]:
-    """Return the keys or columns of a field, and candidates that are not used.
+def find_names(wanted: Field, there: Iterable[str], names: Sequence[str] = ()) -> list[str]:
+    """Return the keys or columns of a field.
 
     The preferred name of :data:`NAMES` is used. Labels may be in several columns: repeated ones, or
     numbered ones as ``subject_1`` and ``subject_2``.
@@ -177,7 +176,7 @@ def find_names(
     Examples
     --------
     >>> find_names("labels", ["ID", "Subject 1", "Subject 2", "Keywords"], ["subject", "keywords"])
-    (['Subject 1', 'Subject 2'], ['Keywords'])
+    ['Subject 1', 'Subject 2']
     """
     found: dict[str, list[str]] = {}
     for name in dict.fromkeys(there):
@@ -185,13 +184,13 @@ def find_names(
         if wanted == "labels" and plain not in NAMES["labels"]:
             plain = re.sub(r"_?\d{1,2}$", "", plain)
         found.setdefault(plain, []).append(name)
-    best, *others = [found[name] for name in names or NAMES[wanted] if name in found] or [[]]
-    return best if wanted == "labels" else best[:1], [name for other in others for name in other]
+    best = next((found[name] for name in names or NAMES[wanted] if name in found), [])
+    return best if wanted == "labels" else best[:1]
 
 
 def find_name(wanted: Field, there: Iterable[str]) -> str | None:
     """Return the first key or column of a field; ``None``: it is not there."""
-    return next(iter(find_names(wanted, there)[0]), None)
+    return next(iter(find_names(wanted, there)), None)
 
 
 def find_spellings(counts: Mapping[str, int]) -> dict[str, str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from labelkin.corpora.dialect import counts_text
-from labelkin.corpora.documents import ENDINGS, TABLES, Document, Documents, ending_of, format_of
-from labelkin.corpora.lines import stem_of
+from labelkin.corpora.documents import ENDINGS, Document, Documents
+from labelkin.corpora.lines import ending_of, stem_of
 from labelkin.corpora.values import Split, document_files, skipped_files
 
 
@@ -37,17 +37,9 @@ class DocumentFiles:
             for one in paths
             for path, split in _parts_of(Path(one))
         ]
-        self._skipped: Counter[str] = Counter()
-        for folder in {part._path.parent for part in self.parts if part._path} & {
-            *map(Path, paths)
-        }:
-            self._skipped += skipped_files(folder, ENDINGS)
-        useless = [name for name in ("separator", "delimiter") if options.get(name) is not None]
-        if useless and not any(_is_table(part) for part in self.parts):
-            listed = ", ".join(str(path) for path in paths)
-            raise ValueError(
-                f"{useless[0]} must be of a table (.csv, .tsv) with a header, and {listed} is none."
-            )
+        folders = {part._path.parent for part in self.parts if part._path} & {*map(Path, paths)}
+        skipped = (skipped_files(folder, ENDINGS) for folder in folders)
+        self._skipped: Counter[str] = sum(skipped, Counter())
 
     def __iter__(self) -> Iterator[Document]:
         number = 0
@@ -69,11 +61,6 @@ class DocumentFiles:
     def counts(self) -> Counter[str]:
         """Documents of the last pass, and what was empty or skipped."""
         return sum((part.understood.counts for part in self.parts), self._skipped)
-
-
-def _is_table(part: Documents) -> bool:
-    path = part._path
-    return path is not None and path.is_file() and format_of(path) in (*TABLES, "text")
 
 
 def _parts_of(path: Path) -> list[tuple[Path, Split | None]]:

@@ -30,7 +30,7 @@ from labelkin.corpora.dialect import (
     find_separator,
     plain_name,
 )
-from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
+from labelkin.corpora.lines import decoded_lines, ending_of, in_blocks, json_objects, table_rows
 from labelkin.corpora.values import (
     RULES,
     SETS,
@@ -56,6 +56,7 @@ ENDINGS: dict[str, Format] = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv",
 }  # fmt: skip
+_OF_LINES = ("", ".txt", ".md", ".text")
 TABLES: tuple[Format, ...] = ("csv", "tsv", "annif_csv")
 #: What formats without keys or columns can hold.
 _HELD: dict[Format, tuple[Field, ...]] = {
@@ -257,13 +258,8 @@ class Documents:
         if format is None:
             first = list(islice(lines, 1))
             format = _format_of_lines(path, "".join(first))
-            if format == "text" and path is not None and self.delimiter is not None:
-                format = "csv"
-            if format == "text" and first and first[0].lstrip("\ufeff").startswith("<?xml"):
-                raise ValueError(
-                    f"{self._called} must be plain text, JSON or a table, and is XML. Export it as "
-                    "CSV (UTF-8)."
-                )
+            if format == "text" and path is not None:
+                format = "csv" if self.delimiter is not None else check_plain(path)
             lines = chain(first, lines)
         self._check_held(format)
         if format in ("jsonl", "json"):
@@ -297,6 +293,10 @@ class Documents:
                 f"{self._called} must have {_listed(without)} for each document, and the format "
                 f"{format!r} has no place for it. Use JSON lines, or a table."
             )
+        of_tables = ["separator", "delimiter", *["columns"] * (format in ("text", "annif_tsv"))]
+        if format not in TABLES and (useless := [x for x in of_tables if getattr(self, x)]):
+            rule = f"{useless[0]} must be of a table (.csv, .tsv) with a header"
+            raise ValueError(f"{rule}, and {self._called} is none ({format}).")
 
     @property
     def _path(self) -> Path | None:
@@ -328,13 +328,11 @@ class Documents:
             if named is None and {*_several(self.preferred.get(wanted, ()))} <= {*there}:
                 named = self.preferred.get(wanted)
             if named is None:
-                found, others = find_names(wanted, there, names.get(wanted, ()))
+                found = find_names(wanted, there, names.get(wanted, ()))
                 if wanted == "text" and "title" not in self._wanted:
-                    titles, _ = find_names("title", there)
+                    titles = find_names("title", there)
                     keys += [_Key(name, "title", "title") for name in titles if found]
                     found = found or titles
-                if wanted == "labels":
-                    self.understood.unused = others
                 named = found[0] if len(found) == 1 else found or names.get(wanted, (wanted,))[0]
             if isinstance(named, str):
                 keys.append(_Key(named, wanted, wanted))
@@ -346,6 +344,10 @@ class Documents:
             used = self.understood.used.setdefault(key.field, [])
             used += [] if key.name in used else [x for x in there if x == key.name]
         self.understood.used = {one: used for one, used in self.understood.used.items() if used}
+        read = {key.name for key in keys}
+        others = [name for name in (*self.understood.unused, *there) if name and name not in read]
+        is_like = {name: any(find_names(one, [name]) for one in FIELDS) for name in others}
+        self.understood.unused = sorted(is_like, key=lambda name: not is_like[name])
         return keys
 
     def _json_objects(self, objects: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Document]:
@@ -384,6 +386,8 @@ class Documents:
         read = {"name": self._called, "delimiter": delimiter, "quoted": self.quoted}
         rows = table_rows(chain(head, lines), **cast(Any, read))
         header = [name.strip() for name in next(rows, ("", []))[1]]
+        while header and not header[-1]:
+            header.pop()  # a delimiter at the end of the line
         names = {"labels": ["subject_uris"]} if format == "annif_csv" else {}
         keys = self._keys(header, cast(Any, names))
         where = self._positions(header, keys)
@@ -400,14 +404,14 @@ class Documents:
             joiner = self.separator or self._separator(table_rows(head, **cast(Any, read)), columns)
             split_labels = splitting(joiner)
             self.understood.separator = self.separator or self.understood.separator
-        # One cell, or labels alone, may be empty: other files count on the number of rows.
-        number, skips_blank = 0, len(header) > 1 and "text" in self._wanted
+        # One cell may be empty: other files count on the number of rows.
+        number = 0
         for place, row in rows:
-            if skips_blank and not any(map(str.strip, row)):
+            if len(header) > 1 and not any(map(str.strip, row)):
                 self.understood.counts["blank row"] += 1
                 continue
             number += 1
-            if len(row) != len(header):
+            if len(row) < len(header) or any(row[len(header) :]):
                 raise ValueError(
                     f"{place}: a row must have the header's {len(header)} cells, got {len(row)}. "
                     "Is the delimiter right, and the file whole?"
@@ -459,7 +463,7 @@ class Documents:
             hint: dict[str, Any] = {"columns": fields}
             if len(header) == 1 and delimiter is not None:
                 hint = {"delimiter": delimiter}
-            known = "delimiter" in hint or any(find_names(one, header)[0] for one in FIELDS)
+            known = "delimiter" in hint or any(find_names(one, header) for one in FIELDS)
             added = " No header? Add a first row with the names of the columns."
             raise ReadingError(
                 f"{self._called}: the header must name {_listed(missing)}, got {_listed(cut)}."
@@ -582,11 +586,6 @@ def format_of(path: Path) -> Format:
     return _format_of_lines(path, re.sub("^(?:ï»¿|ÿþ|þÿ)", "", first))
 
 
-def ending_of(path: Path) -> str:
-    """Return the ending of a file's name, ``.csv`` of ``news.CSV.gz``."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
 def _format_of_lines(path: Path | None, first: str) -> Format:
     begin = first.lstrip()[:1]
     if path is None:
@@ -608,6 +607,15 @@ def _format_of_lines(path: Path | None, first: str) -> Format:
     if re.search(r"\t\s*(?:<[^<>\s]+>|https?://\S+\s*$)", first):
         return "annif_tsv"
     return "annif_csv" if re.search(r"\bsubject_uris\b", first) else format
+
+
+def check_plain(path: Path) -> Format:
+    """Raise for a file whose name does not end as that of a plain text."""
+    if (ending := ending_of(path)) not in _OF_LINES:
+        known = ", ".join((*_OF_LINES[1:], *ENDINGS))
+        hint = "Save a table as CSV (UTF-8), and a document as plain text."
+        raise ValueError(f"{path.name} must end in {known}, got {ending}. {hint}")
+    return "text"
 
 
 def _whole_json(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from labelkin.corpora.documents import ENDINGS, Format, ending_of, format_of
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.documents import ENDINGS, Format, format_of
+from labelkin.corpora.lines import decoded_lines, ending_of
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
@@ -110,10 +110,13 @@ class KnownCorpus:
 def known_corpus(name: str) -> KnownCorpus:
     """Return what is known of a corpus."""
     if name not in KNOWN:
+        from labelkin.label_matrix.record import did_you_mean  # loads NumPy
+
         known = ", ".join(repr(known) for known in KNOWN)
         raise ValueError(
             f"name must be a known corpus, got {name!r}. Known corpora: {known}. A corpus of your "
-            "own is loaded by the path of its file or folder."
+            "own is loaded by the path of its file or folder. "
+            f"{did_you_mean(name, list(KNOWN))}".rstrip()
         )
     return KNOWN[name]
 
@@ -351,7 +354,7 @@ def _file_reader(path: Path) -> Reader | str | None:
     name = path.name.lower()
     if name.endswith((".tar.gz", ".tgz")):
         return "ohsumed.read_ohsumed"
-    match ending := Path(name.removesuffix(".gz")).suffix:
+    match ending := ending_of(path):
         case ".arff":
             return _arff_reader(path)
         case ".txt":

@@ -40,6 +40,8 @@ _PACKED: dict[str, tuple[re.Pattern[bytes], Callable[[Any], Any]]] = {
     "xz": (re.compile(rb"\xfd7zXZ\0"), lzma.open),
 }
 
+_PACKED_ENDING = re.compile(r"\.(?:gz|bz2|xz)$", re.IGNORECASE)
+
 #: How files begin that people take for tables and texts.
 _NO_TEXTS = {
     "a packed document, as .xlsx, .docx, .ods and .odt are": re.compile(rb"PK\x03\x04"),
@@ -48,8 +50,11 @@ _NO_TEXTS = {
     "a picture": re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"),
     "a model of labelkin": re.compile(rb"\x89LABELKIN"),
     "a NumPy array": re.compile(rb"\x93NUMPY"),
+    "XML or HTML": re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|!doctype html|html)", re.IGNORECASE),
     "a MARC file (ISO 2709)": re.compile(rb"\d{5}[a-z][a-z].{2}[ a]\d\d\d{5}", re.DOTALL),
 }
+
+_SAVE_AS = "Save a table as CSV (UTF-8), and a document as plain text."
 
 #: How files in an encoding begin that is not named; the last two have no mark, but ASCII signs.
 _MARKS = {
@@ -85,15 +90,20 @@ def find_file(folder: Path, name: str) -> Path:
 
 
 def stem_of(path: Path) -> str:
-    """Return a file's name without ``.gz`` and what comes before it, ``news`` of ``news.csv.gz``.
+    """Return a file's name without its ending, and without that of a packed file.
 
     Examples
     --------
     >>> stem_of(Path("corpora/news.csv.gz"))
     'news'
     """
-    name = path.name.removesuffix(".gz")
+    name = _PACKED_ENDING.sub("", path.name)
     return Path(name).stem or name
+
+
+def ending_of(path: Path) -> str:
+    """Return the ending of a file's name, ``.csv`` of ``news.CSV.gz``."""
+    return Path(_PACKED_ENDING.sub("", path.name)).suffix.lower()
 
 
 def decoded_lines(
@@ -298,10 +308,7 @@ def _unpacked(
         beginning = file.peek(16) if hasattr(file, "peek") else b""
         for kind, start in _NO_TEXTS.items():
             if start.match(beginning):
-                raise ValueError(
-                    f"{name} must be a text file, and is {kind}. Save a table as CSV (UTF-8), and "
-                    "a document as plain text."
-                )
+                raise ValueError(f"{name} must be a text file, and is {kind}. {_SAVE_AS}")
         for kind, (magic, unpack) in _PACKED.items():
             if magic.match(beginning):
                 with unpack(file) as text:

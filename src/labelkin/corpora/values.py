@@ -8,8 +8,8 @@ from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from labelkin.corpora.dialect import Field
-from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.dialect import Field, ReadingError
+from labelkin.corpora.lines import decoded_lines, ending_of
 
 Split = Literal["train", "test"]
 
@@ -25,6 +25,7 @@ RULES: dict[Field, str] = {
 _URI = re.compile(r"<([^<>\s]+)>|([^<>\s]+)")
 #: Between URIs in a cell: blanks, or ``;``, ``|`` or a comma before the next URI.
 URI_BREAK = re.compile(r"[;|,]\s*(?=<|\w+:|$)|\s+")
+_JOINED = re.compile(r"<?\w+://\S*\s*[;|,\s]\s*<?\w+://")
 #: A label in angle brackets, or in subfield a of a MARC field, as ``_7$aacq$2reuters``.
 _WRAPPED = re.compile(r"<(\w+:[^<>\s]+)>|[_#\\\d ]{0,2}\$a\s*([^$]+?)\s*(?:\$.*)?")
 
@@ -44,8 +45,12 @@ def label_in(part: str) -> str:
 def splitting(separator: str) -> Callable[[str, Field, str], dict[str, str]]:
     """Return what reads the labels in a cell of a table."""
 
-    def split(cell: str, _wanted: Field, _place: str) -> dict[str, str]:
-        return {label: "" for part in cell.split(separator) if (label := label_in(part))}
+    def split(cell: str, _wanted: Field, place: str) -> dict[str, str]:
+        labels = {label: "" for part in cell.split(separator) if (label := label_in(part))}
+        if joined := [label for label in labels if _JOINED.match(label)]:
+            rule = f"{place}: a label must be one URI, got {joined[0][:60]!r}."
+            raise ReadingError(rule, separator="SIGN")
+        return labels
 
     return split
 
@@ -139,8 +144,8 @@ def subjects_in(file: Path, encoding: str | None) -> dict[str, str]:
 
 def skipped_files(folder: Path, read: Container[str]) -> Counter[str]:
     """Return how many files of a folder have endings that are not read, by ending."""
-    names = [file.name for file in folder.iterdir() if file.is_file()]
-    endings = (Path(name.lower().removesuffix(".gz")).suffix for name in names if name[0] != ".")
+    files = (file for file in folder.iterdir() if file.is_file() and file.name[0] != ".")
+    endings = map(ending_of, files)
     return Counter(ending for ending in endings if ending and ending not in read)
 
 

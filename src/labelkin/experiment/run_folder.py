@@ -42,7 +42,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import files
-from labelkin.array_files import read_archive, read_sparse
+from labelkin.array_files import read_archive
+from labelkin.blocks import read_block
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.label_matrix import LabelMatrix, read_labels
@@ -331,10 +332,7 @@ def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) ->
 
 def read_array(path: Path) -> Any:
     """Return an array that stays on disk, read only; of candidates, a CSR array in memory."""
-    path = _stored(path)
-    if path.suffix == ".npz":
-        return read_sparse(path)
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+    return read_block(_stored(path))
 
 
 def in_memory(array: Any) -> Any:
@@ -491,7 +489,7 @@ def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | N
         names = stored["names"].tolist()
         train, test = (_read_labels(stored, part, names) for part in ("train", "test"))
         return train, test, stored.get("ids")
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder / TRUTH, repr(error), ValueError) from None
 
 

@@ -60,12 +60,13 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     they cannot be a matrix: ``[[3, 7], [2, 5]]`` has no 0, no number twice in a row, and a number
     above the length of the rows. Sets are always label sets.
 
-    A 1-d ``y`` of texts that are several labels each is an error: lists in Python's notation, such
-    as ``"['a', 'b']"``; or texts that, split at ``,``, ``;`` or ``|``, have the same parts at
-    different places, such as ``"a,b"`` and ``"b,c"``. The rule counts different texts: more than
-    15 % of their parts stand at another place than the part mostly does, 5 % if three quarters of
-    the parts occur again (for ``;``, which is rare in names, the part occurs again). The parts of
-    class names such as ``"Smith, John"`` or ``"sports|tennis"`` keep their place.
+    Texts that are several labels each, in a 1-d ``y`` or in lists of one text per document, are an
+    error: lists in Python's notation, such as ``"['a', 'b']"``; or texts that, split at ``,``,
+    ``;`` or ``|``, have the same parts at different places, such as ``"a,b"`` and ``"b,c"``. The
+    rule counts different texts: more than 15 % of their parts stand at another place than the part
+    mostly does, 5 % if three quarters of the parts occur again (for ``;``, which is rare in names,
+    the part occurs again). The parts of class names such as ``"Smith, John"`` or
+    ``"sports|tennis"`` keep their place.
 
     Examples
     --------
@@ -153,6 +154,8 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     """Sequences of label sets; names are sorted (by text where they do not compare)."""
     sets = list(Y)
     if wanted is None:
+        if all(len(row) < 2 and isinstance(row, list | tuple | np.ndarray) for row in sets):
+            _check_not_joined(sorted({row[0] for row in sets if len(row) and type(row[0]) is str}))
         wanted = name_array(_in_order({label for labels in sets for label in labels}))
     row = np.repeat(np.arange(len(sets)), [len(labels) for labels in sets])
     column = names_to_columns([label for labels in sets for label in labels], wanted)
@@ -233,8 +236,9 @@ def _check_not_joined(texts: list[str]) -> None:
         least = _MOVED[n_again > 0.75 * n_parts] * n_parts
         if len(joined) > 0.2 * len(texts) and n_parts - sum(usual) > least:
             given = [texts[i] for i in joined]
-            space = " " * all(text.count(sign) == text.count(f"{sign} ") for text in given)
-            _raise_joined(given[0], f"text.split({sign + space!r})")
+            glues = (f" {sign} ", f"{sign} ", sign)
+            glue = next(g for g in glues if sum(t.count(g) != t.count(sign) for t in given) == 0)
+            _raise_joined(given[0], f"text.split({glue!r})")
 
 
 def _is_literal(text: str) -> bool:
@@ -246,9 +250,9 @@ def _is_literal(text: str) -> bool:
 
 def _raise_joined(text: str, split: str) -> None:
     raise ValueError(
-        "A 1-d y must hold one class per document, got texts that look like several labels each, "
-        f"such as {text[:60]!r}. Split them into label sets: [{split} for text in y]. If each "
-        "text is one class, encode it: sklearn.preprocessing.LabelEncoder().fit_transform(y)."
+        "A text in y must be one label, got texts that look like several labels each, such as "
+        f"{text[:60]!r}. Split them into label sets: [{split} for text in y]. If each text is one "
+        "label, encode y: LabelEncoder (texts) or MultiLabelBinarizer (lists) of scikit-learn."
     )
 
 

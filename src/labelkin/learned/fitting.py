@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
+from labelkin.label_matrix.record import check_choice
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
@@ -257,12 +258,7 @@ def read_variant(value: Any) -> FillIn | ThresholdRule:
                 f"{value!r}, which needs all documents. Use SCutFBR() or GlobalCut()."
             )
         return value
-    if not isinstance(value, str) or value not in VARIANTS:
-        listed = ", ".join(repr(choice) for choice in VARIANTS)
-        raise ValueError(
-            f"variant must be one of {listed}, or a threshold rule such as SCutFBR(), "
-            f"got {value!r}."
-        )
+    check_choice("variant, if it is not a rule such as SCutFBR(),", value, VARIANTS)
     return VARIANTS[value]
 
 

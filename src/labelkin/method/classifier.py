@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -32,7 +34,7 @@ from labelkin.explain.contributions import (
     check_top,
     content_and_members,
 )
-from labelkin.label_matrix import Cells, LabelMatrix, spread_out
+from labelkin.label_matrix import Cells, LabelMatrix, read_labels, spread_out
 from labelkin.learned.calibration import (
     Calibration,
     check_can_calibrate,
@@ -67,6 +69,7 @@ class OutOfFold(NamedTuple):
 
     content: Any
     posterior: Any
+    Y: Any
 
 
 class LabelDependenceClassifier(KnownLabelsClassifier):
@@ -141,7 +144,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     calibration_ : Calibration or None
         What turns posterior log-odds into calibrated probabilities.
     out_of_fold_ : OutOfFold
-        ``content`` and ``posterior`` log-odds of the training documents, if kept.
+        ``content`` and ``posterior`` log-odds of the training documents and their labels ``Y``,
+        if kept.
     prior_, label_weights_, evidence_weight_
         Those of ``rescorer_``.
 
@@ -305,8 +309,35 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             else:
                 self.calibration_ = fit_calibration(posterior, labels, weight)
         if self.keep_out_of_fold:
-            self.out_of_fold_ = OutOfFold(content, posterior)
+            self.out_of_fold_ = OutOfFold(content, posterior, labels.public())
         return posterior
+
+    def retune(self, thresholds: Thresholds) -> Self:
+        """Replace the thresholds without refitting; tuned on ``out_of_fold_`` if they need scores.
+
+        Parameters
+        ----------
+        thresholds : float, metric, rule or name
+            As the parameter ``thresholds``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        rule = as_rule(thresholds, "log_odds")
+        kept = getattr(self, "out_of_fold_", None)
+        if kept is None and rule.needs_scores:
+            raise ValueError(
+                f"thresholds={thresholds!r} must be tuned on out-of-fold evidence, which this "
+                "model did not keep. Fit with keep_out_of_fold=True."
+            )
+        names = self.label_names_
+        labels = read_labels(np.zeros((1, len(names))) if kept is None else kept.Y, names=names)
+        deployed = None if kept is None else self.rescorer_.rescore(kept.content)
+        self.thresholds_ = fit_rule(rule, deployed, labels)
+        self.thresholds = thresholds
+        return self
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         self._fit(X, labels, {}, out_of_fold=False)
@@ -435,8 +466,16 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             return self.probabilities(log_odds)
         return super()._probabilities(log_odds)
 
-    def _jobs(self) -> AbstractContextManager[Any]:
-        return nullcontext() if self.n_jobs is None else parallel_config(n_jobs=self.n_jobs)
+    @contextmanager
+    def _jobs(self) -> Iterator[None]:
+        """Pass ``n_jobs`` to the parts, which do not repeat the warning about feature names."""
+        with ExitStack() as stack:
+            if self.n_jobs is not None:
+                stack.enter_context(parallel_config(n_jobs=self.n_jobs))
+            if hasattr(self, "feature_names_in_"):
+                stack.enter_context(warnings.catch_warnings())
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            yield
 
     def _parts(self, X: Any = None) -> dict[str, Any]:
         """Return the unfitted classifiers; where none is named, content is chosen for documents."""

@@ -7,13 +7,12 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
 from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
@@ -322,7 +321,7 @@ class OtherLabels(LabelEvidence):
         self.prior_log_odds_ = count_log_odds(*labels.counts())
         known = labels.dense()
         inputs = np.where(np.isnan(known), self.prior_, known)
-        self.estimators_ = SafeParallel(n_jobs=self.n_jobs)(
+        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_on_others)(self.estimator, inputs, known[:, j], j)
             for j in range(labels.shape[1])
         )

@@ -47,8 +47,8 @@ def metric_name(name: Any, choices: Iterable[str], what: str = "metric") -> str:
 def greater_is_better(metric: Any) -> bool:
     """Return the direction of a metric function; raise if it is unknown.
 
-    Known are the functions of this library and scikit-learn's, whose names end in ``_loss`` or
-    ``_error`` if lower is better.
+    Known are the functions of this library and scikit-learn's, whose names end in ``_loss``,
+    ``_error`` or ``_deviance`` if lower is better.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def greater_is_better(metric: Any) -> bool:
     if module.startswith("labelkin.metrics"):
         return name not in LOWER_IS_BETTER
     if module.startswith("sklearn.metrics"):
-        return not name.endswith(("_loss", "_error"))
+        return not name.endswith(("_loss", "_error", "_deviance"))
     raise ValueError(
         f"The direction of the metric {name or metric!r} is unknown. Pass greater_is_better=True, "
         "or False for a loss."

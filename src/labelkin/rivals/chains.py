@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from labelkin.estimator import LogOddsClassifier
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix.record import check_choice
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rivals.conditionals import (
     Columns,
@@ -81,8 +81,7 @@ class ClassifierChain(LogOddsClassifier):
         self.random_state = random_state
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        if self.variant not in ("hard", "soft"):
-            raise ValueError(f"variant must be 'hard' or 'soft', got {self.variant!r}.")
+        check_choice("variant", self.variant, ("hard", "soft"))
         self.order_ = read_order(self.order, labels.shape[1], self.random_state)
         self.conditionals_ = fit_chain(
             base_classifier(self.estimator, self.random_state), X, labels, self.order_, self.n_jobs
@@ -190,7 +189,7 @@ class ChainEnsemble(LogOddsClassifier):
                 clone(base), order=random.permutation(n_labels), variant=self.variant
             )
             jobs.append((chain, rows))
-        self.chains_ = SafeParallel(n_jobs=self.n_jobs)(
+        self.chains_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_on)(chain, X, labels, rows) for chain, rows in jobs
         )
 

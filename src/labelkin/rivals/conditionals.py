@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -22,7 +22,6 @@ from threadpoolctl import ThreadpoolController
 
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.odds import constant_labels, count_log_odds
 from labelkin.scikit_learn import seeded
@@ -148,7 +147,7 @@ def fit_conditionals(
     counts = labels.counts()
     prior, constant = count_log_odds(*counts), constant_labels(*counts)
     return list(
-        SafeParallel(n_jobs=n_jobs)(
+        Parallel(n_jobs=n_jobs)(
             delayed(_fit_one)(
                 base, X, columns[:, shown[j]], labels.columns(np.array([j])), shown[j], prior[j]
             )

@@ -11,7 +11,7 @@ from math import comb
 from typing import Any, Literal
 
 import numpy as np
-from joblib import delayed
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelkin.content.any_classifier import as_content
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
-from labelkin.helper_process import SafeParallel
 from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.label_matrix.record import check_choice
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
 from labelkin.solvers.equal_rows import group_equal_rows
@@ -266,8 +266,7 @@ class RAkEL(LogOddsClassifier):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | np.integer) and value >= 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        if self.variant not in ("hard", "soft"):
-            raise ValueError(f"variant must be 'hard' or 'soft', got {self.variant!r}.")
+        check_choice("variant", self.variant, ("hard", "soft"))
         whole_label_sets(labels, type(self).__name__)
         self.prior_ = label_priors(labels)
         varying = np.flatnonzero(np.isnan(self.prior_))
@@ -277,7 +276,7 @@ class RAkEL(LogOddsClassifier):
         )
         places = draw_subsets(len(varying), self.subset_size, self.n_subsets, random)
         self.subsets_ = [varying[place] for place in places]
-        self.powersets_ = SafeParallel(n_jobs=self.n_jobs)(
+        self.powersets_ = Parallel(n_jobs=self.n_jobs)(
             delayed(_fit_powerset)(powerset, X, labels.columns(subset)) for subset in self.subsets_
         )
 

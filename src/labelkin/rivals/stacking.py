@@ -15,6 +15,7 @@ from sklearn.base import clone
 
 from labelkin.estimator import LogOddsClassifier, fit_content
 from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix.record import check_choice
 from labelkin.odds import probability_of
 from labelkin.rivals.conditionals import (
     Columns,
@@ -234,8 +235,7 @@ class DependentRelevance(_TwoLevels):
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
         if self.trained_on not in ("true", "predicted"):
             raise ValueError(f"trained_on must be 'true' or 'predicted', got {self.trained_on!r}.")
-        if self.variant not in ("hard", "soft"):
-            raise ValueError(f"variant must be 'hard' or 'soft', got {self.variant!r}.")
+        check_choice("variant", self.variant, ("hard", "soft"))
         predicted = self.trained_on == "predicted" and unseen is not None
         others = self._fill_in(unseen) if predicted else true_labels(labels)
         self.conditionals_ = fit_conditionals(

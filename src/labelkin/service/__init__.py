@@ -16,7 +16,7 @@
 ``journal_upkeep``   journals checked, recovered, backed up and exported
 ``review``           the issues of an audit, one after another, and what people say of them
 ``running_service``  models, journals, learning, the review and worker threads together
-``work``             work in threads, or at once where it is quick
+``work``             worker threads; suggestions that wait for a model share one call
 ===================  ===============================================================================
 
 Only ``labelkin[serve]`` brings what the application needs; what reads journals works without.

@@ -196,9 +196,7 @@ async def suggest(project_id: str, request: Request) -> Response:
     _check_language(model, form.language)
     only, known = (form.include, form.exclude), _known(model, form.metadata, service)
     wanted = Wanted(form.text, form.limit, form.threshold, only, known)
-    found = await service.workers.do_together(
-        model.cost, len(form.text), best_labels, model, wanted
-    )
+    found = await service.workers.do_together(best_labels, model, wanted)
     return json_answer({"results": _subjects(model, found, form.language)})
 
 

@@ -19,7 +19,7 @@ from starlette.types import Scope
 
 from labelkin.service import annif, answers, health, label_studio, messages
 from labelkin.service.guard import Guard
-from labelkin.service.journal_rows import Entry
+from labelkin.service.journal_rows import Entry, Withdrawal
 from labelkin.service.messages import ProblemError, answer_problems, declared, json_answer
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
@@ -131,8 +131,7 @@ Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
 async def suggest_labels(request: messages.SuggestRequest, asked: Asked) -> Response:
     """Rank the open labels of a text, given those that are accepted and rejected."""
     request.check(asked.service.limits)
-    do, model, size = asked.service.workers.do_sized, asked.model, len(request.text)
-    return json_answer(await do(model.cost, size, answers.suggest, model, request))
+    return json_answer(await asked.service.workers.do(answers.suggest, asked.model, request))
 
 
 @router.get("")
@@ -193,13 +192,14 @@ async def save_document(request: messages.DocumentToSave, asked: Asked) -> messa
     """Save a labelled document before the answer; the same text or record is replaced."""
     service, model = asked
     request.check(service.limits)
-    record = request.record or blake2b(request.text.encode(), digest_size=16).hexdigest()
+    record = blake2b(request.text.encode(), digest_size=16).hexdigest()
+    old = {request.record or record} - {record}
+    gone = [Withdrawal(model.id, f"record {model.id} {one}") for one in old]
     labels = tuple(request.accepted), tuple(request.rejected)
     entry = Entry(model.id, request.text, *labels, origin=f"record {model.id} {record}")
-    (number,) = await service.write([entry])
+    *_, number = await service.write([*gone, entry])
     unknown = sorted({name for name in request.accepted if name not in model.column})
-    learned = model.snapshot.learned
-    return messages.Saved(id=number, record=record, learned=learned, unknown=unknown)
+    return messages.Saved(id=number, record=record, learned=model.snapshot.learned, unknown=unknown)
 
 
 @router.get("/{model_id}/journal")

@@ -72,8 +72,8 @@ class LabelledDocument(BaseModel):
 class DocumentToSave(LabelledDocument):
     """A labelled document; one that was saved before is replaced.
 
-    ``record`` is that of an earlier answer, default the one of the text: saving the same text
-    again, or a text with the record it had before, replaces the earlier document.
+    Saving the same text again replaces the earlier document. ``record`` is that of an earlier
+    answer: the text replaces the document that was saved under it.
     """
 
     record: Annotated[str, Field(pattern="^[0-9a-f]{32}$")] | None = None

@@ -28,7 +28,6 @@ from labelkin.method.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Mark
 from labelkin.service.journal_rows import Entry
-from labelkin.service.work import Cost
 from labelkin.storage import ModelFile, load, read_header
 from labelkin.text import WordCounts
 from labelkin.vocabulary import LabelNames, vocabulary_of
@@ -107,8 +106,6 @@ class ServedModel:
         Name → column.
     shown : LabelNames
         What people call the labels, by the vocabulary that the file carries.
-    cost : Cost
-        What it costs to ask it about a text.
     snapshot : Snapshot
         What it has learned by now.
     unknown : Counter
@@ -134,7 +131,6 @@ class ServedModel:
         self.shown = LabelNames(self.names, vocabulary_of(self.classifier))
         self.snapshot = Snapshot(self.classifier.rescorer_, 0)
         self.unknown: Counter[str] = Counter()
-        self.cost = Cost()
         self._terms = terms_of(self.pipeline[:-1])
         first = self.pipeline[0]
         self._first_step: Callable[[Sequence[str]], Any] = (

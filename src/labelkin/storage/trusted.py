@@ -118,7 +118,7 @@ ON_REQUEST: dict[str, tuple[str, str]] = {
     "omikuji": ("OmikujiForest", "a folder for the compiled code of Omikuji to read"),
 }
 
-_MOST_PIPELINES = 5
+_MOST_PIPELINES, _COMPOSED = 5, ("Pipeline", "FeatureUnion", "ColumnTransformer")
 _NUMPY_TYPES = (
     *("bool_", "str_", "object_", "float16", "float32", "float64"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -243,14 +243,18 @@ def _check_hashing(state: dict[str, Any]) -> None:
 
 def _check_pipeline(state: dict[str, Any]) -> None:
     """Raise for pipelines in pipelines: scikit-learn's time triples with every level."""
-    if (levels := _pipeline_levels(state.get("steps"))) > _MOST_PIPELINES:
+    if (levels := 1 + _pipelines_in(state)) > _MOST_PIPELINES:
         raise ValueError(f"{levels} nested pipelines, of at most {_MOST_PIPELINES}")
 
 
-def _pipeline_levels(steps: Any) -> int:
-    pairs = [x for x in steps if type(x) is tuple] if isinstance(steps, list) else []
-    inner = [vars(step) for pair in pairs for step in pair if type(step).__name__ == "Pipeline"]
-    return 1 + max((_pipeline_levels(state.get("steps")) for state in inner), default=0)
+def _pipelines_in(state: dict[str, Any]) -> int:
+    """Return how many pipelines are nested in a state, also those in unions and columns."""
+    lists = [value for value in state.values() if isinstance(value, list | tuple)]
+    steps = [x for value in lists for pair in value if type(pair) is tuple for x in pair]
+    inner = [x for x in steps if type(x).__name__ in _COMPOSED]
+    return max(
+        (_pipelines_in(vars(x)) + (type(x).__name__ == "Pipeline") for x in inner), default=0
+    )
 
 
 def _check_input(state: dict[str, Any]) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
+from labelkin.label_matrix.record import did_you_mean
 from labelkin.metrics.names import SCIKIT_LEARN_NAMES, metric_name
 from labelkin.registry import names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
@@ -94,7 +95,8 @@ def as_rule(thresholds: Thresholds | str, scale: Scale) -> ThresholdRule:
     raise kind(
         "thresholds must be None (0.5), a probability, the name of a metric "
         f"({', '.join(RULES)}) or of a rule ({', '.join(names('thresholds'))}), or a threshold "
-        f"rule such as SCutFBR(), got {thresholds!r}."
+        f"rule such as SCutFBR(), got {thresholds!r}. "
+        f"{did_you_mean(thresholds, [*RULES, *names('thresholds')])}".rstrip()
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -28,10 +28,12 @@ FORMATS = {
     ".jsonld": "json-ld",
     ".json": "json-ld",
 }
-#: Characters of an entity, and of a text in a JSON-LD context.
+#: Characters of an entity.
 _LONGEST = 1_000
 #: Characters of all triples and prefixes: at least, and per byte of the file.
 _CHARACTERS, _PER_BYTE = 10**6, 50
+#: Of entities: fewer, because rdflib's time for a text grows with the square of its length.
+_PER_BYTE_OF_XML = 10
 _rdflib_lock = Lock()
 _ENTITY = re.compile(rb"""<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+("[^"]*"|'[^']*')""")
 Pair = tuple[Any, Any]
@@ -192,27 +194,36 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
             "need nothing."
         ) from None
     language = FORMATS[Path(file).suffix.lower()]
-    graph = rdflib.Graph()
-    if language == "json-ld":
-        with _saying_unreadable(file, language):
-            document = json.loads(data)
-        data = _own_context(document, file)
+    graph, room = rdflib.Graph(), _CHARACTERS + _PER_BYTE * len(data)
     if language == "xml":
         _check_entities(data, file)
-    _bound_store(graph.store, _CHARACTERS + _PER_BYTE * len(data))
-    with _saying_unreadable(file, language), _fetching_nothing():
+    with _saying_unreadable(file, language), _bounded(graph.store, room):
+        if language == "json-ld":
+            data = json.dumps(json.loads(data)).encode()  # in UTF-8, whatever it was
         # As bytes, never as a path: rdflib might take that for an address.
         graph.parse(data=data, format=language)
     return rdflib, graph
 
 
-def _bound_store(store: Any, room: int) -> None:
-    """Make a store of rdflib raise when its triples and prefixes have more characters than this."""
+@contextmanager
+def _bounded(store: Any, room: int) -> Iterator[None]:
+    """Let rdflib raise where it would fetch a context, or hold more characters than ``room``.
+
+    What is counted are the triples and prefixes in the store, and the terms of JSON-LD contexts.
+    """
+
+    def refuse(address: Any, *_: Any) -> Any:
+        raise ValueError(
+            f"a JSON-LD file must carry its context, got a reference to {address!r:.80}, and "
+            "nothing is fetched. Put the context into the file"
+        )
 
     def bounded(write: Any) -> Any:
         def write_if_small(first: Any, *others: Any, **options: Any) -> Any:
             nonlocal room
-            room -= sum(map(len, first if isinstance(first, tuple) else (first, *others[:1])))
+            parts = first if isinstance(first, tuple) else (first, *others[:1])
+            tags = (getattr(x, kind, None) for x in parts for kind in ("language", "datatype"))
+            room -= sum(len(text) for text in (*parts, *tags) if isinstance(text, str))
             if room < 0:
                 raise ValueError("its prefixes, bases or entities stand for too long texts")
             return write(first, *others, **options)
@@ -220,22 +231,14 @@ def _bound_store(store: Any, room: int) -> None:
         return write_if_small
 
     store.add, store.bind = bounded(store.add), bounded(store.bind)
-
-
-@contextmanager
-def _fetching_nothing() -> Iterator[None]:
-    """Let rdflib raise where it would fetch a context of JSON-LD or read it from another file."""
-
-    def refuse(address: Any, *_: Any) -> Any:
-        raise ValueError(f"it refers to {address!r}, and nothing is fetched")
-
-    loader: Any = import_module("rdflib.plugins.shared.jsonld.context")
+    contexts: Any = import_module("rdflib.plugins.shared.jsonld.context")
     with _rdflib_lock:
-        before, loader.source_to_json = loader.source_to_json, refuse
+        before = contexts.source_to_json, contexts.Term
+        contexts.source_to_json, contexts.Term = refuse, bounded(contexts.Term)
         try:
             yield
         finally:
-            loader.source_to_json = before
+            contexts.source_to_json, contexts.Term = before
 
 
 @contextmanager
@@ -254,61 +257,22 @@ def _saying_unreadable(file: str, language: str) -> Iterator[None]:
 
 
 def _check_entities(data: bytes, file: str) -> None:
-    """Raise for entities that unfold: into others, or into long texts."""
+    """Raise for entities that unfold into others, are long or are many."""
     # Other encodings than these would hide the signs that are looked for.
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         raise ValueError(f"{file}: RDF/XML must be UTF-8 or another encoding of bytes. Convert it.")
     n_declared = data.count(b"<!ENTITY")
     values = [match[1] for match in _ENTITY.finditer(data)]
+    longest = max(map(len, values), default=0)
     unfolds = any(b"&" in value for value in values)
     if (
         b"<!ATTLIST" in data
         or unfolds
-        or max(map(len, values), default=0) > _LONGEST
+        or longest > _LONGEST
+        or longest * data.count(b"&") > _CHARACTERS + _PER_BYTE_OF_XML * len(data)
         or n_declared > 1_000
     ):
         raise ValueError(
             f"{file}: entities of RDF/XML must be short texts, such as addresses, and this file "
             "has some that unfold, or default attributes (ATTLIST). Convert it to Turtle."
         )
-
-
-def _own_context(document: Any, file: str) -> bytes:
-    """Return a JSON-LD document that refers to no other; what was looked at is what is parsed."""
-    for part in _objects(document):
-        contexts = list(_flat([part.get("@context"), part.get("@import")]))
-        if any(len(text) > _LONGEST for text in _flat(contexts, into=dict)):
-            raise ValueError(
-                f"{file}: a text in a JSON-LD context must have at most {_LONGEST:,} characters."
-            )
-        remote = [c for c in contexts if isinstance(c, str)]
-        if remote:
-            raise ValueError(
-                f"{file}: a JSON-LD file must carry its context, got a reference to "
-                f"{remote[0]!r}; nothing is fetched. Put the context into the file, or convert it "
-                "to Turtle."
-            )
-    return json.dumps(document).encode()
-
-
-def _flat(values: list[Any], into: Any = ()) -> Iterator[Any]:
-    """Yield the values in lists of any depth; with ``into=dict`` the texts in mappings also."""
-    queue = list(values)
-    for value in queue:
-        if isinstance(value, list):
-            queue.extend(value)
-        elif into and isinstance(value, into):
-            queue.extend((*value, *value.values()))
-        elif not into or isinstance(value, str):
-            yield value
-
-
-def _objects(document: Any) -> Iterable[dict[str, Any]]:
-    """Yield every object of a JSON document, however deep."""
-    queue = [document]
-    for part in queue:
-        if isinstance(part, dict):
-            yield part
-            queue.extend(part.values())
-        elif isinstance(part, list):
-            queue.extend(part)

@@ -1,6 +1,7 @@
 """The review: a question, its reasons, three keys, undo; for everyone, and over a restart."""
 
 import json
+import re
 
 import pytest
 from issue_list import FIRST, SECOND, write_issues
@@ -79,6 +80,13 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     assert "your answer: change" in page.locator("#question-about").inner_text()
     press("j")
     asked(page, "wrong", "gold")
+
+
+def test_yes_is_green_and_no_is_red(page):
+    for button, strongest in (("#answer-change", 1), ("#answer-keep", 0)):
+        color = page.locator(button).evaluate("button => getComputedStyle(button).color")
+        channels = [int(n) for n in re.findall(r"\d+", color)]
+        assert channels.index(max(channels)) == strongest
 
 
 def test_the_mouse_does_it_too(page, review):

@@ -24,17 +24,16 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.make.label_noise import RECIPES, Recipe, damage_labels
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.audit import LabelAudit
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.experiment.label_noise import RECIPES, Recipe, damage_labels
 from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.experiment.prepared_corpus import WEIGHTS, PreparedCorpus, fit_features, prepare
 from labelkin.files import write_whole
@@ -46,7 +45,7 @@ Matrix = NDArray[np.floating[Any]]
 #: Given labels and content probabilities → how suspicious each cell is.
 Peer = Callable[[LabelMatrix, Matrix], Matrix]
 
-_SHIPPED = files("labelkin.experiment").joinpath("audits")
+_SHIPPED = Path(__file__).with_name("audits")
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class AuditCorpus:
 
 @dataclass(frozen=True)
 class Noise:
-    """How errors are made: see :func:`labelkin.experiment.label_noise.damage_labels`.
+    """How errors are made: see :func:`docs.make.label_noise.damage_labels`.
 
     Rates are pairs, missing and wrong, as shares of the given labels.
     """
@@ -111,7 +110,7 @@ def parse_audits(text: str) -> AuditPlan:
 
 
 def find_audits(name: str | os.PathLike[str]) -> AuditPlan:
-    """Return an experiment by the path of its file, or one that comes with labelkin by its name.
+    """Return an experiment by the path of its file, or one of docs/make/audits by its name.
 
     Examples
     --------
@@ -123,8 +122,8 @@ def find_audits(name: str | os.PathLike[str]) -> AuditPlan:
     shipped = {file.name.removesuffix(".toml"): file for file in _SHIPPED.iterdir()}
     if name not in shipped:
         raise FileNotFoundError(
-            f"There is no file {os.fspath(name)!r}, and no audit of that name comes with labelkin. "
-            f"These do: {', '.join(sorted(shipped))}."
+            f"There is no file {os.fspath(name)!r}, and no audit of that name in docs/make/audits. "
+            f"There are: {', '.join(sorted(shipped))}."
         )
     return parse_audits(shipped[str(name)].read_text(encoding="utf-8"))
 

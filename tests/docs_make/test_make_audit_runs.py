@@ -1,12 +1,13 @@
-"""Audits of damaged labels: configurations that come with the library, runs that resume."""
+"""Audits of damaged labels: the configurations of docs/make/audits, runs that resume."""
 
+import doctest
 import json
 
 import numpy as np
 import pytest
+from docs.make import audit_runs, label_noise
+from docs.make.audit_runs import average_precision, find_audits, parse_audits, run_audits
 from sklearn.metrics import average_precision_score
-
-from labelkin.experiment.audit_runs import average_precision, find_audits, parse_audits, run_audits
 
 SMALL = """
 name = "small"
@@ -55,3 +56,9 @@ def test_what_is_not_known_is_an_error_that_lists_what_is():
         parse_audits(SMALL.replace('"random"', '"strange"'))
     with pytest.raises(FileNotFoundError, match="audit-reuters"):
         find_audits("audit-nothing")
+
+
+@pytest.mark.parametrize("module", [audit_runs, label_noise])
+def test_examples_in_docstrings_run(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0 and found.failed == 0
