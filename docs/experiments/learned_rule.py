@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -46,6 +47,9 @@ EVALUATION += ["mediamill-small", "gpositive-pseaac", "virus-pseaac"]
 MULAN = ["emotions", "scene", "yeast", "genbase", "medical", "enron", "bibtex", "tmc2007-500"]
 HELD_BACK = ["computers", "entertainment", "recreation", "social", "society", "humango"]
 HELD_BACK += ["plantgo", "gnegative", "gnegative-pseaac", "plant-pseaac"]
+#: Corpora with folders of their own.
+FOLDERS = {"reuters21578": "reuters21578", "ohsumed23": "ohsumed/OHSUMED-F.arff"}
+FOLDERS["rcv1-sample"] = "rcv1"
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
 MEASURES += ["label_ranking_average_precision", "log_loss"]
 LOSSES = {"hamming_loss", "subset_loss", "one_error", "log_loss"}
@@ -72,12 +76,16 @@ def load(name: str) -> tuple[Any, Any, Any, Any]:
             else:
                 parts = z["X_data"].astype(float), z["X_indices"], z["X_indptr"]
                 X = sparse.csr_array(parts, shape=tuple(z["X_shape"]))
+                X = X.toarray() if X.nnz > 0.5 * np.prod(X.shape) else X
             ones = np.ones(len(z["Y_indices"]), dtype=int)
             Y = sparse.csr_array((ones, z["Y_indices"], z["Y_indptr"]), shape=tuple(z["Y_shape"]))
             train, test, Y = z["train"], z["test"], Y.toarray()
             return X[train], Y[train], X[test], Y[test]
-    corpus = corpora.load(name, DATA / ("mulan" if name in MULAN else "") / name)
+    corpus = corpora.load(name, DATA / (FOLDERS.get(name) or f"mulan/{name}"))
     X, Y = corpus.documents, np.asarray(corpus.Y)
+    if corpus.features == "text":
+        words = TfidfVectorizer(sublinear_tf=True, min_df=3).fit(X[corpus.train])
+        X = sparse.csr_array(words.transform(X))
     return X[corpus.train], Y[corpus.train], X[corpus.test], Y[corpus.test]
 
 
@@ -138,7 +146,7 @@ def scores(model: Any, unseen: Any, new: Any, Y: Any, Y_new: Any) -> dict[str, f
 
 def run(arguments: argparse.Namespace) -> None:
     """Append the scores of all corpora to a file."""
-    names = arguments.corpora or [*EVALUATION, *MULAN]
+    names = arguments.corpora or [*EVALUATION, *MULAN, *FOLDERS]
     n_folds = 0 if arguments.test else 3
     with Path(arguments.scores).open("a", newline="") as file:
         for name in names:
