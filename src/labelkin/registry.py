@@ -8,6 +8,7 @@ scikit-learn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
@@ -80,11 +81,22 @@ def part_class(kind: Kind, name: str) -> Any:
     return getattr(import_module(f"labelkin.{module}"), attribute)
 
 
+def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
+    """Return a hint that names the choice most like a misspelt value; empty if there is none.
+
+    Examples
+    --------
+    >>> did_you_mean("whaet", ["gold", "wheat"])
+    "Did you mean 'wheat'?"
+    """
+    found = get_close_matches(str(value), [str(choice) for choice in choices], 1)
+    return f"Did you mean {found[0]!r}?" if found else ""
+
+
 def check_name(kind: Kind, name: str) -> None:
     """Raise for a name that stands for nothing, and list those that do."""
     if name in PARTS[kind]:
         return
-    near = get_close_matches(name.replace("-", "_").lower(), PARTS[kind], n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name.replace("-", "_").lower(), tuple(PARTS[kind]))
     listed = ", ".join(map(repr, PARTS[kind]))
-    raise ValueError(f"{kind} must be one of {listed}, got {name!r}.{hint}")
+    raise ValueError(f"{kind} must be one of {listed}, got {name!r}. {hint}".rstrip())

@@ -287,7 +287,7 @@ SMALL_FILES = {
         "corpus",
         gzip.compress(b'{"text": "%s", "labels": []}\n' % (b"a" * 9999) * 20_000),
     ),
-    "bomb.csv.bz2": ("corpus", bz2.compress(b"text,labels\n" + b"a,b\n" * 10**8)),
+    "bomb.csv.bz2": ("corpus", bz2.compress(b"text,labels\n" + (b"a" * 999 + b",b\n") * 10**5)),
     "bomb.svm.xz": ("lines", lzma.compress(b"1 1:1\n" * 10**8, preset=0)),
     "deep.jsonl": ("corpus", b'{"text": ' + b"[" * 10**6 + b"\n"),
 }

@@ -116,7 +116,7 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
         (
             {"variant": "medium"},
             SCORES,
-            "one of 'hard', 'soft', or a threshold rule",
+            "one of 'hard', 'soft', got 'medium'",
         ),
         (
             {"scale": "logits"},

@@ -178,14 +178,18 @@ class TestSkos:
             [CONTEXT, "http://example.org/context.jsonld"],
             "context.jsonld",
             {**CONTEXT, "@import": "http://example.org/context.jsonld"},
-            {**CONTEXT, "x": {"@id": "skos:x", "@context": "http://example.org/context.jsonld"}},
         ],
-        ids=["address", "list", "file", "import", "of a term"],
+        ids=["address", "list", "file", "import"],
     )
     def test_a_context_elsewhere_is_an_error_and_not_fetched(self, written, no_network, context):
         path = written("far.jsonld", json.dumps({**JSON_LD, "@context": context}))
         with pytest.raises(ValueError, match=r"carry its context, got a reference to .*context\.j"):
             read_skos(path)
+
+    def test_a_context_of_an_unused_term_is_not_fetched(self, written, no_network):
+        term = {"@id": "skos:x", "@context": "http://example.org/context.jsonld"}
+        context = {"@context": {**CONTEXT, "x": term}}
+        assert read_skos(written("far.jsonld", json.dumps({**JSON_LD, **context}))).names
 
     def test_entities_elsewhere_are_not_read(self, written, no_network):
         secret = written("secret.txt", "secret")

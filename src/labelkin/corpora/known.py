@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from labelkin.corpora.documents import ENDINGS, Format, format_of
 from labelkin.corpora.lines import decoded_lines, ending_of
+from labelkin.registry import did_you_mean
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
@@ -110,8 +111,6 @@ class KnownCorpus:
 def known_corpus(name: str) -> KnownCorpus:
     """Return what is known of a corpus."""
     if name not in KNOWN:
-        from labelkin.label_matrix.record import did_you_mean  # loads NumPy
-
         known = ", ".join(repr(known) for known in KNOWN)
         raise ValueError(
             f"name must be a known corpus, got {name!r}. Known corpora: {known}. A corpus of your "

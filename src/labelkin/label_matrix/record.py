@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from itertools import pairwise
 from typing import Any, Literal, get_args
 
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from labelkin.odds import constant_labels
+from labelkin.registry import did_you_mean
 
 Kind = Literal["binary", "multiclass", "multilabel"]
 Container = Literal["dense", "sparse_array", "sparse_matrix"]
@@ -331,18 +331,6 @@ def check_choice(name: str, value: Any, choices: Any) -> None:
         raise ValueError(
             f"{name} must be one of {', '.join(map(repr, texts))}, got {value!r}.{hint}"
         )
-
-
-def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
-    """Return a hint that names the choice most like a misspelt value; empty if there is none.
-
-    Examples
-    --------
-    >>> did_you_mean("whaet", ["gold", "wheat"])
-    "Did you mean 'wheat'?"
-    """
-    found = get_close_matches(str(value), [str(choice) for choice in choices], 1)
-    return f"Did you mean {found[0]!r}?" if found else ""
 
 
 def some_of(items: Sequence[Any], most: int = 8) -> str:
