@@ -1,37 +1,39 @@
-"""Write the results of README.md, from the tables of docs/findings/beyond.md.
+"""Write the results of README.md from the scores in docs/experiments/learned_rule_test.csv.
 
 ``python -m docs.make.readme`` in the root of the repository. The table shows the corpora on which
-no constant of the learned weight was set, with the same tuned threshold on both sides.
+nothing was chosen, with tuned thresholds on both sides. The scores are written by ``python -m
+docs.experiments.learned_rule docs/experiments/learned_rule_test.csv --test``.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from docs.make.leads import Tables
-from docs.make.page_tables import numbers, read_tables
+from docs.experiments.learned_rule import HELD_BACK
 
 from labelkin.files import write_whole
 from labelkin.report.tables import Cell, Table, markdown_table
 
 TOP = Path(__file__).parent.parent.parent
-README, FINDINGS = TOP / "README.md", TOP / "docs" / "findings" / "beyond.md"
+README, SCORES = TOP / "README.md", TOP / "docs" / "experiments" / "learned_rule_test.csv"
 BEGIN, END = "<!-- results: python -m docs.make.readme -->", "<!-- end of results -->"
 
-#: Content classifiers, as the page of findings and as README name them.
-CONTENT = {"NB": "naive Bayes", "kNN": "nearest neighbours", "SVM": "linear SVM"}
-METRICS = ("micro F1", "macro F1")
+#: Content classifiers, in the order of the rows.
+CONTENT = ("naive Bayes", "k-NN", "SVM", "forest", "logistic regression")
+#: Columns and the measures of the file.
+METRICS = {"micro F1": "tuned micro_f1", "macro F1": "tuned macro_f1"}
 
 #: Corpus and content classifier → metric → (content alone, with label evidence).
 Scores = dict[tuple[str, str], dict[str, tuple[float, float]]]
 
 
 def write_results(
-    findings: str | os.PathLike[str] = FINDINGS, out: str | os.PathLike[str] = README
+    scores: str | os.PathLike[str] = SCORES, out: str | os.PathLike[str] = README
 ) -> Path:
     """Write the results between the marks of a Markdown file; the rest of the file stays."""
     path = Path(out)
@@ -42,50 +44,43 @@ def write_results(
             "table goes between them."
         )
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
-    block = results_block(read_scores(Path(findings).read_text(encoding="utf-8")))
+    block = results_block(read_scores(scores))
     write_whole(path, f"{before}{BEGIN}\n\n{block}\n\n{after}")
     return path
 
 
-def read_scores(page: str) -> Scores:
-    """Return the scores with a tuned threshold that a page of findings has for the other sets."""
-    table = Tables(read_tables(page)).find("Other sets", "Scores", has=["cell"])
-    if table is None:
-        raise ValueError("The page must have a table of scores by cell under 'Other sets'.")
-    found: Scores = {}
-    for row in table.rows:
-        cells = dict(zip(table.columns, row, strict=True))
-        corpus, content = cells["cell"].rsplit(" ", 1)
-        found[corpus, content] = {
+def read_scores(path: str | os.PathLike[str]) -> Scores:
+    """Return the scores with tuned thresholds on the corpora on which nothing was chosen."""
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        stored = {tuple(row[:2] + row[3:5]): float(row[5]) for row in csv.reader(file)}
+    pairs = dict.fromkeys(key[:2] for key in stored if key[0] in HELD_BACK)
+    return {
+        (corpus, content): {
             metric: (
-                numbers(cells[f"{metric}: content, GlobalCut"])[0],
-                numbers(cells[f"{metric}: learned, GlobalCut"])[0],
+                round(stored[corpus, content, "content", measure], 4),
+                round(stored[corpus, content, "learned", measure], 4),
             )
-            for metric in METRICS
+            for metric, measure in METRICS.items()
         }
-    return found
+        for corpus, content in pairs
+    }
 
 
 def results_block(scores: Scores) -> str:
     """Return the table, a sentence that sums it up and the losses, as Markdown."""
     corpora = list(dict.fromkeys(corpus for corpus, _ in scores))
     opening = (
-        f"Mean F1 on the test documents of {len(corpora)} corpora ({', '.join(corpora)}). No "
-        "constant of the rule was set on them; earlier forms of the rule were tried on some of "
-        "them. Both sides use the same training documents, features and content classifier, and "
-        "one threshold for all labels, tuned for micro F1 on training documents."
+        f"Mean F1 on the test documents of {len(corpora)} corpora ({', '.join(corpora)}), on which "
+        "nothing was chosen. Both sides use the same training documents, features and content "
+        "classifier, and thresholds tuned on training documents: one for micro F1, one per label "
+        "for macro F1."
     )
     gains = {metric: gains_of(scores, metric) for metric in METRICS}
-    by_content = {content: mean(gains_of(scores, "micro F1", content)) for content in CONTENT}
-    most, least = (
-        max(by_content, key=by_content.__getitem__),
-        min(by_content, key=by_content.__getitem__),
-    )
     summary = (
         f"Of {len(scores)} pairs of corpus and content classifier, label evidence raises micro F1 "
-        f"in {_better(gains['micro F1'])} and macro F1 in {_better(gains['macro F1'])}. The mean "
-        f"gain in micro F1 is +{by_content[most]:.3f} with {CONTENT[most]} and "
-        f"+{by_content[least]:.3f} with {CONTENT[least]}. It does not always help: "
+        f"in {_better(gains['micro F1'])} and macro F1 in {_better(gains['macro F1'])}; the mean "
+        f"gains are {mean(gains['micro F1']):+.3f} and {mean(gains['macro F1']):+.3f}. It does not "
+        "always help: "
         + " and ".join(f"{metric} is lower on {_losses(scores, metric)}" for metric in METRICS)
         + "."
     )
@@ -95,8 +90,10 @@ def results_block(scores: Scores) -> str:
 def results_table(scores: Scores) -> Table:
     """Return a row per content classifier: means on both sides, and the number of corpora."""
     rows = []
-    for content, name in CONTENT.items():
-        cells = [Cell(name)]
+    for content in CONTENT:
+        if all(name != content for _, name in scores):
+            continue
+        cells = [Cell(content)]
         for metric in METRICS:
             sides = zip(*(s[metric] for (_, c), s in scores.items() if c == content), strict=True)
             alone, together = map(mean, sides)
@@ -128,7 +125,7 @@ def _better(gains: Sequence[float]) -> int:
 
 def _losses(scores: Scores, metric: str) -> str:
     lost = [
-        f"{corpus} ({CONTENT[content]})"
+        f"{corpus} ({content})"
         for (corpus, content), values in scores.items()
         if values[metric][1] < values[metric][0]
     ]
