@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import sklearn
-from labelkin.learned.criteria import Truth, does_clear_harm
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
@@ -90,14 +89,6 @@ def test_documents_of_weight_0_are_as_good_as_absent(parameters):
             answers.append((fitted.predict_proba(X), fitted.predict(X)))
     np.testing.assert_allclose(answers[0][0], answers[1][0])
     np.testing.assert_array_equal(answers[0][1], answers[1][1])
-
-
-def test_harm_that_is_the_same_everywhere_is_clear():
-    labels = np.tile([[1, 0]], (40, 1))
-    content = np.where(labels, 5.0, -5.0)
-    truth = Truth.of(read_labels(labels), None)
-    assert does_clear_harm(content, -content, truth)
-    assert not does_clear_harm(-content, content, truth)
 
 
 def test_what_follows_by_a_rule_is_not_suggested():
