@@ -38,7 +38,7 @@ def model(**parameters):
 
 
 def test_a_variant_that_looks_at_the_whole_batch_is_refused():
-    with pytest.raises(ValueError, match="each document by itself, and PCut"):
+    with pytest.raises(ValueError, match=r"decides each document separately, got PCut\(\)"):
         model(variant=PCut()).fit(X, Y)
 
 
@@ -125,8 +125,8 @@ def test_a_model_file_with_rules_that_mislead_is_refused(columns, message, tmp_p
     ("call", "error", "message"),
     [
         (lambda: model(rules=[(0, 1)]).fit(X, Y), TypeError, r"must be labelkin.rules.Rules"),
-        (lambda: model(evidence_weight="0.5").fit(X, Y), ValueError, "LearnedWeight, got '0.5'"),
-        (lambda: model(evidence_weight=True).fit(X, Y), ValueError, "LearnedWeight, got True"),
+        (lambda: model(evidence_weight="0.5").fit(X, Y), ValueError, "got '0.5'. Use 1"),
+        (lambda: model(evidence_weight=True).fit(X, Y), ValueError, "got True. Use 1"),
         (lambda: model().fit(X, Y).suggest(X, top=2.5), ValueError, "whole number.* got 2.5"),
         (lambda: model().fit(X, Y).explain(X, top="3"), ValueError, "whole number.* got '3'"),
     ],

@@ -248,6 +248,17 @@ class TestSampleWeight:
         without = fit_auto(self.Y[:100], self.content[:100], sample_weight=weight[:100])
         np.testing.assert_array_equal(some.rescore(self.content), without.rescore(self.content))
 
+    def test_0_changes_no_fold_of_the_other_documents(self):
+        weight = np.where(np.arange(150) % 3 > 0, 2.0, 0.0)
+        some = weight > 0
+        given = LogisticLabels(), "soft", "auto"
+        found = cross_fitted_posterior(*given, read_labels(self.Y), self.content, weight)
+        expected = cross_fitted_posterior(
+            *given, read_labels(self.Y[some]), self.content[some], weight[some]
+        )
+        np.testing.assert_array_equal(found[some], expected)
+        assert np.isfinite(found).all()
+
 
 class TestInTheClassifier:
     rng = np.random.default_rng(13)

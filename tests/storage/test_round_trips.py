@@ -56,6 +56,7 @@ from labelkin import (
     NaiveBayes,
     NearestNeighbours,
     OtherLabels,
+    PaperClassifier,
     PerLabel,
     PlattSVM,
     RandomForest,
@@ -158,6 +159,7 @@ MULTILABEL = [
     PerLabel(LogisticRegression()),
     PlattSVM(random_state=0),
     LabelDependenceClassifier(random_state=0),
+    PaperClassifier(NaiveBayes(), "svm", "hard"),
     LabelDependenceClassifier(
         NaiveBayes(),
         labels=SVMLabels(),

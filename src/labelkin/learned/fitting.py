@@ -176,7 +176,9 @@ def cross_fitted_posterior(
     Content log-odds and result are ``(n_documents, n_labels)``, dense or CSR arrays of candidates.
     Every document is in one of four folds, whose label evidence is fitted on the other three.
     """
-    fold = round_robin_folds(labels, _FOLDS)
+    counted = np.flatnonzero(read_weight(weight, labels.shape[0]) > 0)
+    fold = np.zeros(labels.shape[0], dtype=np.int64)
+    fold[counted] = round_robin_folds(labels.rows(counted), _FOLDS)
     parts, order = [], []
     for k in np.unique(fold):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
