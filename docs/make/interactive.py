@@ -62,21 +62,19 @@ def script(data: dict[str, Any]) -> str:
 def layer_of(model: Any) -> dict[str, Any]:
     """Return the label layer of a fitted model with a learned weight and at most 300 labels."""
     rule = model.rescorer_.combination_
-    calibration, known = rule.variant.calibration, rule.known_weights
+    predicted, paper = rule.predicted, rule.predicted.paper
+    calibration = predicted.fill_in.calibration
     return {
         "labels": [str(name) for name in model.classes_],
-        "weight": rounded(rule.evidence_weight),
-        "prior": rounded(rule.prior),
-        "prior_log_odds": rounded(rule.prior_log_odds),
+        "weight": rounded(predicted.weight),
+        "prior": rounded(paper.prior),
+        "prior_log_odds": rounded(paper.prior_log_odds),
         "slope": rounded(calibration.slope),
         "shift": rounded(calibration.shift),
-        "predicted_weights": rounded(rule.predicted.weights),
-        "predicted_bias": rounded(rule.predicted.bias),
-        "paper_weights": rounded(rule.paper_term.weights),
-        "accepted": rounded(known.accepted),
-        "rejected": rounded(known.rejected),
-        "first_place": rounded(rule.first_place),
-        "known_first_place": rounded(known.first_place),
+        "predicted_weights": rounded(predicted.linear.weights),
+        "predicted_bias": rounded(predicted.linear.bias),
+        "paper_weights": rounded(paper.linear.weights),
+        "known_weight": rounded(rule.known.weight),
     }
 
 

@@ -26,10 +26,10 @@
 
   /** Answer a label; the same answer again takes it back. */
   function answer(k, what) {
-    const before = takenApart(layer, content(), state.known);
+    const before = decompose(layer, content(), state.known);
     const taken = state.known[k] === what;
     state.known[k] = taken ? null : what;
-    const now = takenApart(layer, content(), state.known);
+    const now = decompose(layer, content(), state.known);
     const moved = all
       .filter((j) => j !== k && state.known[j] === null)
       .map((j) => ({ j, from: sigmoid(before[j].logOdds), to: sigmoid(now[j].logOdds) }))
@@ -107,7 +107,6 @@
     body.append(line("all labels as frequent as usual", rest, "kin-of"));
     body.append(line("known labels: what your answers add to that", parts.known));
     body.append(...contributions(knownBy, (k) => `${layer.labels[k]} ${state.known[k] ? "accepted" : "rejected"}, predicted ${percent(now[k].filled)}`, 12));
-    if (parts.firstPlace !== 0) body.append(line("first place: which label stays in front", parts.firstPlace));
     body.append(line(`log-odds of ${label}: ${percent(sigmoid(logOdds))}`, logOdds, "kin-sum"));
     return element(
       "table",
@@ -120,8 +119,8 @@
 
   function draw() {
     const focused = document.activeElement && document.activeElement.id;
-    const start = takenApart(layer, content(), nothing());
-    const now = takenApart(layer, content(), state.known);
+    const start = decompose(layer, content(), nothing());
+    const now = decompose(layer, content(), state.known);
     const listed = all
       .filter((j) => state.everything || state.known[j] !== null || sigmoid(start[j].logOdds) >= SHOWN || sigmoid(now[j].logOdds) >= SHOWN)
       .sort((a, b) => start[b].logOdds - start[a].logOdds);
