@@ -21,7 +21,7 @@ MOST_LISTED, MOST_EDGES = 1_000, 100
 #: No list is longer, and SQLite and JavaScript have exact numbers up to there.
 MOST_NUMBER = 2**53 - 1
 #: What adds up to the log-odds of a label, by name, in order: ``"prior"``, ``"content"``,
-#: ``"predicted labels"``, ``"known labels"``, ``"first place"``, ``"rules"``; those a model has.
+#: ``"predicted labels"``, ``"known labels"``, ``"rules"``; those a model has.
 Parts = dict[str, float]
 
 
