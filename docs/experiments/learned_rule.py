@@ -41,20 +41,13 @@ from labelkin.thresholds import as_rule
 
 TOP = Path(__file__).parent.parent.parent
 DATA = Path(os.environ.get("LABELKIN_DATA", TOP.parent / "shared" / "data"))
-EVALUATION = "coffee 3sources-bbc1000 gpositive virusgo chd49 water-quality mediamill-small"
-EVALUATION = EVALUATION.split() + ["gpositive-pseaac", "virus-pseaac"]
+EVALUATION = ["coffee", "3sources-bbc1000", "gpositive", "virusgo", "chd49", "water-quality"]
+EVALUATION += ["mediamill-small", "gpositive-pseaac", "virus-pseaac"]
 MULAN = ["emotions", "scene", "yeast", "genbase", "medical", "enron", "bibtex", "tmc2007-500"]
-HELD_BACK = "computers entertainment recreation social society humango plantgo gnegative"
-HELD_BACK = HELD_BACK.split() + ["gnegative-pseaac", "plant-pseaac"]
-MEASURES = [
-    "micro_f1",
-    "macro_f1",
-    "hamming_loss",
-    "subset_loss",
-    "one_error",
-    "label_ranking_average_precision",
-    "log_loss",
-]
+HELD_BACK = ["computers", "entertainment", "recreation", "social", "society", "humango"]
+HELD_BACK += ["plantgo", "gnegative", "gnegative-pseaac", "plant-pseaac"]
+MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
+MEASURES += ["label_ranking_average_precision", "log_loss"]
 LOSSES = {"hamming_loss", "subset_loss", "one_error", "log_loss"}
 #: Name → rescorer of log-odds, for ``--systems``.
 SYSTEMS: dict[str, Callable[[], Any]] = {
@@ -91,7 +84,7 @@ def load(name: str) -> tuple[Any, Any, Any, Any]:
 def contents(X: Any) -> dict[str, Any]:
     """Return the content classifiers for documents: of words, or of other numbers."""
     values = X.data if sparse.issparse(X) else X
-    is_words = sparse.issparse(X) or (np.mean(values == 0) > 0.5 and values.min() >= 0)
+    is_words = values.min() >= 0 and (sparse.issparse(X) or np.mean(values == 0) > 0.5)
     if is_words:
         return {
             "naive Bayes": NaiveBayes(),

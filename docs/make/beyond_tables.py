@@ -181,11 +181,11 @@ def cost_table(cells: Sequence[LearnedCell]) -> Table:
     for cell in cells:
         fit, learning = cell.seconds(), cell.seconds(cell.learned)
         rules = sum(cell.seconds(cell.learned, rule) for rule in cell.rules)
-        learned = ", ".join(f"{value:g}" for value in cell.learned_values("evidence_weight"))
+        weight = ", ".join(f"{value:g}" for value in cell.learned_values("evidence_weight"))
         ratio = f"{learning / fit:.2f}" if fit else "–"
         percent = f"{100 * rules / fit:.1f}" if fit else "–"
         numbers = [f"{fit:.2f}", f"{learning:.2f}", ratio, f"{rules:.3f}", percent]
-        rows.append([Cell(text) for text in (cell.name, learned, *numbers)])
+        rows.append([Cell(text) for text in (cell.name, weight, *numbers)])
     heads = ["cell", "evidence weight", "content fit s", "learning s", "ratio"]
     return _table([*heads, "all rules s", "% of content fit"], rows)
 

@@ -60,21 +60,20 @@ def script(data: dict[str, Any]) -> str:
 
 
 def layer_of(model: Any) -> dict[str, Any]:
-    """Return the label layer of a fitted model with a learned weight and at most 300 labels."""
-    rule = model.rescorer_.combination_
-    predicted, paper = rule.predicted, rule.predicted.paper
-    calibration = predicted.fill_in.calibration
+    """Return the label layer of a fitted model with a learned weight and at most 150 labels."""
+    terms = model.rescorer_.combination_
+    predicted, paper = terms.predicted, terms.predicted.paper
     return {
         "labels": [str(name) for name in model.classes_],
         "weight": rounded(predicted.weight),
+        "known_weight": rounded(terms.known.weight),
         "prior": rounded(paper.prior),
         "prior_log_odds": rounded(paper.prior_log_odds),
-        "slope": rounded(calibration.slope),
-        "shift": rounded(calibration.shift),
+        "slope": rounded(predicted.fill_in.calibration.slope),
+        "shift": rounded(predicted.fill_in.calibration.shift),
         "predicted_weights": rounded(predicted.linear.weights),
         "predicted_bias": rounded(predicted.linear.bias),
         "paper_weights": rounded(paper.linear.weights),
-        "known_weight": rounded(rule.known.weight),
     }
 
 

@@ -437,6 +437,15 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
     return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
 
 
+def read_documents_for(estimator: Any, X: Any, reset: bool) -> Any:
+    """Check documents for an estimator with a ``content_`` classifier, which checks arrays itself."""
+    is_array = isinstance(X, np.ndarray) or sparse.issparse(X)
+    is_checked = is_array and X.ndim == 2 and not hasattr(estimator, "feature_names_in_")
+    if not reset and is_checked and isinstance(estimator.content_, LogOddsClassifier):
+        return X
+    return read_any_documents(estimator, X, reset)
+
+
 def _texts_error(estimator: Any) -> ValueError:
     return ValueError(
         f"{type(estimator).__name__} takes vectors, got texts. Vectorise them first: "

@@ -1,4 +1,4 @@
-// The label layer in plain JavaScript: what labelkin's Combination computes, and its parts.
+// The label layer in plain JavaScript: the terms of labelkin.learned.terms, and their parts.
 // Written by hand; `layer` is the data of newsroom.js. A test compares it with the Python model.
 "use strict";
 
@@ -12,7 +12,8 @@ function sigmoid(x) {
  *
  * content: log-odds of every label given the document. known: 1 accepted, 0 rejected, null open.
  * Returns, for every label j: `logOdds` (±Infinity where known) and `parts`, which add up to it where
- * it is open: prior, content, predicted, known; `predictedBy[k]` and `knownBy[k]` are what label k adds, and `rest` what predicted labels add when each is as frequent as usual.
+ * it is open: prior, content, predicted, known; `predictedBy[k]` and `knownBy[k]` are what label k
+ * adds, and `rest` what predicted labels add when each is at its prior.
  */
 function decompose(layer, content, known) {
   const all = [...layer.labels.keys()];
@@ -20,12 +21,10 @@ function decompose(layer, content, known) {
   const predicted = all.map((j) =>
     all.reduce((sum, k) => sum + filled[k] * layer.predicted_weights[k][j], layer.predicted_bias[j]),
   );
-  const logOdds = all.map((j) => content[j] + predicted[j]);
-  const news = all.map((k) => (known[k] === null ? 0 : known[k] - filled[k]));
-  const knownBy = all.map((j) =>
-    all.map((k) => news[k] * layer.known_weight * layer.paper_weights[k][j]),
-  );
-  const fromKnown = knownBy.map((added) => added.reduce((sum, value) => sum + value, 0));
+  const news = all.map((k) => (known[k] === null ? 0 : layer.known_weight * (known[k] - filled[k])));
+  const knownBy = all.map((j) => all.map((k) => (news[k] === 0 ? 0 : news[k] * layer.paper_weights[k][j])));
+  const added = all.map((j) => knownBy[j].reduce((sum, value) => sum + value, 0));
+  const logOdds = all.map((j) => content[j] + predicted[j] + added[j]);
   const usual = (j) => all.map((k) => (filled[k] - layer.prior[k]) * layer.predicted_weights[k][j]);
   return all.map((j) => {
     const predictedBy = usual(j);
@@ -36,7 +35,7 @@ function decompose(layer, content, known) {
         prior: layer.prior_log_odds[j],
         content: content[j] - layer.prior_log_odds[j],
         predicted: predicted[j],
-        known: fromKnown[j],
+        known: added[j],
       },
       predictedBy,
       rest: predicted[j] - predictedBy.reduce((sum, value) => sum + value, 0),

@@ -9,7 +9,7 @@ The posterior gives p_j = p(label j | document), and the term of known labels
 (:class:`labelkin.learned.terms.KnownLabels`) gives p(j | document, k) for an answer on k: for an
 accepted and for a rejected k, the log-odds of j differ by the weight Δ_kj. With its mean over both
 directions as the log-odds ratio, every pair of labels has a 2 × 2 table with the marginals p_k and
-p_j, and so a mutual information I_kj. Of the joint entropy these determine
+p_j, and so a mutual information I_kj. These determine a bound of the joint entropy
 
     H(labels) ≤ Σ_j H_j − Σ_(edges of a tree) I_kj
 

@@ -86,7 +86,7 @@ class Run:
         How long it took: ``"wall"`` and ``"cpu"``, and of these ``"learning_wall"`` and
         ``"learning_cpu"`` to learn from training documents.
     learned
-        What was learned: the ``"evidence_weight"``.
+        What was learned: ``"evidence_weight"`` of a learned weight.
     revealed
         What known labels are worth, if the experiment asks: see
         :func:`labelkin.experiment.reveal.reveal`.

@@ -23,7 +23,7 @@ from labelkin.estimator import (
     KnownLabelsClassifier,
     fit_content,
     names_candidates,
-    read_any_documents,
+    read_documents_for,
     report,
     stage,
 )
@@ -204,7 +204,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
     def __sklearn_tags__(self) -> Any:
         """Take what the content classifier takes."""
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._parts()["content"]).input_tags
+        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
+        tags.input_tags = get_tags(content).input_tags
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -489,4 +490,4 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         return self.decide(log_odds)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
-        return read_any_documents(self, X, reset)
+        return read_documents_for(self, X, reset)

@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter
 
 from labelkin.content.any_classifier import as_content
-from labelkin.estimator import KnownLabelsClassifier, read_any_documents
+from labelkin.estimator import KnownLabelsClassifier, read_documents_for
 from labelkin.label_matrix import labels_for, read_known
 from labelkin.method.combination import VARIANTS, combine
 from labelkin.method.label_evidence import as_label_classifier
@@ -146,7 +146,8 @@ class PaperClassifier(KnownLabelsClassifier):
     def __sklearn_tags__(self) -> Any:
         """Accept the documents that the content classifier accepts."""
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._parts()["content"]).input_tags
+        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
+        tags.input_tags = get_tags(content).input_tags
         return tags
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -160,4 +161,4 @@ class PaperClassifier(KnownLabelsClassifier):
         self.fit(X, labels)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
-        return read_any_documents(self, X, reset)
+        return read_documents_for(self, X, reset)

@@ -267,9 +267,7 @@ function showAnswer({ next, before, cause }) {
   const changes = reacts ? changesBetween(before, next) : new Map();
   showSuggestions(next, changes);
   chosen.show(store.now, next.known);
-  find("legend-more").hidden = !next.suggestions.some(
-    ({ parts }) => parts.rules || parts["first place"],
-  );
+  find("legend-more").hidden = !next.suggestions.some(({ parts }) => parts.rules);
   setText(find("learned"), next.learned ? t("learned", { n: next.learned }) : "");
   if (reacts) announce(`${said} ${describeChanges(changes, next.suggestions)}`);
 }
