@@ -295,6 +295,11 @@ class TestInTheClassifier:
         assert model.evidence_weight_ == 0
         np.testing.assert_allclose(model.log_odds(self.X), model.content_.log_odds(self.X))
 
+    @pytest.mark.parametrize(("options", "weight"), [({}, 0.75), ({"known_weight": 0.5}, 0.5)])
+    def test_fewer_than_8_documents_have_known_labels_of_the_usual_weight(self, options, weight):
+        model = LabelDependenceClassifier(NaiveBayes(), **options).fit(self.X[:7], self.Y[:7])
+        assert model.rescorer_.combination_.known.weight == weight
+
     def test_unknown_cells_and_weights_are_accepted(self):
         Y = self.Y.astype(float)
         Y[np.random.default_rng(1).random(Y.shape) < 0.2] = np.nan

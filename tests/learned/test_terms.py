@@ -231,6 +231,14 @@ def test_a_pickled_classifier_answers_alike():
     assert copied.log_odds(X[:1], known).tobytes() == model.log_odds(X[:1], known).tobytes()
 
 
+def test_rescoring_and_explaining_leave_the_pickle_unchanged():
+    model = fitted(Y, CONTENT)
+    before = pickle.dumps(model)
+    model.rescore(CONTENT[:5])
+    model.explain(CONTENT[:5], known=[{"accepted": [0]}] * 5)
+    assert pickle.dumps(model) == before
+
+
 def test_accepted_and_rejected_at_once_is_an_error():
     with pytest.raises(ValueError, match="accepted and rejected"):
         MODELS["logistic"].rescore(CONTENT[:1], {"accepted": [0], "rejected": [0]})
