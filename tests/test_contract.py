@@ -175,6 +175,7 @@ CALLS = {
     'LogisticLabels(solver="newton")': False,
     'SVMLabels(rare="none")': False,
     'LearnedWeight(criterion="accuracy")': False,
+    "LearnedWeight(shrinkage=100)": True,
     'GlobalCut("accuracy")': False,
 }
 

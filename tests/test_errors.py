@@ -106,7 +106,7 @@ class TestEveryClassifier:
         (
             LabelDependenceClassifier(evidence_weight=-0.5),
             ValueError,
-            'at least 0, "auto" or a LearnedWeight, got -0.5',
+            'at least 0, "auto" or LearnedWeight\\(\\), got -0.5',
         ),
         (
             LabelDependenceClassifier(content=LinearSVC()),

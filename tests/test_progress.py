@@ -56,7 +56,7 @@ def test_a_fit_of_many_labels_reports_its_loops():
     with watched(heard):
         model.fit(X, Y)
     reported = {what for what, _, _ in heard}
-    assert {"labels and their neighbours", "label evidence of folds"} <= reported
+    assert "labels and their neighbours" in reported
     for what in reported:
         assert (what, 0) in {(name, done) for name, done, _ in heard}
 

@@ -12,9 +12,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 
+from labelkin.label_matrix import read_labels
 from labelkin.splits import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
+    round_robin_folds,
     stratified_folds,
     stratified_split,
 )
@@ -269,3 +271,26 @@ def test_repeated_splits_differ_from_one_another_and_repeat_with_the_seed():
     assert first == again
     assert len({tuple(test) for test in first}) == 3
     assert [len(test) for test in first] == [15, 15, 15]
+
+
+class TestRoundRobinFolds:
+    def test_every_label_is_spread_evenly(self):
+        rng = np.random.default_rng(9)
+        Y = (rng.random((400, 12)) < np.linspace(0.01, 0.5, 12)).astype(int)
+        fold = round_robin_folds(read_labels(Y), 4)
+        assert np.bincount(fold).tolist() == [100] * 4
+        rarest = Y.sum(axis=0).argmin()
+        counts = np.bincount(fold[Y[:, rarest] == 1], minlength=4)
+        assert counts.max() - counts.min() <= 1
+
+    def test_the_order_of_labels_does_not_matter(self):
+        rng = np.random.default_rng(10)
+        Y = (rng.random((100, 9)) < 0.2).astype(int)
+        Y[:, 3] = Y[:, 7]
+        fold = round_robin_folds(read_labels(Y))
+        again = round_robin_folds(read_labels(Y[:, rng.permutation(9)]))
+        np.testing.assert_array_equal(fold, again)
+
+    def test_documents_without_labels_are_assigned_in_turn(self):
+        fold = round_robin_folds(read_labels(np.zeros((10, 2), int)), 4)
+        assert np.bincount(fold).tolist() == [3, 3, 2, 2]

@@ -438,7 +438,7 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def read_documents_for(estimator: Any, X: Any, reset: bool) -> Any:
-    """Check documents, except for arrays, which the classifier ``content_`` checks itself."""
+    """Check documents for an estimator whose ``content_`` classifier checks arrays itself."""
     is_array = isinstance(X, np.ndarray) or sparse.issparse(X)
     is_checked = is_array and X.ndim == 2 and not hasattr(estimator, "feature_names_in_")
     if not reset and is_checked and isinstance(estimator.content_, LogOddsClassifier):

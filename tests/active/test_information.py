@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from labelkin.active.information import binary_entropy, label_bits, pair_information
 from labelkin.solvers.logistic import LinearTerm
@@ -36,9 +36,8 @@ def pair_world(p, q, log_odds_ratio):
     return np.array([[1 - p - q + both, q - both], [p - both, both]])
 
 
-def terms(weights, accepted=1.0, rejected=1.0):
-    nothing = np.zeros(len(weights))
-    return LinearTerm(accepted * weights, nothing), LinearTerm(rejected * weights, nothing)
+def term(weights):
+    return LinearTerm(weights, np.zeros(len(weights)))
 
 
 @given(probability, probability, ratio)
@@ -53,7 +52,7 @@ def test_two_labels_tell_about_each_other_what_their_table_says(p, q, log_odds_r
 @settings(deadline=None)
 def test_the_entropy_of_two_labels_is_that_of_their_joint(p, q, log_odds_ratio):
     weights = np.array([[0.0, log_odds_ratio], [log_odds_ratio, 0.0]])
-    found = label_bits(np.array([[p, q]]), np.array([[0.3, 0.6]]), terms(weights))
+    found = label_bits(np.array([[p, q]]), term(weights))
     assert found.total[0] == pytest.approx(
         entropy(pair_world(p, q, log_odds_ratio).ravel()), abs=1e-8
     )
@@ -77,7 +76,7 @@ def test_the_entropy_of_a_tree_of_labels_is_that_of_all_label_sets(p, ratios):
     weights = np.zeros((4, 4))
     for (k, j), r in zip(edges, ratios, strict=True):
         weights[k, j] = weights[j, k] = r
-    found = label_bits(np.array([p]), np.full((1, 4), 0.5), terms(weights))
+    found = label_bits(np.array([p]), term(weights))
     assert found.total[0] == pytest.approx(entropy(world), abs=1e-7)
 
 
@@ -97,7 +96,7 @@ def test_no_tree_has_more_information(seed):
         if sum(chosen) == 3
         and _is_tree([e for e, there in zip(edges, chosen, strict=True) if there])
     )
-    found = label_bits(p[None, :], np.full((1, 4), 0.5), terms(weights))
+    found = label_bits(p[None, :], term(weights))
     assert found.total[0] == pytest.approx(binary_entropy(p).sum() - best)
 
 
@@ -108,27 +107,23 @@ def _is_tree(edges):
     return len(reached) == 4
 
 
-def test_an_answer_counts_as_known_labels_do():
-    """The log-odds ratio is what an accepted label adds, and a rejected one takes, on average."""
+def test_the_log_odds_ratio_of_two_labels_is_the_mean_of_both_weights():
     weights = np.array([[0.0, 2.0], [1.0, 0.0]])
-    filled = np.array([[0.8, 0.1]])
-    found = label_bits(np.array([[0.6, 0.3]]), filled, terms(weights, accepted=0.5, rejected=0.9))
-    one = 2.0 * (0.5 * 0.2 + 0.9 * 0.8)
-    other = 1.0 * (0.5 * 0.9 + 0.9 * 0.1)
-    expected = binary_entropy([0.6, 0.3]).sum() - pair_information(0.6, 0.3, (one + other) / 2)
+    found = label_bits(np.array([[0.6, 0.3]]), term(weights))
+    expected = binary_entropy([0.6, 0.3]).sum() - pair_information(0.6, 0.3, 1.5)
     assert found.total[0] == pytest.approx(expected)
 
 
 def test_one_answer_that_settles_two_labels_counts_once():
     weights = np.array([[0.0, 30.0], [30.0, 0.0]])
-    found = label_bits(np.array([[0.5, 0.5], [0.5, 0.0]]), np.full((2, 2), 0.5), terms(weights))
+    found = label_bits(np.array([[0.5, 0.5], [0.5, 0.0]]), term(weights))
     assert found.total == pytest.approx([1.0, 1.0], abs=1e-4)
     assert found.reached[0].tolist() == [-1, found.labels[0, 0]]
 
 
 def test_certain_labels_tell_nothing():
     weights = np.full((3, 3), 4.0)
-    found = label_bits(np.array([[0.0, 1.0, 0.0]]), np.full((1, 3), 0.5), terms(weights))
+    found = label_bits(np.array([[0.0, 1.0, 0.0]]), term(weights))
     assert found.total.tolist() == [0.0]
 
 
@@ -137,18 +132,14 @@ def test_all_candidates_are_the_same_as_none(is_sparse):
     rng = np.random.RandomState(0)
     n, p = 40, 30
     probabilities = expit(rng.normal(-1, 2, (n, p)))
-    filled = expit(logit(probabilities) + rng.normal(0, 1, (n, p)))
     weights = np.where(rng.uniform(size=(p, p)) < 0.3, rng.normal(0, 1.5, (p, p)), 0.0)
     np.fill_diagonal(weights, 0)
-    dense = label_bits(probabilities, filled, terms(weights))
+    dense, stored = term(weights), term(weights)
     if is_sparse:
-        stored, nothing = sparse.csc_array(weights), np.zeros(p)
-        given = LinearTerm(stored, nothing, np.full(p, 0.2)), LinearTerm(stored, nothing)
-        full = LinearTerm(weights + 0.2 * (1 - np.eye(p)), nothing), LinearTerm(weights, nothing)
-        dense = label_bits(probabilities, filled, full)
-    else:
-        given = terms(weights)
-    full = label_bits(sparse.csr_array(probabilities), sparse.csr_array(filled), given)
+        stored = LinearTerm(sparse.csc_array(weights), np.zeros(p), np.full(p, 0.2))
+        dense = term(weights + 0.2 * (1 - np.eye(p)))
+    dense = label_bits(probabilities, dense)
+    full = label_bits(sparse.csr_array(probabilities), stored)
     np.testing.assert_allclose(full.total, dense.total, rtol=1e-12)
     np.testing.assert_array_equal(full.labels, dense.labels)
 
@@ -165,6 +156,6 @@ def test_labels_in_another_order_tell_the_same():
     p, weights = rng.uniform(size=(9, 25)), rng.normal(0, 1, (25, 25))
     np.fill_diagonal(weights, 0)
     order = rng.permutation(25)
-    one = label_bits(p, p, terms(weights))
-    other = label_bits(p[:, order], p[:, order], terms(weights[np.ix_(order, order)]))
+    one = label_bits(p, term(weights))
+    other = label_bits(p[:, order], term(weights[np.ix_(order, order)]))
     np.testing.assert_allclose(one.total, other.total, rtol=1e-12)

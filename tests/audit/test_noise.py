@@ -67,7 +67,7 @@ def test_evidence_of_a_cell_does_not_know_what_the_corpus_says_of_it():
     evidence = GivenEvidence.of(LogisticLabels(), read_labels(Y))
     layer = evidence.layers[evidence.fold[7]]
     flipped[7, 2] = 1 - flipped[7, 2]
-    again = layer.beyond_prior(flipped[[7]].astype(float))
+    again = layer.at(flipped[[7]].astype(float))
     assert again[0, 2] == pytest.approx(evidence.added[7, 2], abs=1e-5)
     assert abs(again[0, 1] - evidence.added[7, 1]) > 1e-3
 

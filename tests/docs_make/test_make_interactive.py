@@ -18,7 +18,7 @@ FOLDER = TOP / "docs" / "_static" / "interactive"
 
 @pytest.fixture(scope="module")
 def small():
-    """Train a model whose first places and known labels are not those of the page."""
+    """Train a model with other weights than that of the page."""
     news = corpora.newsroom(n_documents=400, seed=1)
     counts = CountVectorizer()
     X = counts.fit_transform(news.documents[news.train])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from labelkin.learned.learned_weight import LearnedCombination, LearnedLabels, LearnedWeight
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
@@ -15,8 +14,9 @@ from labelkin.content.any_classifier import cross_val_log_odds
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
+from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.combination import Combination, decided_labels, probable_labels
+from labelkin.method.combination import decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 from labelkin.rules import Rules
@@ -53,7 +53,7 @@ def fitted(**parameters):
 def assert_adds_up(explanation, tolerance=1e-9):
     parts = explanation.parts
     added = sum(one.log_odds for one in explanation.labels) + explanation.constant
-    others = [parts.get(name, 0) for name in ("prior", "content", "first place", "rules")]
+    others = [parts.get(name, 0) for name in ("prior", "content", "rules")]
     assert sum([added, *others]) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
     assert sum(parts.values()) == pytest.approx(explanation.log_odds, rel=0, abs=tolerance)
 
@@ -110,26 +110,26 @@ def test_prior_and_content_are_what_they_are_called():
             assert prior + explanation.parts["content"] == pytest.approx(content[j], abs=1e-9)
 
 
-@pytest.mark.parametrize("weight", [0.3, 1.0, LearnedWeight(first_place=False)], ids=str)
+@pytest.mark.parametrize("weight", [0.3, 1.0, "auto"])
 @pytest.mark.parametrize("variant", ["soft", "hard", SCutFBR()], ids=["soft", "hard", "cut"])
 @pytest.mark.parametrize("labels", [LogisticLabels(), SVMLabels()], ids=["blr", "svm"])
 def test_a_label_put_at_its_prior_takes_its_contribution_away(labels, variant, weight):
     rescorer = fitted(labels=labels, variant=variant, evidence_weight=weight)
     rule = rescorer.combination_
-    filled = rule.variant(CONTENT)
+    filled = rule.predicted.filled(CONTENT)
     before = rescorer.rescore(CONTENT)
     explained = rescorer.explain(CONTENT, top=99)
     for k in range(5):
         at_prior = filled.copy()
         at_prior[:, k] = PRIOR[k]
-        moved = before - replace(rule, variant=lambda _, new=at_prior: new).posterior(CONTENT)
+        moved = before - (CONTENT + rule.predicted.at(at_prior))
         for i, row in enumerate(explained):
             for e in row:
                 share = {s.label: s.log_odds for s in e.labels}.get(NAMES[k], 0.0)
                 assert share == pytest.approx(moved[i, NAMES.index(e.label)], abs=1e-9)
 
 
-@pytest.mark.parametrize("weight", [0, 0.3, LearnedWeight(first_place=False)], ids=str)
+@pytest.mark.parametrize("weight", [0, 0.3, "auto"])
 @pytest.mark.parametrize("labels", LABELS[:2], ids=["blr", "svm"])
 def test_a_known_label_adds_what_it_changes(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight)
@@ -156,17 +156,15 @@ def test_a_contribution_is_a_weight_times_what_is_not_expected(labels, weight):
     rescorer = fitted(labels=labels, evidence_weight=weight)
     rule, alone = rescorer.combination_, labels.fit(Y).weights_
     predicted = weight * alone if weight == 0.3 else rescorer.predicted_weights_
-    accepted = rejected = predicted
-    if weight == "auto":
-        accepted, rejected = (t.weights for t in rule.known_weights.terms(rule.paper_term))
-    filled = rule.variant(CONTENT)
+    known = (0.75 if weight == "auto" else weight) * alone
+    filled = rule.predicted.filled(CONTENT)
     for i, row in enumerate(rescorer.explain(CONTENT, top=99, known=KNOWN)):
         for e in row:
             j = NAMES.index(e.label)
             for s in e.labels:
                 k = NAMES.index(s.label)
                 if s.known:
-                    said = (accepted if s.value else rejected)[k, j] * (s.value - filled[i, k])
+                    said = known[k, j] * (s.value - filled[i, k])
                 else:
                     said = predicted[k, j] * (s.value - PRIOR[k])
                 assert s.log_odds == pytest.approx(said, abs=1e-9)
@@ -235,54 +233,32 @@ class Product:
 
 
 def explain(rule, names, content, known=None, **chosen):
-    posterior, parts = rule.taken_apart(content, known)
+    posterior, parts = rule.decompose(content, known)
     return Posterior(np.asarray(names), posterior, content, known, parts).explain(**chosen)
 
 
-def contested(labels, prior, prior_log_odds, variant, weight, first_place):
-    """A combination with a weight and a say in who comes first."""
-    learned = LearnedLabels(labels, prior_log_odds, weight, None)
+def combination(labels, prior, fill_in=probable_labels, weight=1.0, known_weight=1.0):
     constant = (prior <= 0) | (prior >= 1)
-    return LearnedCombination(learned, prior, prior_log_odds, variant, 1.0, constant, first_place)
-
-
-def test_what_it_takes_to_stay_first_is_a_part_of_its_own():
-    labels = Linear(np.array([[0.0, 4.0], [0.0, 0.0]]), np.zeros(2))
-    prior = np.array([0.5, 0.5])
-    rule = contested(labels, prior, logit(prior), probable_labels, 1.0, first_place=0.0)
-    content = np.array([[2.0, 1.0], [0.0, 1.0]])
-    overtaken, undisturbed = explain(rule, ["first", "second"], content)
-    without = replace(rule, first_place=1.0).posterior(content)
-    assert [e.label for e in overtaken] == ["first", "second"]
-    assert overtaken[0].parts["first place"] == pytest.approx(
-        without[0, 1] - without[0, 0], abs=1e-6
-    )
-    assert overtaken[0].log_odds > overtaken[1].log_odds
-    assert overtaken[1].parts["first place"] == 0
-    assert {e.parts["first place"] for e in undisturbed} == {0}
-    for e in [*overtaken, *undisturbed]:
-        assert_adds_up(e)
-    assert "first place" in str(overtaken[0])
-    assert "first place" not in str(overtaken[1])
+    paper = PaperEvidence(labels, prior, logit(np.clip(prior, 0.01, 0.99)), constant)
+    return Combination(PredictedLabels(paper, fill_in, weight), KnownLabels(paper, known_weight))
 
 
 numbers = st.integers(0, 10_000)
 
 
-@given(numbers, st.integers(1, 6), st.floats(0, 1), st.floats(0, 1.5), st.booleans(), st.booleans())
+@given(numbers, st.integers(1, 6), st.floats(0, 2), st.floats(0, 1.5), st.booleans(), st.booleans())
 @settings(max_examples=80, deadline=None)
-def test_the_parts_add_up_under_any_rule(seed, p, first_place, weight, linear, hard):
+def test_the_parts_add_up_under_any_rule(seed, p, known_weight, weight, linear, hard):
     rng = np.random.default_rng(seed)
     weights = rng.normal(0, 3, (p, p))
     np.fill_diagonal(weights, 0)
     prior = np.round(rng.random(p), 1)  # 0 and 1 among them
-    rule = contested(
+    rule = combination(
         Linear(weights, rng.normal(size=p)) if linear else Product(weights),
         prior,
-        logit(np.clip(prior, 0.01, 0.99)),
         decided_labels if hard else probable_labels,
         weight,
-        first_place,
+        known_weight,
     )
     content = rng.normal(0, 5, (4, p))
     known = np.where(rng.random((4, p)) < 0.3, rng.integers(0, 2, (4, p)), np.nan)
@@ -293,14 +269,11 @@ def test_the_parts_add_up_under_any_rule(seed, p, first_place, weight, linear, h
             for e in row:
                 assert e.log_odds == posterior[i, e.label]
                 assert_adds_up(e)
-                assert e.parts.get("first place", 0) >= 0
 
 
 def test_a_label_classifier_that_is_not_linear_is_asked_once():
     labels = Product(np.random.default_rng(0).normal(size=(4, 4)))
-    prior = np.full(4, 0.3)
-    constant = np.zeros(4, dtype=bool)
-    rule = Combination(labels, prior, logit(prior), probable_labels, 1.0, constant)
+    rule = combination(labels, np.full(4, 0.3))
     content = np.random.default_rng(1).normal(size=(6, 4))
     explained = explain(rule, np.arange(4), content)
     assert labels.n_calls == 1
@@ -337,15 +310,13 @@ def test_infinite_evidence_outweighs_all_the_rest():
         (grain,) = [e for e in second if e.label == "grain"]
         assert (gold.log_odds, gold.parts["content"], gold.probability) == (-np.inf, -np.inf, 0)
         assert (grain.log_odds, grain.parts["content"], grain.probability) == (np.inf, np.inf, 1)
-        moved = [e.parts.get(part, 0) for e in (gold, grain) for part in ("first place", "rules")]
-        assert moved == [0, 0, 0, 0]
+        assert [e.parts.get("rules", 0) for e in (gold, grain)] == [0, 0]
         for e in [*first, *second]:
             assert sum(e.parts.values()) == pytest.approx(e.log_odds, abs=1e-9)
 
 
 def test_large_log_odds_leave_no_crumbs():
     for row in fitted().explain(1e7 * CONTENT, top=99):
-        assert {e.parts.get("first place", 0) for e in row} == {0}
         assert not any("rules" in e.parts for e in row)
 
 
@@ -439,11 +410,10 @@ def test_an_explanation_can_be_read():
         "  all other labels                            +0.00",
         "  labels at their priors                      -0.00",
     ]
-    whole = replace(explanation, labels=(), parts=parts | {"first place": 0.5, "rules": -0.5})
+    whole = replace(explanation, labels=(), parts=parts | {"rules": -0.5})
     assert str(whole).splitlines()[1:] == [
         "  content                    +1.75",
         "  prior                      -1.50",
         "  other labels               +0.75",
-        "  first place                +0.50",
         "  rules                      -0.50",
     ]

@@ -2,23 +2,20 @@
 
 import numpy as np
 import pytest
-from labelkin.learned.first_place import keep_first, keep_first_of_cells
-from labelkin.learned.known_labels import learn_known_weights
-from labelkin.learned.learned_weight import LearnedWeight, _harmless_share
-from labelkin.learned.predicted_evidence import PredictedEvidence
 from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
-from labelkin import LabelRescorer, LogisticLabels, load, save
+from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, load, save
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence, share_of_missed
-from labelkin.method.combination import fit_combination, probable_labels
-from labelkin.method.label_evidence import OtherLabels
+from labelkin.learned.terms import PaperEvidence
+from labelkin.method.combination import probable_labels
+from labelkin.method.label_evidence import mean_other_labels
+from labelkin.method.label_sets import count_label_sets
 from labelkin.metrics import brier_score
-from labelkin.metrics.judged import Truth
 
 
 def made(n=600, p=14, seed=0):
@@ -42,23 +39,27 @@ def best(Z, k):
 
 
 @pytest.mark.parametrize(
-    "criterion", ["brier", "log_loss", "hamming_loss", "micro_f1", "one_error"]
+    ("labels", "weighted"),
+    [(None, False), (None, True), (DecisionTreeClassifier(max_depth=2), False)],
+    ids=["linear", "weighted", "tree"],
 )
-@pytest.mark.parametrize("weighted", [False, True])
-def test_all_cells_as_candidates_is_the_dense_answer(criterion, weighted):
+def test_all_cells_as_candidates_give_the_dense_posterior(labels, weighted):
     Y, Z = made()
     times = np.random.default_rng(4).integers(0, 3, len(Y)).astype(float) if weighted else None
-    weight = LearnedWeight(criterion)
+    # The correction of candidates needs label evidence that is linear.
+    weight = LearnedWeight() if labels is None else LearnedWeight(shrinkage=np.inf)
     dense, cells = (
-        LabelRescorer(None, variant="soft", evidence_weight=weight, scale="log_odds").fit(
+        LabelRescorer(labels, evidence_weight=weight, scale="log_odds").fit(
             Y, scores=scores, sample_weight=times
         )
         for scores in (Z, full(Z))
     )
-    assert cells.evidence_weight_ == dense.evidence_weight_
-    np.testing.assert_allclose(
-        cells.rescore(full(Z)).toarray(), dense.rescore(Z), rtol=0, atol=2e-3
-    )
+    assert cells.evidence_weight_ == dense.evidence_weight_ > 0
+    known = np.where(np.arange(Y.shape[1]) < 3, Y, np.nan)
+    for given in (None, known):
+        np.testing.assert_allclose(
+            cells.rescore(full(Z), given).toarray(), dense.rescore(Z, given), rtol=0, atol=2e-3
+        )
 
 
 def test_unknown_cells_are_left_out():
@@ -131,7 +132,7 @@ def test_a_label_that_is_no_candidate_counts_its_share_of_missed():
     rescorer = LabelRescorer(None, variant="soft", evidence_weight="auto", scale="log_odds").fit(
         Y, scores=scores
     )
-    np.testing.assert_allclose(rescorer.combination_.absent, expected, atol=1e-12)
+    np.testing.assert_allclose(rescorer.combination_.predicted.absent, expected, atol=1e-12)
 
 
 def test_calibration_of_all_cells_is_the_dense_one():
@@ -146,17 +147,6 @@ def test_calibration_of_all_cells_is_the_dense_one():
     np.testing.assert_allclose(cells.sums_by_label(p), Y.sum(axis=0), rtol=0.1)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_first_place_of_cells_is_that_of_rows(seed):
-    rng = np.random.default_rng(seed)
-    posterior, contest = (np.round(rng.normal(size=(30, 5)), 1) for _ in range(2))
-    takes_part = rng.random((30, 5)) < 0.7
-    dense, cells = posterior.copy(), posterior.ravel().copy()
-    keep_first(dense, contest, takes_part)
-    keep_first_of_cells(Cells.full((30, 5)), cells, contest.ravel(), takes_part.ravel())
-    np.testing.assert_array_equal(cells, dense.ravel())
-
-
 def test_a_model_file_remembers_what_absent_labels_count(tmp_path):
     import labelkin
 
@@ -168,45 +158,6 @@ def test_a_model_file_remembers_what_absent_labels_count(tmp_path):
     labelkin.save(rescorer, tmp_path / "m.labelkin")
     again = labelkin.load(tmp_path / "m.labelkin").rescore(best(Z, 6))
     np.testing.assert_array_equal(again.data, rescorer.rescore(best(Z, 6)).data)
-
-
-@pytest.mark.parametrize("neighbours", [None, 4])
-@pytest.mark.parametrize("special", ["", "weighted", "unknown"])
-def test_known_labels_of_all_cells_count_as_the_dense_ones(neighbours, special):
-    Y, Z = made(900)
-    rng = np.random.default_rng(6)
-    if special == "unknown":
-        Y[rng.random(Y.shape) < 0.1] = np.nan
-    times = rng.integers(1, 4, len(Y)).astype(float) if special == "weighted" else None
-    labels, classifier = read_labels(Y), LogisticLabels(neighbours=neighbours)
-    whole = fit_combination(classifier, labels, sample_weight=times)
-    dense = PredictedEvidence.of(classifier, probable_labels, Z, labels, times)
-    cells = CandidateEvidence.of(
-        classifier, probable_labels, full(Z), labels, times, whole.paper_labels.weights_
-    )
-    posterior = Z + 0.3 * dense.paper
-    learned, at_cells = (
-        learn_known_weights(evidence, given, whole.constant, first_place=True)
-        for evidence, given in ((dense, posterior), (cells, posterior.ravel()))
-    )
-    for field in ("accepted", "rejected", "first_place"):
-        found, expected = getattr(at_cells, field), getattr(learned, field)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-    assert max(np.abs(np.subtract(learned.accepted, 0.5))) > 0.05  # something is learned
-
-
-def test_known_labels_of_evidence_that_is_not_linear_count_as_the_dense_ones():
-    Y, Z = made(200, 6)
-    labels = read_labels(Y)
-    classifier = OtherLabels(DecisionTreeClassifier(max_depth=2, random_state=0))
-    dense = PredictedEvidence.of(classifier, probable_labels, Z, labels, None)
-    cells = CandidateEvidence.of(classifier, probable_labels, full(Z), labels, None, None)
-    learned, at_cells = (
-        learn_known_weights(evidence, given, np.zeros(6, dtype=bool), first_place=True)
-        for evidence, given in ((dense, Z), (cells, Z.ravel()))
-    )
-    np.testing.assert_allclose(at_cells.accepted, learned.accepted, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(at_cells.rejected, learned.rejected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("neighbours", [None, 4])
@@ -229,47 +180,6 @@ def test_known_labels_that_are_no_candidates_help_to_find_others(neighbours):
     assert after < before - 0.02
 
 
-def test_few_candidates_learn_nearly_what_all_cells_do():
-    Y, Z = made(2400)
-    some, everything = (
-        LabelRescorer(
-            LogisticLabels(neighbours=4), variant="soft", evidence_weight="auto", scale="log_odds"
-        )
-        .fit(Y, scores=scores)
-        .combination_.known_weights
-        for scores in (best(Z, 7), full(Z))
-    )
-    np.testing.assert_allclose(some.accepted, everything.accepted, atol=0.25)
-
-
-class TestHarmlessShare:
-    """How much of a correction counts, of candidates among very many labels."""
-
-    def share(self, further, weights):
-        Y, Z = made()
-        labels, cells = read_labels(Y), Cells.of(full(Z))
-        nothing = np.zeros(cells.n)
-        evidence = CandidateEvidence(
-            *(cells, Z.ravel(), expit(Z.ravel()), nothing, labels, None),
-            *(np.zeros(len(Y), dtype=np.int64), (), np.zeros(Y.shape[1]), weights),
-        )
-        return _harmless_share(evidence, nothing, further(Y, Z).ravel(), Truth.of(labels))
-
-    def test_all_of_what_helps(self):
-        assert self.share(lambda Y, Z: Y, sparse.csc_array((14, 14))) == 1
-
-    def test_none_of_what_costs_first_labels(self):
-        harm = lambda Y, Z: np.random.default_rng(1).normal(0, 50, Z.shape)  # noqa: E731
-        assert self.share(harm, sparse.csc_array((14, 14))) == 0
-
-    def test_less_of_what_costs_them_in_full(self):
-        too_much = lambda Y, Z: -1.9 * Z  # noqa: E731 (the order is turned round in full, not at half)
-        assert self.share(too_much, sparse.csc_array((14, 14))) == 0.5
-
-    def test_all_labels_as_inputs_are_left_as_they_are(self):
-        assert self.share(lambda Y, Z: -3 * Z, np.zeros((14, 14))) == 1
-
-
 class TestRoots:
     """Among very many labels the correction is linear in square roots of predicted labels."""
 
@@ -277,7 +187,7 @@ class TestRoots:
 
     def fitted(self):
         Y, Z = made()
-        weight = LearnedWeight(first_place=False)
+        weight = LearnedWeight()
         return LabelRescorer(
             self.labels, variant="soft", evidence_weight=weight, scale="log_odds"
         ).fit(Y, scores=best(Z, 6))
@@ -285,20 +195,20 @@ class TestRoots:
     def test_the_posterior_is_the_sum_of_its_formula(self):
         rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)
         rule = rescorer.combination_
-        learned, absent = rule.learned_labels, rule.absent
-        assert learned.by_root
+        predicted, absent = rule.predicted, rule.predicted.absent
+        assert predicted.by_root
         found = rescorer.rescore(scores)
-        calibration = rule.variant.calibration
+        calibration = predicted.fill_in.calibration
         for i in range(0, scores.shape[0], 37):
             row = slice(scores.indptr[i], scores.indptr[i + 1])
             own, z = scores.indices[row], scores.data[row]
             L = absent.copy()
             L[own] = expit(calibration.slope[own] * z + calibration.shift[own])
             for j, content, posterior in zip(own, z, found.data[row], strict=True):
-                paper, u = learned.labels, learned.correction
-                expected = content + learned.weight * (
+                paper, u = predicted.paper.labels, predicted.correction
+                expected = content + predicted.weight * (
                     paper.bias_[j]
-                    - learned.prior_log_odds[j]
+                    - predicted.paper.prior_log_odds[j]
                     + L @ paper.weights_.toarray()[:, j]
                     + paper.rest_[j] * (L.sum() - L[j])
                 )
@@ -311,11 +221,12 @@ class TestRoots:
         Y, Z = made()
         labels, scores = read_labels(Y), best(Z, 6)
         cells = Cells.of(scores)
-        paper = fit_combination(self.labels, labels).labels.weights_
-        evidence = CandidateEvidence.of(self.labels, probable_labels, scores, labels, None, paper)
+        paper = PaperEvidence.fit(self.labels, labels)
+        evidence = CandidateEvidence.of(paper, probable_labels, scores, labels, None)
         term = evidence.correction(scores.data, 20.0)
         roots = cells.dense(np.sqrt(evidence.filled), np.sqrt(evidence.absent))
-        penalty = evidence._penalty(20.0)
+        n_labels_seen = 1 + mean_other_labels(count_label_sets(labels))
+        penalty = 20.0 * 2 * n_labels_seen / 3001  # as strong as with 3,000 labels
         above = roots - np.sqrt(evidence.absent)
         for j in (0, 5, 11):
             rows = cells.document[cells.label == j]
@@ -339,9 +250,9 @@ class TestRoots:
         rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)[:4]
         rule = rescorer.combination_
         content = Cells.of(scores).dense(scores.data, -np.inf)
-        posterior, parts = rule.taken_apart(content)
-        filled = rule.fill_in(content)
-        whole = rule.label_evidence(filled)
+        posterior, parts = rule.decompose(content)
+        filled = rule.predicted.filled(content)
+        whole = rule.predicted.at(filled)
         for i, row in enumerate(rescorer.explain(scores, top=2)):
             for explained in row:
                 j = rescorer.label_names_.tolist().index(explained.label)
@@ -350,23 +261,22 @@ class TestRoots:
                 for one in explained.labels:
                     k = rescorer.label_names_.tolist().index(one.label)
                     expected = filled.copy()
-                    expected[i, k] = rule.prior[k]
-                    gone = whole[i, j] - rule.label_evidence(expected)[i, j]
+                    expected[i, k] = rescorer.prior_[k]
+                    gone = whole[i, j] - rule.predicted.at(expected)[i, j]
                     assert one.log_odds == pytest.approx(gone, abs=1e-9)
-        known = [one.name for one in parts]
-        assert known[2] == "predicted labels"
+        assert [one.name for one in parts] == ["prior", "content", "predicted labels"]
 
     def test_it_is_kept_in_files_and_with_more_label_sets(self, tmp_path):
         rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)
         save(rescorer, tmp_path / "many.labelkin")
         again = load(tmp_path / "many.labelkin")
         np.testing.assert_array_equal(again.rescore(scores).data, rescorer.rescore(scores).data)
-        learned = rescorer.learn_more(made(seed=3)[0]).combination_.learned_labels
-        assert learned.by_root
-        assert learned.correction is rescorer.combination_.learned_labels.correction
+        predicted = rescorer.learn_more(made(seed=3)[0]).combination_.predicted
+        assert predicted.by_root
+        assert predicted.correction is rescorer.combination_.predicted.correction
 
     def test_all_labels_as_inputs_are_taken_as_they_are(self):
         Y, Z = made()
         rescorer = LabelRescorer(LogisticLabels(neighbours=None), scale="log_odds")
         rescorer.fit(Y, scores=best(Z, 6))
-        assert not rescorer.combination_.learned_labels.by_root
+        assert not rescorer.combination_.predicted.by_root

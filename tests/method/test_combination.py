@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from labelkin.method.combination import Combination, combine, decided_labels, probable_labels
+from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
+from labelkin.method.combination import combine, decided_labels, probable_labels
 
 
 class Table:
@@ -63,7 +64,7 @@ def test_the_posterior_departs_where_content_repeats_the_other_labels():
     exact = logit(np.diagonal(joint[1]) / np.diagonal(joint.sum(axis=0)))
     combined = np.diagonal(combine(content, label, prior))
     np.testing.assert_allclose(combined - exact, label[0] - prior, rtol=1e-10)
-    np.testing.assert_allclose(np.diagonal(combine(content, label, prior, weight=0.0)), exact)
+    np.testing.assert_allclose(content[:, 0], exact)
 
 
 def test_label_evidence_equal_to_the_prior_changes_nothing():
@@ -73,12 +74,11 @@ def test_label_evidence_equal_to_the_prior_changes_nothing():
     np.testing.assert_array_equal(rule.posterior(content), content)
 
 
-def test_weight_zero_is_content_alone_and_weight_one_the_printed_quotient():
+def test_combination_is_the_printed_quotient():
     rng = np.random.default_rng(2)
     P, Q, prior = rng.uniform(0.01, 0.99, (3, 4, 5))
     printed = P * Q / prior / (P * Q / prior + (1 - P) * (1 - Q) / (1 - prior))
     np.testing.assert_allclose(expit(combine(logit(P), logit(Q), logit(prior))), printed)
-    np.testing.assert_array_equal(combine(logit(P), logit(Q), logit(prior), 0.0), logit(P))
 
 
 def test_hard_counts_equality_as_yes_and_soft_keeps_the_probability():
@@ -88,8 +88,10 @@ def test_hard_counts_equality_as_yes_and_soft_keeps_the_probability():
 
 
 def combination(labels, prior, variant=probable_labels, weight=1.0):
-    constant = np.zeros(len(prior), dtype=bool)
-    return Combination(labels, np.asarray(prior), logit(prior), variant, weight, constant)
+    prior = np.asarray(prior)
+    constant = (prior <= 0) | (prior >= 1)
+    paper = PaperEvidence(labels, prior, logit(np.clip(prior, 0.01, 0.99)), constant)
+    return Combination(PredictedLabels(paper, variant, weight), KnownLabels(paper, weight))
 
 
 def linear(seed, p=4):
@@ -129,7 +131,7 @@ def test_known_labels_take_the_place_of_their_predictions_and_count_the_same_wei
     known[:, 1], known[3:, 0] = 1, 0
     filled = np.where(np.isnan(known), expit(content), known)
     expected = content + 0.25 * (labels.log_odds(filled) - logit(prior))
-    posterior, parts = combination(labels, prior, weight=0.25).taken_apart(content, known)
+    posterior, parts = combination(labels, prior, weight=0.25).decompose(content, known)
     is_open = np.isnan(known)
     np.testing.assert_allclose(posterior[is_open], expected[is_open])
     predicted = 0.25 * (labels.log_odds(expit(content)) - logit(prior))
@@ -162,7 +164,7 @@ def test_evidence_that_is_not_linear_is_asked_with_known_labels_filled_in():
     filled = expit(content)
     predicted = 0.5 * np.prod(filled) ** 2
     expected = 0.5 * np.prod(filled[0, 1:]) ** 2
-    posterior, parts = rule.taken_apart(content, known)
+    posterior, parts = rule.decompose(content, known)
     np.testing.assert_allclose(posterior[0, 1:], content[0, 1:] + expected)
     np.testing.assert_allclose(parts[2].log_odds[0], predicted)
     np.testing.assert_allclose(parts[3].log_odds[0], expected - predicted)
@@ -171,8 +173,7 @@ def test_evidence_that_is_not_linear_is_asked_with_known_labels_filled_in():
 def test_labels_that_none_or_all_have_keep_their_content():
     prior = np.array([0.0, 1.0, 0.5])
     labels = Linear(np.ones((3, 3)) - np.eye(3), np.zeros(3))
-    constant = np.array([True, True, False])
-    rule = Combination(labels, prior, np.array([-5.0, 5.0, 0.0]), probable_labels, 1.0, constant)
+    rule = combination(labels, prior)
     content = np.array([[0.3, -0.2, 0.1]])
     for known in (None, np.array([[np.nan, np.nan, 1]]), np.array([[1, np.nan, np.nan]])):
         posterior = rule.posterior(content, known)

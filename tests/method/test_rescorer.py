@@ -1,7 +1,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from labelkin.learned.learned_weight import LearnedWeight
 from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
@@ -9,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.rescorer import LabelRescorer
 
@@ -116,18 +116,18 @@ def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
         (
             {"variant": "medium"},
             SCORES,
-            "one of 'hard', 'soft', got 'medium'",
+            r"not a rule such as SCutFBR\(\), must be one of 'hard', 'soft', got 'medium'",
         ),
         (
             {"scale": "logits"},
             SCORES,
             "scale must be one of 'probability', 'log_odds', got 'logits'",
         ),
-        ({"evidence_weight": -1}, SCORES, 'at least 0, "auto" or a LearnedWeight, got -1'),
+        ({"evidence_weight": -1}, SCORES, r'at least 0, "auto" or LearnedWeight\(\), got -1'),
         (
             {"evidence_weight": "all"},
             SCORES,
-            "or a LearnedWeight, got 'all'",
+            r"or LearnedWeight\(\), got 'all'",
         ),
     ],
 )
@@ -234,7 +234,7 @@ class TestLearningMore:
         rescorer = LabelRescorer(evidence_weight="auto").fit(self.first, scores=scores)
         more = rescorer.learn_more(self.further)
         assert more.evidence_weight_ == rescorer.evidence_weight_
-        kept, before = more.combination_.learned_labels, rescorer.combination_.learned_labels
+        kept, before = more.combination_.predicted, rescorer.combination_.predicted
         assert kept.correction is before.correction
 
     def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
@@ -275,15 +275,15 @@ class TestCautiousWeight:
         assert cautious.evidence_weight_ == 0.1
         np.testing.assert_allclose(cautious.rescore(scores), tenth.rescore(scores), rtol=1e-9)
 
-    def test_known_labels_count_in_full(self):
+    def test_known_labels_have_weight_three_quarters(self):
         scores, known = np.zeros((1, 3)), {"accepted": ["wheat"]}
         paper = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)
         cautious = self.fitted()
         moved = [
             r.rescore(scores, known)[0, 1] - r.rescore(scores)[0, 1] for r in (paper, cautious)
         ]
-        assert moved[1] == pytest.approx(moved[0], rel=1e-9)
-        assert moved[1] > 0.5
+        assert moved[1] == pytest.approx(0.75 * moved[0], rel=1e-9)
+        assert moved[0] > 0.5
 
     def test_blocks_of_label_sets_count_the_same(self):
         labels = read_labels(Y)
@@ -305,5 +305,5 @@ class TestCautiousWeight:
         assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
 
     def test_a_learned_weight_that_is_named_needs_scores(self):
-        with pytest.raises(ValueError, match="needs out-of-fold scores"):
+        with pytest.raises(ValueError, match="scores must be given to learn a weight"):
             LabelRescorer(evidence_weight=LearnedWeight()).fit(Y)

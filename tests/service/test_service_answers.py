@@ -172,8 +172,8 @@ def test_words_content_and_posterior_are_computed_once(ask, file, request, monke
     content = type(model.classifier.content_)
     monkeypatch.setattr(content, "log_odds", counted("content", content.log_odds))
     # However a posterior is computed, it begins by filling in the labels.
-    combination = model.snapshot.rescorer.combination_
-    object.__setattr__(combination, "variant", counted("posterior", combination.variant))
+    predicted = model.snapshot.rescorer.combination_.predicted
+    object.__setattr__(predicted, "fill_in", counted("posterior", predicted.fill_in))
     ask(model)
     assert n_calls == {"words": 1, "content": 1, "posterior": 1}
 

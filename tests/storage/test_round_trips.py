@@ -56,6 +56,7 @@ from labelkin import (
     NaiveBayes,
     NearestNeighbours,
     OtherLabels,
+    PaperClassifier,
     PerLabel,
     PlattSVM,
     RandomForest,
@@ -158,6 +159,7 @@ MULTILABEL = [
     PerLabel(LogisticRegression()),
     PlattSVM(random_state=0),
     LabelDependenceClassifier(random_state=0),
+    PaperClassifier(NaiveBayes(), "svm", "hard"),
     LabelDependenceClassifier(
         NaiveBayes(),
         labels=SVMLabels(),
@@ -441,8 +443,9 @@ def test_metadata_requests_come_back(again):
 def test_what_was_one_object_is_one_object(again):
     model = LabelRescorer(evidence_weight=1).fit(SETS)
     restored = again(model)
-    assert model.combination_.labels is model.labels_
-    assert restored.combination_.labels is restored.labels_
+    combination = restored.combination_
+    assert combination.known.paper is combination.predicted.paper
+    assert combination.predicted.paper.labels is restored.labels_
 
 
 def test_an_array_that_occurs_twice_is_stored_once(tmp_path):

@@ -125,9 +125,7 @@ def fit_combination(
         rows = np.flatnonzero(weight > 0)
         labels, weight = labels.rows(rows), weight[rows]
         content = None if content is None else content[rows]
-    too_little = labels.shape[0] < _FEWEST or labels.shape[1] < 2
-    if isinstance(chosen, LearnedWeight) and too_little:
-        chosen = 0.0
+    chosen = usable_weight(chosen, *labels.shape)
     paper = PaperEvidence.fit(classifier, labels, weight)
     known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, chosen))
     if content is not None:
@@ -176,7 +174,9 @@ def cross_fitted_posterior(
     Content log-odds and result are ``(n_documents, n_labels)``, dense or CSR arrays of candidates.
     Every document is in one of four folds, whose label evidence is fitted on the other three.
     """
-    fold = round_robin_folds(labels, _FOLDS)
+    counted = np.flatnonzero(read_weight(weight, labels.shape[0]) > 0)
+    fold = np.zeros(labels.shape[0], dtype=np.int64)
+    fold[counted] = round_robin_folds(labels.rows(counted), _FOLDS)
     parts, order = [], []
     for k in np.unique(fold):
         train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
@@ -231,6 +231,12 @@ def read_weight_parameter(value: Any) -> float | LearnedWeight:
     return _read_number(
         value, "evidence_weight", 'a number of at least 0, "auto" or LearnedWeight()'
     )
+
+
+def usable_weight(value: Any, n_documents: int, n_labels: int) -> Any:
+    """Return the parameter; 0 if there is too little data to learn the weight."""
+    learns = isinstance(read_weight_parameter(value), LearnedWeight)
+    return 0.0 if learns and (n_documents < _FEWEST or n_labels < 2) else value
 
 
 def read_known_weight(known_weight: Any, evidence_weight: Any, weight: Any) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -58,8 +58,15 @@ class Part(NamedTuple):
         return np.nan_to_num(added)
 
 
+class _Pickled:
+    """Fields are pickled, cached properties are not: predicting does not change the bytes."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class PaperEvidence:
+class PaperEvidence(_Pickled):
     """The paper's label evidence less the prior: what the other labels add to each label.
 
     Attributes
@@ -135,7 +142,7 @@ class PaperEvidence:
 
 
 @dataclass(frozen=True)
-class PredictedLabels:
+class PredictedLabels(_Pickled):
     """The term of predicted labels: weight × the paper's label evidence + a correction.
 
     Attributes
@@ -233,7 +240,7 @@ class PredictedLabels:
 
 
 @dataclass(frozen=True)
-class KnownLabels:
+class KnownLabels(_Pickled):
     """The term of known labels: (known − predicted) × the paper's weights × one number.
 
     Attributes

@@ -47,7 +47,9 @@ from labelkin.learned.fitting import (
     Variant,
     check_learning,
     learns_from_predictions,
+    read_known_weight,
     read_weight_parameter,
+    usable_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -265,20 +267,20 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
-        predicts = (
-            is_honest
-            or rule.needs_scores
-            or learns_from_predictions(self.variant, self.evidence_weight)
-        )
+        evidence_weight = usable_weight(self.evidence_weight, *labels.shape)
+        needs_predictions = learns_from_predictions(self.variant, evidence_weight)
+        predicts = is_honest or rule.needs_scores or needs_predictions
         self.rescorer_ = LabelRescorer(
             parts["labels"],
             variant=self.variant,
-            evidence_weight=self.evidence_weight,
+            evidence_weight=evidence_weight,
             scale="log_odds",
             rules=self.rules,
-            known_weight=self.known_weight,
+            known_weight=read_known_weight(
+                self.known_weight, self.evidence_weight, evidence_weight
+            ),
         )
-        learns = isinstance(read_weight_parameter(self.evidence_weight), LearnedWeight)
+        learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
         if learns and not names_candidates(parts["content"]):
             check_learning(*labels.shape)  # before the content, which takes longest
         with self._jobs():
