@@ -52,7 +52,7 @@ FOLDERS = {"reuters21578": "reuters21578", "ohsumed23": "ohsumed/OHSUMED-F.arff"
 FOLDERS["rcv1-sample"] = "rcv1"
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
 MEASURES += ["label_ranking_average_precision", "log_loss"]
-LOSSES = {"hamming_loss", "subset_loss", "one_error", "log_loss"}
+LOSSES = {"hamming_loss", "subset_loss", "one_error", "log_loss", "CPU seconds"}
 #: Name → rescorer of log-odds, for ``--systems``.
 SYSTEMS: dict[str, Callable[[], Any]] = {
     "content": lambda: _rescorer(0),
@@ -161,30 +161,36 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def compare(path: Path, one: str, other: str) -> None:
-    """Print in how many pairs of corpus and content the other system is better."""
+    """Print in how many pairs of corpus and content the other system is better, by measure."""
     values: dict[tuple[str, ...], list[float]] = defaultdict(list)
     with path.open() as file:
         for corpus, content, _, system, measure, value in csv.reader(file):
             values[corpus, content, system, measure].append(float(value))
-    pairs = sorted({key[:2] for key in values if key[2] == one})
-    measures = dict.fromkeys(key[3] for key in values)
-    total = [0, 0, 0]
-    for measure in measures:
-        sign = -1 if measure in LOSSES or measure.startswith("CPU") else 1
-        differences = [
-            sign * (np.mean(values[*pair, other, measure]) - np.mean(values[*pair, one, measure]))
-            for pair in pairs
-            if (*pair, other, measure) in values
-        ]
-        better, worse = sum(d > 1e-9 for d in differences), sum(d < -1e-9 for d in differences)
-        if not measure.startswith("CPU"):
-            total = [
-                total[0] + better,
-                total[1] + len(differences) - better - worse,
-                total[2] + worse,
+    counts, means = [0, 0, 0], {}
+    for measure in dict.fromkeys(key[3] for key in values):
+        sign = -1 if measure in LOSSES else 1
+        pairs = [key[:2] for key in values if key[2:] == (one, measure)]
+        differences = np.array(
+            [
+                sign
+                * (np.mean(values[*pair, other, measure]) - np.mean(values[*pair, one, measure]))
+                for pair in pairs
+                if (*pair, other, measure) in values
             ]
-        print(f"{measure:34} better {better:3}  worse {worse:3}  mean {np.mean(differences):+.4f}")
-    print(f"all measures: better / equal / worse {total[0]} / {total[1]} / {total[2]}")
+        )
+        means[measure] = differences.mean()
+        better, worse = int((differences > 1e-9).sum()), int((differences < -1e-9).sum())
+        print(f"{measure:32} better {better:3}  worse {worse:3}  mean {means[measure]:+.4f}")
+        if measure != "CPU seconds":
+            counts = [
+                counts[0] + better,
+                counts[1] + len(pairs) - better - worse,
+                counts[2] + worse,
+            ]
+    cells = [f"{means[m]:+.4f}" for m in ("micro_f1", "macro_f1")]
+    tuned = [f"{means[f'tuned {m}']:+.4f}" for m in ("micro_f1", "macro_f1")]
+    counted = " / ".join(map(str, counts))
+    print(f"| {one} | {counted} | {' / '.join(cells)} | {' / '.join(tuned)} |")
 
 
 if __name__ == "__main__":
