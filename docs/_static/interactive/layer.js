@@ -30,7 +30,7 @@ function decompose(layer, content, known) {
     const predictedBy = usual(j);
     return {
       label: layer.labels[j],
-      logOdds: known[j] === null ? logOdds[j] + fromKnown[j] : known[j] ? Infinity : -Infinity,
+      logOdds: known[j] === null ? logOdds[j] : known[j] ? Infinity : -Infinity,
       parts: {
         prior: layer.prior_log_odds[j],
         content: content[j] - layer.prior_log_odds[j],
