@@ -140,8 +140,8 @@ class LabelRescorer(LinkedEstimator):
     def _warn_without(self, scores: Any = None) -> None:
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
-                "Without out-of-fold scores of the training documents the evidence weight cannot be "
-                f"learned, so it is {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), use "
+                "Without out-of-fold scores of the training documents the evidence weight cannot "
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), use "
                 "RescoredClassifier, or set evidence_weight (1 is the paper).",
                 stacklevel=3,
             )
