@@ -1,0 +1,74 @@
+"""Count the functions, files and changes of file on the way through the code.
+
+``python -m docs.make.walks`` prints a line for each walk: how many functions of the package are
+entered at least once, in how many files, and how often the file changes in the order of first entry.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import labelkin
+from labelkin import LabelDependenceClassifier, NaiveBayes, PaperClassifier, corpora
+from labelkin.cli import main as command
+from labelkin.text import WordCounts
+
+ROOT = str(Path(labelkin.__file__).parent)
+
+
+def walk(function: Callable[[], Any]) -> tuple[int, int, int]:
+    """Return functions, files and changes of file while a function runs."""
+    entered: dict[tuple[str, str, int], None] = {}
+
+    def enter(frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(ROOT) and code.co_name[0] != "<":
+            entered.setdefault((code.co_filename, code.co_qualname, code.co_firstlineno))
+
+    sys.setprofile(enter)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    files = [file for file, *_ in entered]
+    changes = sum(one != other for one, other in zip(files, files[1:], strict=False))
+    return len(entered), len(set(files)), changes
+
+
+def main() -> None:
+    """Print the walks."""
+    news = corpora.newsroom(300)
+    words = WordCounts().fit(news.documents)
+    X, Y = words.transform(news.documents), news.Y
+    learned = LabelDependenceClassifier(NaiveBayes(), random_state=0)
+    paper = PaperClassifier(NaiveBayes())
+    with tempfile.TemporaryDirectory() as folder:
+        model = f"{folder}/m.labelkin"
+        walks: dict[str, Callable[[], Any]] = {
+            "LabelDependenceClassifier().fit": lambda: learned.fit(X, Y),
+            "predict_proba": lambda: learned.predict_proba(X[:3]),
+            "PaperClassifier: fit, predict": lambda: paper.fit(X, Y).predict(X[:3]),
+            "labelkin train": lambda: _run(["train", "newsroom", "-o", model]),
+            "labelkin suggest --explain": lambda: _run(
+                ["suggest", model, "wheat and corn harvest", "--explain"]
+            ),
+        }
+        for name, function in walks.items():
+            functions, files, changes = walk(function)
+            print(f"{name:34} {functions:4} functions {files:3} files {changes:4} changes")
+
+
+def _run(arguments: list[str]) -> None:
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+        command(arguments)
+
+
+if __name__ == "__main__":
+    main()
