@@ -1,7 +1,7 @@
 """Count the functions, files and changes of file on the way through the code.
 
 ``python -m docs.make.walks`` prints a line for each walk: how many functions of the package are
-entered at least once, in how many files, and how often the file changes in the order of first entry.
+entered at least once, in how many files, and how often the file changes in the order of entry.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import io
 import sys
 import tempfile
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -38,7 +39,7 @@ def walk(function: Callable[[], Any]) -> tuple[int, int, int]:
     finally:
         sys.setprofile(None)
     files = [file for file, *_ in entered]
-    changes = sum(one != other for one, other in zip(files, files[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(files))
     return len(entered), len(set(files)), changes
 
 
