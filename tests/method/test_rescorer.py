@@ -265,7 +265,7 @@ class TestCautiousWeight:
     """Without out-of-fold scores nothing says how far scores can be trusted."""
 
     def fitted(self, **parameters):
-        with pytest.warns(UserWarning, match=r"Without out-of-fold .* cautiously 0\.1\. Give"):
+        with pytest.warns(UserWarning, match=r"Without out-of-fold .* so it is 0\.1\. Give"):
             return LabelRescorer(scale="log_odds", **parameters).fit(Y)
 
     def test_predicted_labels_count_a_tenth(self):
@@ -287,7 +287,7 @@ class TestCautiousWeight:
 
     def test_blocks_of_label_sets_count_the_same(self):
         labels = read_labels(Y)
-        with pytest.warns(UserWarning, match="cautiously"):
+        with pytest.warns(UserWarning, match="so it is 0.1"):
             blocks = LabelRescorer(scale="log_odds").fit_blocks(
                 [labels.rows(slice(0, 7)), labels.rows(slice(7, None))]
             )

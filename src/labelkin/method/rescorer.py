@@ -140,9 +140,9 @@ class LabelRescorer(LinkedEstimator):
     def _warn_without(self, scores: Any = None) -> None:
         if scores is None and is_auto(self.evidence_weight):
             warnings.warn(
-                "Without out-of-fold scores of the training documents nothing says how much "
-                f"predicted labels count: cautiously {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), "
-                "use RescoredClassifier, or name evidence_weight (1 is the paper's).",
+                "Without out-of-fold scores of the training documents the evidence weight cannot "
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), use "
+                "RescoredClassifier, or set evidence_weight (1 is the paper).",
                 stacklevel=3,
             )
 
