@@ -148,7 +148,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Append the scores of all corpora to a file."""
     names = arguments.corpora or [*EVALUATION, *MULAN, *FOLDERS]
     n_folds = 0 if arguments.test else 3
-    with Path(arguments.scores).open("a", newline="") as file:
+    with Path(arguments.scores).open("a", encoding="utf-8", newline="") as file:
         for name in names:
             for content, k, *evidence_of in evidence(name, n_folds, arguments.cache):
                 for system in arguments.systems:
@@ -163,7 +163,7 @@ def run(arguments: argparse.Namespace) -> None:
 def compare(path: Path, one: str, other: str) -> None:
     """Print in how many pairs of corpus and content the other system is better, by measure."""
     values: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    with path.open() as file:
+    with path.open(encoding="utf-8") as file:
         for corpus, content, _, system, measure, value in csv.reader(file):
             values[corpus, content, system, measure].append(float(value))
     counts, means = [0, 0, 0], {}
