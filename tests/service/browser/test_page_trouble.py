@@ -20,7 +20,7 @@ def test_markup_in_a_text_stays_text(page):
 
 def test_markup_in_labels_and_words_stays_text(open_page, server):
     page = open_page(server.address)
-    parts = {"prior": -1, "content": 2, "predicted labels": 0.5, "first place": 0}
+    parts = {"prior": -1, "content": 2, "predicted labels": 0.5}
     suggestion = {"label": MARKUP, "probability": 0.8, "log_odds": 1.5, "parts": parts}
     answer = {"suggestions": [suggestion], "known": [], "n_words": 1, "learned": 0, "model": "news"}
     other = {"label": MARKUP, "log_odds": 0.5, "value": 0.5, "known": False}
