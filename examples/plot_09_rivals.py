@@ -16,7 +16,8 @@ import time
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora
+from labelkin.evaluation import metrics
 from labelkin.rivals import (
     ChainEnsemble,
     ClassifierChain,

@@ -17,7 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, corpora, metrics
+from labelkin import LabelDependenceClassifier, corpora
+from labelkin.evaluation import metrics
 from labelkin.rules import Rules, rules_from
 
 news = corpora.newsroom(900)

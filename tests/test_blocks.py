@@ -10,9 +10,9 @@ from scipy import sparse
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
 from labelkin.blocks import Local, read_block, row_blocks
 from labelkin.content.term_counts import count_terms
+from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.metrics import evaluate, evaluate_blocks
 from labelkin.prediction import judge_blocks
 
 

@@ -33,9 +33,8 @@ LAYERS = [
     {*FOUNDATION, "estimator"},
     {"rules"},
     {"vocabulary"},
-    {"significance", "text", "corpora", "solvers"},
-    {"metrics"},
-    {"splits"},
+    {"text", "corpora", "solvers"},
+    {"evaluation"},
     {"label_matrix"},
     {"distributed"},
     {"blocks"},
@@ -97,8 +96,8 @@ def test_every_import_points_down(path):
 @pytest.mark.parametrize(
     ("here", "source"),
     [
-        ("metrics", "from labelkin.method.classifier import LabelDependenceClassifier"),
-        ("splits", "import labelkin.metrics"),
+        ("evaluation", "from labelkin.method.classifier import LabelDependenceClassifier"),
+        ("label_matrix", "import labelkin.evaluation.metrics"),
         ("method.classifier", "def f():\n    from labelkin import report"),
         ("learned", "from labelkin.method.rescorer import LabelRescorer"),
         ("method.combination", "from labelkin.learned.learned_weight import LearnedWeight"),

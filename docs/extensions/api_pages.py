@@ -15,12 +15,10 @@ from typing import Any
 
 from docutils import nodes
 
-import labelkin
-
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {name for name in labelkin.__all__ if inspect.ismodule(getattr(labelkin, name))}
-    | {"thresholds"}
+    {"active", "audit", "corpora", "rivals", "rules", "text", "thresholds", "vocabulary"}
+    | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
 
 

@@ -34,11 +34,11 @@ from scipy import sparse
 
 from labelkin.audit import LabelAudit
 from labelkin.content.platt_svm import PlattSVM
+from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.experiment.prepared_corpus import WEIGHTS, PreparedCorpus, fit_features, prepare
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
-from labelkin.metrics import evaluate
 from labelkin.odds import probability_of
 
 Matrix = NDArray[np.floating[Any]]

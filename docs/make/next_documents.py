@@ -22,10 +22,11 @@ from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics, next_documents
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora, next_documents
 from labelkin.active import document_values
 from labelkin.active.choosing import choose_representative
 from labelkin.active.information import binary_entropy
+from labelkin.evaluation import metrics
 from labelkin.files import write_whole
 from labelkin.text import TermWeights, WordCounts
 

@@ -7,18 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import (
-        active,
-        audit,
-        corpora,
-        metrics,
-        rivals,
-        rules,
-        significance,
-        splits,
-        text,
-        vocabulary,
-    )
+    from labelkin import active, audit, corpora, evaluation, rivals, rules, text, vocabulary
     from labelkin.active.choosing import next_documents
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
@@ -122,17 +111,15 @@ __all__ = [
     "audit",
     "corpora",
     "cross_val_log_odds",
+    "evaluation",
     "explain_terms",
     "label_graph",
     "load",
-    "metrics",
     "next_documents",
     "preset",
     "rivals",
     "rules",
     "save",
-    "significance",
-    "splits",
     "text",
     "vocabulary",
 ]

@@ -23,6 +23,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, probability_of
@@ -33,7 +34,6 @@ from labelkin.scikit_learn import (
     rows_of,
     sound_sparse,
 )
-from labelkin.splits import CrossValidation, stratified_folds
 
 
 class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
@@ -438,7 +438,7 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
 
 
 def read_documents_for(estimator: Any, X: Any, reset: bool) -> Any:
-    """Check documents for an estimator with a ``content_`` classifier, which checks arrays itself."""
+    """Check documents for an estimator whose ``content_`` classifier checks arrays itself."""
     is_array = isinstance(X, np.ndarray) or sparse.issparse(X)
     is_checked = is_array and X.ndim == 2 and not hasattr(estimator, "feature_names_in_")
     if not reset and is_checked and isinstance(estimator.content_, LogOddsClassifier):

@@ -18,7 +18,7 @@ from labelkin import (
 )
 from labelkin.blocks import Local, row_blocks
 from labelkin.distributed import OnDask, engine_in_use, partitions, using
-from labelkin.metrics import evaluate_blocks
+from labelkin.evaluation.metrics import evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
 
 WITHOUT = 'a cluster needs Dask: pip install "labelkin[dask]"'

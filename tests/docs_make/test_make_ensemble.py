@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from docs.make.ensemble import compare, comparisons_of, main, scores_of, verdict
 
+from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.metrics import evaluate
 
 EXPERIMENT = """
 name = "small"

@@ -9,8 +9,8 @@ from scipy import sparse
 from labelkin import LabelRescorer, LogisticLabels, NaiveBayes, corpora
 from labelkin.cli.compare import compare_runs
 from labelkin.corpora.corpus import labels_of
+from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment import parse_experiment, read_results, run_experiment
-from labelkin.metrics import evaluate
 from labelkin.report.documents import report_results
 from labelkin.report.results import read_outcomes
 from labelkin.text import WordCounts

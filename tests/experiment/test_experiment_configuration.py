@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment import (
     find_experiment,
     parse_experiment,
@@ -11,7 +12,6 @@ from labelkin.experiment import (
     shipped_experiments,
 )
 from labelkin.experiment.configuration import _ALL_METRICS
-from labelkin.metrics import evaluate
 
 SHIPPED = list(shipped_experiments())
 SMALL = """

@@ -17,9 +17,9 @@ from labelkin import (
     SCutFBR,
     SVMLabels,
     corpora,
-    metrics,
 )
 from labelkin.corpora.corpus import labels_of
+from labelkin.evaluation import metrics
 from labelkin.experiment import parse_experiment, run_experiment
 from labelkin.text import TermWeights, WordCounts
 

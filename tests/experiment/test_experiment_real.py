@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from benchmarks.corpus import DATA
 
-from labelkin import metrics
+from labelkin.evaluation import metrics
 from labelkin.experiment import find_experiment, run_experiment
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("experiments")]

@@ -12,13 +12,13 @@ from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelRescorer, LogisticLabels, load, save
+from labelkin.evaluation.metrics import brier_score
+from labelkin.evaluation.metrics.judged import Truth
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence, share_of_missed
 from labelkin.method.combination import fit_combination, probable_labels
 from labelkin.method.label_evidence import OtherLabels
-from labelkin.metrics import brier_score
-from labelkin.metrics.judged import Truth
 
 
 def made(n=600, p=14, seed=0):

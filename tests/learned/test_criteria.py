@@ -7,8 +7,8 @@ from scipy.special import logit
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
 from labelkin import LabelRescorer, LearnedWeight
+from labelkin.evaluation.metrics.judged import Truth
 from labelkin.label_matrix import Cells, read_labels
-from labelkin.metrics.judged import Truth
 
 rng = np.random.default_rng(0)
 Y = (rng.random((600, 5)) < 0.3).astype(int)

@@ -7,10 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import expit, logit
-from sklearn.tree import DecisionTreeClassifier
-
-from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SVMLabels
 from labelkin.learned.known_labels import (
     _PEOPLE,
     KnownWeights,
@@ -21,6 +17,10 @@ from labelkin.learned.known_labels import (
     _reject_wrong,
     _walk,
 )
+from scipy.special import expit, logit
+from sklearn.tree import DecisionTreeClassifier
+
+from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SVMLabels
 from labelkin.rules import Rules
 
 

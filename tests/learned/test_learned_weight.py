@@ -13,11 +13,11 @@ from sklearn import metrics as sk
 from sklearn.base import clone
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, LearnedWeight, NaiveBayes, SCutFBR
+from labelkin.evaluation.metrics.judged import Truth
 from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.metrics.judged import Truth
 
 
 def coupled_world(seed, n=1500, noise=1.0, copies=False):

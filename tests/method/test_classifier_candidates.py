@@ -12,8 +12,8 @@ from labelkin import (
     NearestNeighbours,
     PlattSVM,
 )
+from labelkin.evaluation.metrics import evaluate
 from labelkin.label_matrix import Cells
-from labelkin.metrics import evaluate
 from labelkin.rules import Rules
 
 CONTENT = {

@@ -11,7 +11,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, RescoredClassifier, corpora, load, metrics, save
+from labelkin import LabelDependenceClassifier, RescoredClassifier, corpora, load, save
+from labelkin.evaluation import metrics
 
 BASE = OneVsRestClassifier(LogisticRegression(C=30, max_iter=500))
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PCut
 from labelkin.blocks import row_blocks
-from labelkin.metrics import evaluate, evaluate_blocks
+from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
 
 RANDOM = np.random.default_rng(5)

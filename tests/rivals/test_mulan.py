@@ -16,7 +16,7 @@ from labelkin import PerLabel
 from labelkin.corpora import load
 from labelkin.corpora.corpus import labels_of
 from labelkin.estimator import LogOddsClassifier
-from labelkin.metrics import evaluate
+from labelkin.evaluation.metrics import evaluate
 from labelkin.rivals import IBLR, BRkNN, ClassifierChain, LabelPowerset, MLkNN
 
 FIGURES = Path(__file__).parent.parent / "oracle" / "mulan" / "figures.csv"

@@ -7,9 +7,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.multioutput import MultiOutputClassifier
 
 from labelkin import PerLabel
+from labelkin.evaluation.splits import stratified_folds
 from labelkin.label_matrix import read_labels
 from labelkin.rivals import DependentRelevance, StackedRelevance
-from labelkin.splits import stratified_folds
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(240, 5))

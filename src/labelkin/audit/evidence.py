@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.learned.terms import PaperEvidence
 from labelkin.method.combination import Matrix
-from labelkin.splits import round_robin_folds
 
 #: Cells that are computed at a time: 16 MB of float64.
 BLOCK_CELLS = 2**21

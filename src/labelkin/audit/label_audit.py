@@ -26,6 +26,7 @@ from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table,
 from labelkin.audit.noise import NoiseModel
 from labelkin.content.any_classifier import AllLabels, as_content
 from labelkin.estimator import fit_content, read_any_documents, stage
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import (
     LabelMatrix,
     Scale,
@@ -42,7 +43,6 @@ from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded
-from labelkin.splits import CrossValidation
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
+    from labelkin.evaluation.metrics import Evaluation
     from labelkin.explain.contributions import Explanation, Posterior
     from labelkin.explain.label_graph import LabelEdge
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.metrics import Evaluation
     from labelkin.prediction import FittedModel
     from labelkin.storage import ModelFile
     from labelkin.vocabulary import LabelNames, Vocabulary

@@ -18,9 +18,9 @@ from labelkin.cli.printing import counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.cli.score_files import Labelled, Scores
+    from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
     from labelkin.method.rescorer import LabelRescorer
-    from labelkin.metrics import Evaluation
 
 
 @options.reads_documents
@@ -243,7 +243,7 @@ def _rescored(
     better = dataclasses.replace(scores, values=rescorer.rescore(scores.values), absent=absent)
     if known is None:
         return better, None
-    from labelkin.metrics import evaluate
+    from labelkin.evaluation.metrics import evaluate
 
     key = "probabilities" if scale == "probability" else "log_odds"
     was, now = (evaluate(known.labels, **{key: one.values[known.rows]}) for one in (scores, better))

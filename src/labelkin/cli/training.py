@@ -21,13 +21,13 @@ from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.corpora.corrections import Corrections, chosen_changes
+from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.splits import round_robin_folds
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.metrics import evaluate
 from labelkin.presets import STRONG, view_members
 from labelkin.report.scores import METRICS
-from labelkin.splits import round_robin_folds
 from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]

@@ -22,6 +22,7 @@ from labelkin.content.term_contributions import (
 )
 from labelkin.distributed import engine_in_use
 from labelkin.estimator import LogOddsClassifier, read_splits
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
 from labelkin.memory import check_memory
@@ -30,7 +31,6 @@ from labelkin.progress import track
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
-from labelkin.splits import CrossValidation
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2

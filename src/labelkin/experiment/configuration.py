@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origi
 import numpy as np
 
 from labelkin import registry
+from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment.plan import (
     ALONE,
     AUTO,
@@ -39,14 +40,13 @@ from labelkin.experiment.train import (
     parameter_types,
     part_names,
 )
-from labelkin.metrics import evaluate
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
 #: What the paper reports, and how it tests differences.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
 TESTS = ("micro_sign_test", "macro_sign_test")
-#: Every score of :meth:`labelkin.metrics.Evaluation.scores`.
+#: Every score of :meth:`labelkin.evaluation.metrics.Evaluation.scores`.
 _ALL_METRICS = tuple(evaluate(np.eye(2), np.eye(2) - 0.5).scores())
 C = TypeVar("C", bound=Classifier | Thresholds)
 

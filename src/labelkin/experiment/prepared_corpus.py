@@ -16,9 +16,9 @@ from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardS
 
 from labelkin.corpora import KNOWN, Corpus, load
 from labelkin.corpora.corpus import label_fields, labels_of
+from labelkin.evaluation.splits import stratified_split
 from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.label_matrix import LabelMatrix
-from labelkin.splits import stratified_split
 from labelkin.text import TermSelection, TermWeights, WordCounts
 from labelkin.vocabulary import LabelNames, read_vocabulary
 

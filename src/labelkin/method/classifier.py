@@ -27,6 +27,7 @@ from labelkin.estimator import (
     report,
     stage,
 )
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.explain.contributions import (
     Explanation,
     Posterior,
@@ -56,7 +57,6 @@ from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
-from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 

@@ -9,11 +9,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import PerLabel, as_content
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.learned.fitting import EvidenceWeight, Variant
 from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.rules import Rules
-from labelkin.splits import CrossValidation
 from labelkin.thresholds import Thresholds
 
 

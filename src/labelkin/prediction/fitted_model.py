@@ -20,9 +20,9 @@ from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
+from labelkin.evaluation.metrics.judged import above_zero
 from labelkin.label_matrix import best_labels, spread_out
 from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.metrics.judged import above_zero
 from labelkin.odds import probability_of
 from labelkin.vocabulary import LabelNames, vocabulary_of
 

@@ -20,10 +20,10 @@ from scipy import sparse
 
 from labelkin.blocks import Engine, read_block, read_parts
 from labelkin.distributed import partitions, using
+from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_whole
 from labelkin.label_matrix import read_labels
 from labelkin.method.rescorer import LabelRescorer
-from labelkin.metrics import Evaluation, evaluate
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
 
 Wanted = Literal["log_odds", "probabilities", "decisions"]

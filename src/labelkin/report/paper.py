@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from labelkin.evaluation.significance import Bootstrap
 from labelkin.report.results import Outcome, System
 from labelkin.report.scores import (
     F1_METRICS,
@@ -25,7 +26,6 @@ from labelkin.report.scores import (
     paper_scores,
 )
 from labelkin.report.tables import Cell, Table, Tone, p_value_text, score_text, signed_text
-from labelkin.significance import Bootstrap
 
 #: What the paper's tables call the metrics.
 HEADS = {"micro_f1": "μF₁", "macro_f1": "MF₁"} | {m: WORDS[m].capitalize() for m in LOSSES}

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.evaluation.significance import RankTest
 from labelkin.explain.label_graph import LabelEdge, draw_on_circle, short_name
 from labelkin.report.results import Outcome, System
 from labelkin.report.scores import F1_METRICS, Score
 from labelkin.report.sentences import gains_per_label
 from labelkin.report.tables import score_text, signed_text
-from labelkin.significance import RankTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
+from labelkin.evaluation.significance import RankTest, rank_test
 from labelkin.report.results import Outcome, System
 from labelkin.report.scores import LOSSES, METRICS, WORDS
 from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, p_value_text
-from labelkin.significance import RankTest, rank_test
 
 #: What Holm's procedure compares all others with, where it is there.
 CONTROL = "labelkin"

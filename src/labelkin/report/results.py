@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from labelkin import significance
+from labelkin.evaluation import significance
+from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.experiment import CorpusResults, PlannedRun, Run, read_results
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.metrics import Evaluation, evaluate
 from labelkin.report.scores import (
     LEARNED,
     METRICS,

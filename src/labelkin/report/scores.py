@@ -113,7 +113,9 @@ class Score:
     @property
     def lead(self) -> float:
         """By how much it is better than the baseline; below 0: worse; NaN: not compared."""
-        from labelkin.metrics.names import LOWER_IS_BETTER  # loads NumPy, which help does not need
+        from labelkin.evaluation.metrics.names import (
+            LOWER_IS_BETTER,  # loads NumPy, which help does not need
+        )
 
         lead = self.value - self.baseline
         if abs(lead) <= _ROUNDING:

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from sklearn import metrics as sk
 
-from labelkin import metrics
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.decisions import count_by_document, count_decisions
+from labelkin.evaluation.metrics.judged import Truth
 from labelkin.label_matrix import read_labels
-from labelkin.metrics.decisions import count_by_document, count_decisions
-from labelkin.metrics.judged import Truth
 
 PAIRS = {
     "precision": (metrics.precision, metrics.precision_per_label, sk.precision_score),

@@ -12,15 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelkin.blocks import Engine, read_parts
 from labelkin.distributed import using
-from labelkin.metrics.decisions import DecisionCounts, Metric, count_decisions, sum_label_sets
-from labelkin.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
-from labelkin.metrics.probabilities import (
+from labelkin.evaluation.metrics.decisions import (
+    DecisionCounts,
+    Metric,
+    count_decisions,
+    sum_label_sets,
+)
+from labelkin.evaluation.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
+from labelkin.evaluation.metrics.probabilities import (
     ProbabilitySums,
     Reliability,
     read_n_bins,
     sum_probabilities,
 )
-from labelkin.metrics.rankings import read_propensity, sum_rankings
+from labelkin.evaluation.metrics.rankings import read_propensity, sum_rankings
 
 #: What an evaluation shows of itself in one line, of the scores it has.
 _SHOWN = (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from labelkin import metrics
-from labelkin.metrics import evaluate, judged
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics import evaluate, judged
 
 modest = settings(max_examples=30, deadline=None)
 

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from significance_worlds import MIRROR, two_systems, worlds
 from sklearn import metrics as sklearn_metrics
 
-from labelkin.significance import macro_sign_test, micro_sign_test, sign_test_p_value
+from labelkin.evaluation.significance import macro_sign_test, micro_sign_test, sign_test_p_value
 
 SIGN_TESTS = {"s-test": micro_sign_test, "S-test": macro_sign_test}
 

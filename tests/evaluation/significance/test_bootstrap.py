@@ -12,16 +12,16 @@ from scipy.stats import norm
 from significance_worlds import MIRROR, two_systems, worlds
 from sklearn import metrics as sklearn_metrics
 
-from labelkin import metrics
-from labelkin.label_matrix import read_labels
-from labelkin.metrics.names import greater_is_better
-from labelkin.significance import (
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.names import greater_is_better
+from labelkin.evaluation.significance import (
     SUMMED_METRICS,
     SummedMetric,
     macro_sign_test,
     micro_sign_test,
     paired_bootstrap,
 )
+from labelkin.label_matrix import read_labels
 
 SKLEARN = {
     "micro_f1": partial(sklearn_metrics.f1_score, average="micro", zero_division=0),
@@ -185,7 +185,7 @@ def test_draws_in_blocks_are_the_draws_at_once(monkeypatch):
     Y, _, decisions = two_systems(80, 4)
     run = partial(paired_bootstrap, Y, *decisions, "macro_f1", n_draws=50, random_state=0)
     at_once = run()
-    monkeypatch.setattr("labelkin.significance.bootstrap.BLOCK_CELLS", 500)
+    monkeypatch.setattr("labelkin.evaluation.significance.bootstrap.BLOCK_CELLS", 500)
     assert run() == at_once
 
 

@@ -52,7 +52,7 @@ def greater_is_better(metric: Any) -> bool:
 
     Examples
     --------
-    >>> from labelkin.metrics import hamming_loss
+    >>> from labelkin.evaluation.metrics import hamming_loss
     >>> greater_is_better(hamming_loss)
     False
     """
@@ -61,7 +61,7 @@ def greater_is_better(metric: Any) -> bool:
     while isinstance(metric, functools.partial):
         metric = metric.func
     name, module = (getattr(metric, key, "") or "" for key in ("__name__", "__module__"))
-    if module.startswith("labelkin.metrics"):
+    if module.startswith("labelkin.evaluation.metrics"):
         return name not in LOWER_IS_BETTER
     if module.startswith("sklearn.metrics"):
         return not name.endswith(("_loss", "_error", "_deviance"))

@@ -13,8 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from labelkin.label_matrix.record import check_choice
-from labelkin.metrics.judged import (
+from labelkin.evaluation.metrics.judged import (
     DocumentSums,
     Floats,
     Places,
@@ -26,6 +25,7 @@ from labelkin.metrics.judged import (
     ratio,
     weighted_sum,
 )
+from labelkin.label_matrix.record import check_choice
 
 Metric = Literal["precision", "recall", "f1", "jaccard"]
 Average = Literal["micro", "macro", "weighted"]

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from labelkin.evaluation.metrics.decisions import count_decisions
+from labelkin.evaluation.metrics.judged import judge
 from labelkin.label_matrix import read_labels
-from labelkin.metrics.decisions import count_decisions
-from labelkin.metrics.judged import judge
 from labelkin.records import short_repr
 
 Sign = Literal["≪", "<", "~", ">", "≫"]
@@ -48,7 +48,7 @@ class SignTest:
     Examples
     --------
     >>> import numpy as np
-    >>> from labelkin.significance import micro_sign_test
+    >>> from labelkin.evaluation.significance import micro_sign_test
     >>> Y = np.eye(7)
     >>> test = micro_sign_test(Y, np.zeros((7, 7)), Y, names=("nothing", "truth"))
     >>> test.test, test.n, test.k, test.p_value

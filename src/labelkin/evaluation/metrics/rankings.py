@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.label_matrix import Cells
-from labelkin.metrics.judged import (
+from labelkin.evaluation.metrics.judged import (
     DocumentSums,
     Floats,
     Scores,
@@ -34,6 +33,7 @@ from labelkin.metrics.judged import (
     ratio,
     read_ks,
 )
+from labelkin.label_matrix import Cells
 
 
 def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:

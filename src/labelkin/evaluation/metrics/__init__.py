@@ -33,7 +33,7 @@ Rankings and probabilities are judged by log-odds; probabilities enter as
 ``evaluate(Y, probabilities=...)``, or by :func:`log_odds_of`.
 """
 
-from labelkin.metrics.decisions import (
+from labelkin.evaluation.metrics.decisions import (
     f1,
     f1_per_label,
     hamming_loss,
@@ -47,8 +47,8 @@ from labelkin.metrics.decisions import (
     recall_per_label,
     subset_loss,
 )
-from labelkin.metrics.evaluation import Evaluation, evaluate, evaluate_blocks
-from labelkin.metrics.probabilities import (
+from labelkin.evaluation.metrics.evaluation import Evaluation, evaluate, evaluate_blocks
+from labelkin.evaluation.metrics.probabilities import (
     Reliability,
     brier_score,
     brier_score_per_label,
@@ -57,7 +57,7 @@ from labelkin.metrics.probabilities import (
     log_loss_per_label,
     reliability,
 )
-from labelkin.metrics.rankings import (
+from labelkin.evaluation.metrics.rankings import (
     coverage,
     label_ranking_average_precision,
     ndcg_at_k,

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 
-from labelkin.splits import (
+from labelkin.evaluation.splits import (
     MultilabelStratifiedKFold,
     MultilabelStratifiedShuffleSplit,
     stratified_folds,

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from labelkin import metrics
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import read_labels
-from labelkin.metrics.judged import Truth
-from labelkin.metrics.rankings import first_errors
 
 WITH_TIES = [False, True]
 

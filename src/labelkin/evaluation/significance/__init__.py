@@ -8,14 +8,14 @@ is better (P < 0.01 and P < 0.05), ``~`` that nothing was shown. :func:`rank_tes
 systems over several corpora.
 """
 
-from labelkin.significance.bootstrap import (
+from labelkin.evaluation.significance.bootstrap import (
     SUMMED_METRICS,
     Bootstrap,
     SummedMetric,
     paired_bootstrap,
 )
-from labelkin.significance.ranks import RankTest, rank_test
-from labelkin.significance.sign_tests import (
+from labelkin.evaluation.significance.ranks import RankTest, rank_test
+from labelkin.evaluation.significance.sign_tests import (
     SignTest,
     macro_sign_test,
     micro_sign_test,

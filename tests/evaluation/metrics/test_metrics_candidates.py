@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from labelkin.evaluation.metrics import evaluate, one_error, ranking_loss
+from labelkin.evaluation.metrics.judged import ABSENT
 from labelkin.label_matrix import Cells
-from labelkin.metrics import evaluate, one_error, ranking_loss
-from labelkin.metrics.judged import ABSENT
 
 
 def made(n=60, p=13, seed=0, ties=False, unknown=False):

@@ -39,7 +39,7 @@ class RankTest:
 
     Examples
     --------
-    >>> from labelkin.significance import rank_test
+    >>> from labelkin.evaluation.significance import rank_test
     >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.6, 0.5, 0.4]]
     >>> test = rank_test(scores, ["A", "B", "C"])
     >>> test.ranks[2].tolist(), test.mean_ranks.tolist()

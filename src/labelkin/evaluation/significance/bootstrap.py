@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from labelkin.evaluation.metrics.decisions import DecisionCounts, count_by_document
+from labelkin.evaluation.metrics.judged import judge
+from labelkin.evaluation.metrics.names import greater_is_better as direction_of
+from labelkin.evaluation.metrics.names import metric_name
+from labelkin.evaluation.metrics.rankings import first_errors
+from labelkin.evaluation.significance.sign_tests import Sign, check_names, sign_of
 from labelkin.label_matrix import LabelMatrix
-from labelkin.metrics.decisions import DecisionCounts, count_by_document
-from labelkin.metrics.judged import judge
-from labelkin.metrics.names import greater_is_better as direction_of
-from labelkin.metrics.names import metric_name
-from labelkin.metrics.rankings import first_errors
 from labelkin.records import short_repr
-from labelkin.significance.sign_tests import Sign, check_names, sign_of
 
 Floats = NDArray[np.float64]
 Draws = Iterator[NDArray[np.int64]]
@@ -61,7 +61,7 @@ class Bootstrap:
     Examples
     --------
     >>> import numpy as np
-    >>> from labelkin.significance import paired_bootstrap
+    >>> from labelkin.evaluation.significance import paired_bootstrap
     >>> Y = np.eye(50)
     >>> result = paired_bootstrap(Y, np.zeros((50, 50)), Y, "hamming_loss", random_state=0)
     >>> result.better, result.n, result.k == result.n_draws, result.sign
@@ -111,7 +111,7 @@ def paired_bootstrap(
     metric : str, SummedMetric or callable
         Fastest first: a name in ``SUMMED_METRICS`` or a :class:`SummedMetric`; a function
         ``metric(Y, system, sample_weight=w)``, called with the number of times each document was
-        drawn (``labelkin.metrics`` and scikit-learn); any other ``metric(Y, system)``,
+        drawn (``labelkin.evaluation.metrics`` and scikit-learn); any other ``metric(Y, system)``,
         called with the rows drawn.
     n_draws : int, default 1000
         Number of draws. ``≪`` needs at least 100.
@@ -119,8 +119,8 @@ def paired_bootstrap(
         Share of the draws that the interval ``low … high`` covers, between 0 and 1.
     greater_is_better : bool or None, default None
         Whether a greater score is better. ``None``: known for names, a :class:`SummedMetric` and
-        the functions of ``labelkin.metrics`` and ``sklearn.metrics``; any other function must
-        state it.
+        the functions of ``labelkin.evaluation.metrics`` and ``sklearn.metrics``; any other function
+        must state it.
     random_state : int, RandomState or None, default None
         As in scikit-learn: a seed gives the same draws again, whatever the kind of metric.
     names : tuple of two str, default ("baseline", "proposal")

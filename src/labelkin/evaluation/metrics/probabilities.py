@@ -3,7 +3,7 @@
 In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
 ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given twice.
-Probabilities from elsewhere become log-odds by :func:`labelkin.metrics.log_odds_of`.
+Probabilities from elsewhere become log-odds by :func:`labelkin.evaluation.metrics.log_odds_of`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.label_matrix import Cells
-from labelkin.metrics.judged import (
+from labelkin.evaluation.metrics.judged import (
     ABSENT,
     Floats,
     Sums,
@@ -27,6 +26,7 @@ from labelkin.metrics.judged import (
     ratio,
     weighted_sum,
 )
+from labelkin.label_matrix import Cells
 from labelkin.records import short_repr
 
 
@@ -213,7 +213,7 @@ class Reliability:
 
     Examples
     --------
-    >>> from labelkin.metrics import reliability
+    >>> from labelkin.evaluation.metrics import reliability
     >>> table = reliability([[1, 0], [1, 1]], [[2.0, 2.0], [2.0, -2.0]], n_bins=2)
     >>> table.lower.tolist(), table.upper.tolist(), table.count.tolist()
     ([0.0, 0.5], [0.5, 1.0], [1.0, 3.0])

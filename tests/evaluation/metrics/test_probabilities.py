@@ -8,10 +8,10 @@ import pytest
 from scipy.special import expit
 from sklearn import metrics as sk
 
-from labelkin import metrics
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.probabilities import log_losses, squared_errors
 from labelkin.label_matrix import read_labels
-from labelkin.metrics.judged import Truth
-from labelkin.metrics.probabilities import log_losses, squared_errors
 
 #: From scikit-learn 1.7 on, a column of zeros must be told that there are ones elsewhere.
 BOTH = {"labels": [0, 1]} if "labels" in signature(sk.brier_score_loss).parameters else {}

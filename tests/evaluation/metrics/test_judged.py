@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
+from labelkin.evaluation.metrics import brier_score, evaluate, hamming_loss, one_error
 from labelkin.label_matrix import read_labels
-from labelkin.metrics import brier_score, evaluate, hamming_loss, one_error
 
 Y = np.array([[1, 0, 1], [0, 1, 0]])
 LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
