@@ -17,8 +17,8 @@ from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.content.nearest_neighbours import NearestNeighbours
 from labelkin.corpora import newsroom
 from labelkin.experiment import find_experiment
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.models.classifier import LabelDependenceClassifier
 
 N_DOCUMENTS, SEED = 400, 0
 SYSTEMS = [

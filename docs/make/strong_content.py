@@ -27,7 +27,7 @@ from labelkin.experiment import run_folder as store
 from labelkin.experiment.run_folder import CorpusResults, Run
 from labelkin.files import write_whole
 from labelkin.label_matrix import Cells, best_cells
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"

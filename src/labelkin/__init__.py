@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.learned.fitting import LearnedWeight
-    from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
-    from labelkin.method.rescored import RescoredClassifier
-    from labelkin.method.rescorer import LabelRescorer
-    from labelkin.presets import preset
+    from labelkin.models.classifier import LabelDependenceClassifier
+    from labelkin.models.presets import preset
+    from labelkin.models.rescored import RescoredClassifier
+    from labelkin.models.rescorer import LabelRescorer
     from labelkin.rules import Rules
     from labelkin.storage import load, save
     from labelkin.thresholds import (
@@ -60,12 +60,12 @@ _HOMES = {
         "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
         "explain.terms": "TermExplanation explain_terms",
-        "method.classifier": "LabelDependenceClassifier",
+        "models.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
         "method.paper": "PaperClassifier",
-        "method.rescored": "RescoredClassifier",
-        "method.rescorer": "LabelRescorer",
-        "presets": "preset",
+        "models.rescored": "RescoredClassifier",
+        "models.rescorer": "LabelRescorer",
+        "models.presets": "preset",
         "rules": "Rules",
         "storage": "load save",
         "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",

@@ -18,7 +18,7 @@ from labelkin.experiment import parse_experiment, run_experiment, shipped_experi
 from labelkin.experiment.run import Progress
 from labelkin.explain.label_graph import label_graph
 from labelkin.files import write_whole
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.report.documents import html_page, scores_csv
 from labelkin.report.paper import LEGEND, comparison_table
 from labelkin.report.results import Outcome, read_outcomes

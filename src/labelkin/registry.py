@@ -53,7 +53,7 @@ PARTS: dict[Kind, dict[str, str]] = {
         "parametric_mixture": "rivals.mixtures.ParametricMixture",
         "label_powerset": "rivals.powerset.LabelPowerset",
         "rakel": "rivals.powerset.RAkEL",
-        "label_dependence": "method.classifier.LabelDependenceClassifier",
+        "label_dependence": "models.classifier.LabelDependenceClassifier",
     },
 }
 

@@ -13,7 +13,7 @@ from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, Plat
 from labelkin.cli import training
 from labelkin.evaluation import metrics
 from labelkin.label_matrix import read_labels
-from labelkin.presets import STRONG
+from labelkin.models.presets import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
 

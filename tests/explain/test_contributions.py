@@ -15,10 +15,10 @@ from labelkin.content.any_classifier import cross_val_log_odds
 from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import Combination, decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.rules import Rules
 from labelkin.thresholds import SCutFBR
 

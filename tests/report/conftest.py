@@ -7,7 +7,7 @@ from judged import judge_all
 from labelkin.explain.label_graph import label_graph
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.report.results import Outcome
 
 NAMES = ["<b>&", "a|b", 'say "hi"', "cost in $ and $", "two\nlines", "url(#x) #1a5fb4"]

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 from stored_results import experiment_text, store_results
 
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.report.results import Outcome, judge, read_outcomes
 from labelkin.report.scores import paper_scores
 

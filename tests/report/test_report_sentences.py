@@ -7,7 +7,7 @@ import pytest
 from judged import find, judge_all, system_of
 
 from labelkin.label_matrix import read_labels
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.report.results import Outcome
 from labelkin.report.sentences import describe, gains_per_label
 

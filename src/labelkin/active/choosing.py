@@ -24,7 +24,7 @@ from labelkin.active.information import LabelBits, label_bits
 from labelkin.blocks import Engine, row_blocks
 from labelkin.distributed import using
 from labelkin.label_matrix import Cells
-from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr

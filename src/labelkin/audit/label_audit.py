@@ -38,8 +38,8 @@ from labelkin.label_matrix import (
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.label_matrix.record import some_of
 from labelkin.method.combination import Matrix
-from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
+from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from labelkin.cli.score_files import Labelled, Scores
     from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.method.rescorer import LabelRescorer
+    from labelkin.models.rescorer import LabelRescorer
 
 
 @options.reads_documents
@@ -85,7 +85,7 @@ def rescore(
     from labelkin.cli import score_files
     from labelkin.distributed import using
     from labelkin.files import replacing
-    from labelkin.method.rescorer import LabelRescorer
+    from labelkin.models.rescorer import LabelRescorer
     from labelkin.registry import part_class
 
     labelled = score_files.read_labelled(train, **reading.named())

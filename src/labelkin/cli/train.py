@@ -136,7 +136,7 @@ def train(
         aside = f"{counted(len(loaded.test), 'test document')} kept aside and scored at the end"
         print_message(f"{aside}; --all learns from them, too.", quiet)
     from labelkin.cli import training, vocabularies
-    from labelkin.method.classifier import LabelDependenceClassifier
+    from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.registry import part_class
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule

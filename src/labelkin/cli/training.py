@@ -25,8 +25,8 @@ from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
-from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.presets import STRONG, view_members
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.presets import STRONG, view_members
 from labelkin.report.scores import METRICS
 from labelkin.text import TermWeights, WordCounts
 
@@ -107,7 +107,7 @@ class ChosenContent(NamedTuple):
     names
         Of the registry; none: what the features suggest.
     views
-        As :func:`labelkin.presets.view_members` takes them; none: the words of the whole text.
+        As :func:`labelkin.models.presets.view_members`; none: the words of the whole text.
     """
 
     names: tuple[str, ...] = ()

@@ -28,12 +28,12 @@ from labelkin.experiment.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.label_matrix import LabelMatrix
 from labelkin.learned.calibration import Calibration, fit_calibration
 from labelkin.learned.fitting import LearnedWeight
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.presets import STRONG, view_members
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
-from labelkin.presets import STRONG, view_members
 from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.text import WordCounts
 from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule

@@ -22,7 +22,7 @@ from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
 from labelkin.evaluation.metrics.judged import above_zero
 from labelkin.label_matrix import best_labels, spread_out
-from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 from labelkin.vocabulary import LabelNames, vocabulary_of
 

@@ -23,7 +23,7 @@ from labelkin.distributed import partitions, using
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_whole
 from labelkin.label_matrix import read_labels
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
 
 Wanted = Literal["log_odds", "probabilities", "decisions"]

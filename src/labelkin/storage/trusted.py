@@ -84,7 +84,7 @@ PLACES: dict[str, str] = {
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OmikujiForest": "labelkin.content.omikuji_forest.OmikujiForest",
-    "OutOfFold": "labelkin.method.classifier.OutOfFold",
+    "OutOfFold": "labelkin.models.classifier.OutOfFold",
     "PaperEvidence": "labelkin.learned.terms.PaperEvidence",
     "PredictedLabels": "labelkin.learned.terms.PredictedLabels",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",

@@ -16,7 +16,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from labelkin import LabelAudit, LabelRescorer, RescoredClassifier, cross_val_log_odds
 from labelkin.corpora import newsroom
 from labelkin.label_matrix import read_labels
-from labelkin.method.in_sample import perfect_labels
+from labelkin.models.in_sample import perfect_labels
 from labelkin.odds import probability_of
 
 sys.path.append(str(Path(__file__).parents[1] / "cli"))

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 
 NAMES = ["gold", "grain", "wheat"]
 Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]

@@ -52,7 +52,7 @@ from labelkin.learned.fitting import (
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.rules import Rules

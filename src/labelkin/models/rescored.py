@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.learned.fitting import EvidenceWeight, Variant
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import as_label_classifier
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.rules import Rules
 from labelkin.thresholds import Thresholds
 

@@ -22,7 +22,7 @@ from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.members import name_of
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix.record import check_choice
-from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.text import TermWeights, TextView, WordCounts
 from labelkin.text.views import View
 from labelkin.thresholds import LabelLimits

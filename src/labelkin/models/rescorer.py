@@ -37,9 +37,9 @@ from labelkin.learned.fitting import (
 )
 from labelkin.learned.terms import PaperEvidence, Part
 from labelkin.method.combination import Matrix
-from labelkin.method.in_sample import warn_if_in_sample
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
+from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, sound_sparse
