@@ -43,7 +43,8 @@ from importlib import import_module
 import labelkin
 
 for name in ("", ".corpora", ".evaluation", ".evaluation.metrics", ".evaluation.significance",
-             ".evaluation.splits", ".rules", ".storage", ".text", ".thresholds", ".vocabulary"):
+             ".evaluation.splits", ".storage", ".text", ".thresholds", ".vocabulary",
+             ".vocabulary.rules"):
     module = import_module(f"labelkin{name}")
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
@@ -77,7 +78,7 @@ solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
-labelkin.rules.read_skos(path)
+labelkin.vocabulary.rules.read_skos(path)
 """,
     "dask": """
 from labelkin.distributed import connected

@@ -24,7 +24,6 @@ LAYERS = [
     {"method"},
     {"content", "thresholds"},
     {"estimator"},
-    {"rules"},
     {"vocabulary"},
     {"text", "corpora", "solvers"},
     {"evaluation"},

@@ -32,7 +32,7 @@ def test_parameters_after_the_first_are_keyword_only(estimator):
         labelkin.LabelRescorer.explain,
         labelkin.Posterior.explain,
         labelkin.explain_terms,
-        labelkin.rules.rules_of,
+        labelkin.vocabulary.rules.rules_of,
     ],
 )
 def test_names_of_labels_are_not_called_as_the_label_classifier(function):

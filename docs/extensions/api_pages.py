@@ -17,7 +17,7 @@ from docutils import nodes
 
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {"active", "audit", "corpora", "rivals", "rules", "text", "thresholds", "vocabulary"}
+    {"active", "audit", "corpora", "rivals", "text", "thresholds", "vocabulary", "vocabulary.rules"}
     | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
 
@@ -35,7 +35,7 @@ def names_by_kind(module: str) -> dict[str, list[str]]:
 
 
 def _page_name(name: str) -> str:
-    """Return where the page of a thing is: ``labelkin.Rules`` for ``labelkin.rules.Rules``.
+    """Return where the page is: ``labelkin.Rules`` for ``labelkin.vocabulary.rules.Rules``.
 
     For a method or a field it is that of its class, and then its own name.
     """

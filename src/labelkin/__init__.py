@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import active, audit, corpora, evaluation, rivals, rules, text, vocabulary
+    from labelkin import active, audit, corpora, evaluation, rivals, text, vocabulary
     from labelkin.active.choosing import next_documents
     from labelkin.audit.label_audit import LabelAudit
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from labelkin.models.presets import preset
     from labelkin.models.rescored import RescoredClassifier
     from labelkin.models.rescorer import LabelRescorer
-    from labelkin.rules import Rules
     from labelkin.storage import load, save
     from labelkin.thresholds import (
         ExpectedF1,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         SCut,
         SCutFBR,
     )
+    from labelkin.vocabulary.rules import Rules
 
     __version__: str
 
@@ -66,7 +66,7 @@ _HOMES = {
         "models.rescored": "RescoredClassifier",
         "models.rescorer": "LabelRescorer",
         "models.presets": "preset",
-        "rules": "Rules",
+        "vocabulary.rules": "Rules",
         "storage": "load save",
         "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",
     }.items()
@@ -118,7 +118,6 @@ __all__ = [
     "next_documents",
     "preset",
     "rivals",
-    "rules",
     "save",
     "text",
     "vocabulary",

@@ -16,7 +16,7 @@ from labelkin.audit.contradictions import (
     settle_rules,
 )
 from labelkin.label_matrix import read_labels
-from labelkin.rules import Rules
+from labelkin.vocabulary.rules import Rules
 
 
 def enumerated(errors, allowed):

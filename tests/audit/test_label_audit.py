@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from labelkin import LabelAudit, NaiveBayes
 from labelkin.audit.issues import list_end
 from labelkin.label_matrix import read_labels
-from labelkin.rules import Rules
+from labelkin.vocabulary.rules import Rules
 
 
 def corpus(n_documents=240, seed=0):

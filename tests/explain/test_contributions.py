@@ -19,8 +19,8 @@ from labelkin.method.combination import Combination, decided_labels, probable_la
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
-from labelkin.rules import Rules
 from labelkin.thresholds import SCutFBR
+from labelkin.vocabulary.rules import Rules
 
 NAMES = ["corn", "gold", "grain", "oil", "wheat"]
 LABELS = [LogisticLabels(), SVMLabels(), LogisticRegression()]

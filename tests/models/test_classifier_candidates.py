@@ -14,7 +14,7 @@ from labelkin import (
 )
 from labelkin.evaluation.metrics import evaluate
 from labelkin.label_matrix import Cells
-from labelkin.rules import Rules
+from labelkin.vocabulary.rules import Rules
 
 CONTENT = {
     "svm": PlattSVM(random_state=0),

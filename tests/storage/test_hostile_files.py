@@ -15,8 +15,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
-from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
+from labelkin.vocabulary.rules import Rules
 
 X = sparse.csr_array(np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]]))
 SETS = [["sea"], ["sea", "town"], ["town"], []]

@@ -63,7 +63,6 @@ from labelkin import (
     SVMLabels,
     rivals,
 )
-from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES
 from labelkin.text import TermSelection, TermWeights, TextView, WordCounts
@@ -79,6 +78,7 @@ from labelkin.thresholds import (
     SCutFBR,
 )
 from labelkin.vocabulary import Concept, Vocabulary
+from labelkin.vocabulary.rules import Rules
 
 NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
 rng = np.random.default_rng(5)

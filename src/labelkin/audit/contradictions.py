@@ -1,9 +1,9 @@
 """Contradictions: cells that break a rule, and near-duplicate texts with different labels.
 
 Of cells that break a rule at least one is wrong; which one follows from how probable an error is
-in each (:func:`one_of_two`, and :func:`labelkin.rules.bound.at_most_one`). Near-duplicates with
-different labels are listed; they do not change probabilities, which made the list of errors worse
-in 18 of 30 experiments with injected errors and better in 7.
+in each (:func:`one_of_two`, and :func:`labelkin.vocabulary.rules.bound.at_most_one`).
+Near-duplicates with different labels are listed; they do not change probabilities, which made the
+list of errors worse in 18 of 30 experiments with injected errors and better in 7.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
-from labelkin.rules.bound import BoundRules, at_most_one
 from labelkin.scikit_learn import sound_sparse
 from labelkin.solvers.cosine_index import unit_rows
+from labelkin.vocabulary.rules.bound import BoundRules, at_most_one
 
 #: Bands of a document's signature, and numbers in a band: documents that agree in a band are
 #: compared. Of two that share 80 % of their words, 1 in 5,000 pairs is overlooked.

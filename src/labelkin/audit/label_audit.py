@@ -41,8 +41,8 @@ from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import LogisticLabels, as_label_classifier
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
-from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, route_fit, router, seeded
+from labelkin.vocabulary.rules import Rules, bind_rules
 
 #: With fewer documents nothing can be left out and asked about.
 FEWEST = 8
@@ -83,7 +83,7 @@ class LabelAudit(LinkedEstimator):
         The label classifier: :class:`LogisticLabels` (default), :class:`SVMLabels`, or any
         scikit-learn classifier with ``predict_proba``.
     rules : Rules, optional
-        :class:`labelkin.rules.Rules` that labels should keep: a cell that breaks one is an issue.
+        :class:`labelkin.Rules` that labels should keep: a cell that breaks one is an issue.
     rounds : int, default 1
         2: content and label evidence are learned a second time without the suspects of the first,
         whose cells count as unknown. That is kept if it explains the given labels clearly better;

@@ -55,9 +55,9 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
-from labelkin.rules import Rules
 from labelkin.scikit_learn import route_fit, router, seeded
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
+from labelkin.vocabulary.rules import Rules
 
 
 @short_repr
@@ -110,7 +110,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         ``SCutFBR()``, ``MCut()``, ``LabelLimits(at_least=1)`` and others. Rules are tuned out of
         fold.
     rules : Rules, optional
-        :class:`labelkin.rules.Rules` between labels that posterior and decisions keep; where they
+        :class:`labelkin.Rules` between labels that posterior and decisions keep; where they
         and "at most k labels" disagree, the rules win.
     calibrate : bool, default False
         Whether probabilities are calibrated, per label, on the out-of-fold posterior. Log-odds,

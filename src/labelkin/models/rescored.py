@@ -13,8 +13,8 @@ from labelkin.evaluation.splits import CrossValidation
 from labelkin.learned.fitting import EvidenceWeight, Variant
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.rules import Rules
 from labelkin.thresholds import Thresholds
+from labelkin.vocabulary.rules import Rules
 
 
 class RescoredClassifier(LabelDependenceClassifier):
@@ -43,7 +43,7 @@ class RescoredClassifier(LabelDependenceClassifier):
     thresholds : float, metric, rule or name, optional
         From posterior to decision, tuned out of fold; ``None`` cuts at ½.
     rules : Rules, optional
-        :class:`labelkin.rules.Rules` between labels.
+        :class:`labelkin.Rules` between labels.
     calibrate : bool, default False
         Whether probabilities are calibrated on the out-of-fold posterior.
     known_weight : float, optional

@@ -41,8 +41,8 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
-from labelkin.rules import Rules, bind_rules
 from labelkin.scikit_learn import LinkedEstimator, sound_sparse
+from labelkin.vocabulary.rules import Rules, bind_rules
 
 #: Cells of a dense block that candidates are spread out in, where labels join them.
 _CELLS = 2**22
@@ -71,7 +71,7 @@ class LabelRescorer(LinkedEstimator):
     clip : float, default 1e-6
         Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
     rules : Rules, optional
-        :class:`labelkin.rules.Rules` between labels that the posterior keeps.
+        :class:`labelkin.Rules` between labels that the posterior keeps.
     known_weight : float, optional
         Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
         weight. 1 is the paper.

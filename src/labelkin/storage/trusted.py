@@ -73,7 +73,7 @@ _NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "squa
 PLACES: dict[str, str] = {
     **{name: f"labelkin.{name}" for name in _PUBLIC},
     **{name: f"labelkin.rivals.{name}" for name in _RIVALS},
-    "BoundRules": "labelkin.rules.BoundRules",
+    "BoundRules": "labelkin.vocabulary.rules.BoundRules",
     "CalibratedLabels": "labelkin.learned.calibration.CalibratedLabels",
     "Calibration": "labelkin.learned.calibration.Calibration",
     "Conditional": "labelkin.rivals.conditionals.Conditional",

@@ -38,7 +38,7 @@ class ProposedRule(NamedTuple):
 
     Examples
     --------
-    >>> from labelkin.rules import rules_from
+    >>> from labelkin.vocabulary.rules import rules_from
     >>> [rule] = rules_from([["dog", "poodle"], ["dog"], [], [], []] * 10, min_expected=4)
     >>> rule.kind, rule.first, rule.second, rule.documents, rule.with_second
     ('implies', 'poodle', 'dog', 10, 10)
@@ -66,7 +66,7 @@ def rules_from(Y: Any, *, min_documents: int = 10, min_expected: float = 5.0) ->
     """Return the rules that ``Y`` never breaks, the most surprising first.
 
     A rule without exceptions so far may have one in the next document: these are proposals.
-    :meth:`labelkin.rules.Rules.from_proposed` makes rules of those that are right.
+    :meth:`labelkin.Rules.from_proposed` makes rules of those that are right.
 
     Parameters
     ----------

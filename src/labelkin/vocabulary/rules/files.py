@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 
-from labelkin.rules.hierarchy import groups_of
-from labelkin.rules.record import Rules
+from labelkin.vocabulary.rules.hierarchy import groups_of
+from labelkin.vocabulary.rules.record import Rules
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 HEADER = ("narrower", "broader", "relation")

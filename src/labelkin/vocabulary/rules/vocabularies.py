@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from labelkin.label_matrix.record import some_of
-from labelkin.rules.files import bytes_of, saying_where
-from labelkin.rules.hierarchy import groups_of
-from labelkin.rules.record import Rules
 from labelkin.vocabulary.record import Concept, Vocabulary
+from labelkin.vocabulary.rules.files import bytes_of, saying_where
+from labelkin.vocabulary.rules.hierarchy import groups_of
+from labelkin.vocabulary.rules.record import Rules
 from labelkin.vocabulary.skos import FORMATS, read_concepts
 
 
@@ -29,7 +29,7 @@ class VocabularyRules(NamedTuple):
 
     Examples
     --------
-    >>> from labelkin.rules import Rules, VocabularyRules
+    >>> from labelkin.vocabulary.rules import Rules, VocabularyRules
     >>> rules = Rules(implies=[("poodle", "dog")])
     >>> pets = VocabularyRules(rules, names=("dog", "poodle"), uris=("urn:dog", "urn:poodle"))
     >>> dict(zip(pets.names, pets.uris, strict=True))["poodle"]

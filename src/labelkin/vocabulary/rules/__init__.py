@@ -6,11 +6,11 @@
 labels, to log-odds, and to decisions.
 """
 
-from labelkin.rules.bound import BoundRules
-from labelkin.rules.files import read_relations
-from labelkin.rules.proposals import ProposedRule, rules_from
-from labelkin.rules.record import Rules, bind_rules
-from labelkin.rules.vocabularies import VocabularyRules, read_skos, rules_of
+from labelkin.vocabulary.rules.bound import BoundRules
+from labelkin.vocabulary.rules.files import read_relations
+from labelkin.vocabulary.rules.proposals import ProposedRule, rules_from
+from labelkin.vocabulary.rules.record import Rules, bind_rules
+from labelkin.vocabulary.rules.vocabularies import VocabularyRules, read_skos, rules_of
 
 __all__ = [
     "BoundRules",

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from labelkin.label_matrix import best_labels, read_known, read_scores
 from labelkin.label_matrix.record import check_cells, name_array
-from labelkin.rules.hierarchy import (
+from labelkin.vocabulary.rules.hierarchy import (
     Graph,
     broader_labels,
     chain,
@@ -46,7 +46,7 @@ class BoundRules:
 
     Examples
     --------
-    >>> from labelkin.rules import Rules
+    >>> from labelkin.vocabulary.rules import Rules
     >>> bound = Rules(implies=[("poodle", "dog")]).bind(["dog", "poodle"])
     >>> bound.decisions([[-1.0, 2.0]], [[False, True]])
     array([[ True,  True]])
@@ -75,7 +75,7 @@ class BoundRules:
 
         Examples
         --------
-        >>> from labelkin.rules import Rules
+        >>> from labelkin.vocabulary.rules import Rules
         >>> rules = Rules(implies=[("poodle", "dog")]).bind(["dog", "poodle"])
         >>> rules.complete_known([[0, np.nan], [np.nan, 1], [1, np.nan]])
         array([[ 0.,  0.],
@@ -110,7 +110,7 @@ class BoundRules:
 
         Examples
         --------
-        >>> from labelkin.rules import Rules
+        >>> from labelkin.vocabulary.rules import Rules
         >>> rules = Rules(exclusive=[("cat", "dog")]).bind(["cat", "dog"])
         >>> rules.posterior([[0.0, 0.0], [np.inf, 2.0]]).round(3)
         array([[-0.693, -0.693],
@@ -146,7 +146,7 @@ class BoundRules:
 
         Examples
         --------
-        >>> from labelkin.rules import Rules
+        >>> from labelkin.vocabulary.rules import Rules
         >>> rules = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog")])
         >>> bound = rules.bind(["cat", "dog", "poodle"])
         >>> bound.decisions([[1.0, 0.5, 2.0]], [[True, False, True]])
@@ -457,7 +457,7 @@ def clash_in(
     known
         1 accepted, 0 rejected, NaN open, ``(n_labels,)``; they break a rule.
     names, groups, implies
-        As in :class:`labelkin.rules.BoundRules`.
+        As in :class:`labelkin.vocabulary.rules.BoundRules`.
 
     Examples
     --------

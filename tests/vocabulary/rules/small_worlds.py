@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 from hypothesis import strategies as st
 
-from labelkin.rules import Rules
+from labelkin.vocabulary.rules import Rules
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.special import expit
 from small_worlds import NAMES, broader_and_self, keeps, possible_rules, worlds
 
-from labelkin.rules import Rules
-from labelkin.rules.bound import at_most_one
+from labelkin.vocabulary.rules import Rules
+from labelkin.vocabulary.rules.bound import at_most_one
 
 P = len(NAMES)
 PETS = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])
@@ -265,7 +265,7 @@ class TestDecisions:
         assert np.argwhere(result).tolist() == [[i, j] for i, j in enumerate(best)]
 
     def test_blocks_of_documents_decide_as_the_whole(self, monkeypatch):
-        from labelkin.rules import bound as module
+        from labelkin.vocabulary.rules import bound as module
 
         rng = np.random.default_rng(0)
         z, decided = rng.normal(size=(50, 4)), rng.random((50, 4)) < 0.6

@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import check_distinct, name_array, some_of
-from labelkin.rules.bound import BoundRules
-from labelkin.rules.hierarchy import broader_labels, check_possible, groups_of, nearest, projected
-from labelkin.rules.proposals import ProposedRule
+from labelkin.vocabulary.rules.bound import BoundRules
+from labelkin.vocabulary.rules.hierarchy import (
+    broader_labels,
+    check_possible,
+    groups_of,
+    nearest,
+    projected,
+)
+from labelkin.vocabulary.rules.proposals import ProposedRule
 
 _SHORT = 6
 _LINES = 20
@@ -231,7 +237,7 @@ def bind_rules(rules: Rules | None, names: Sequence[Any] | NDArray[Any]) -> Boun
 
     Examples
     --------
-    >>> from labelkin.rules import Rules
+    >>> from labelkin.vocabulary.rules import Rules
     >>> bind_rules(None, ["grain", "wheat"]) is None
     True
     >>> type(bind_rules(Rules(implies=[("wheat", "grain")]), ["grain", "wheat"])).__name__
@@ -240,5 +246,5 @@ def bind_rules(rules: Rules | None, names: Sequence[Any] | NDArray[Any]) -> Boun
     if rules is None:
         return None
     if not isinstance(rules, Rules):
-        raise TypeError(f"rules must be labelkin.rules.Rules(...), got {rules!r:.60}.")
+        raise TypeError(f"rules must be labelkin.Rules(...), got {rules!r:.60}.")
     return rules.bind(names)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from labelkin.rules import Rules, read_relations, read_skos, rules_of
+from labelkin.vocabulary.rules import Rules, read_relations, read_skos, rules_of
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 OWL = "http://www.w3.org/2002/07/owl#"
@@ -294,7 +294,7 @@ class TestRelations:
 
 
 def test_importing_the_rules_loads_no_rdflib():
-    program = "import sys, labelkin.rules; print('rdflib' in sys.modules)"
+    program = "import sys, labelkin.vocabulary.rules; print('rdflib' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 from scipy.stats import hypergeom
 
-from labelkin.rules import Rules, rules_from
+from labelkin.vocabulary.rules import Rules, rules_from
 
 shapes = st.tuples(st.integers(1, 30), st.integers(2, 5))
 complete = shapes.flatmap(lambda shape: arrays(np.float64, shape, elements=st.sampled_from([0, 1])))
