@@ -19,7 +19,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, PerLabel, audit, corpora, label_matrix
+from labelkin import LabelDependenceClassifier, NaiveBayes, PerLabel, corpora, label_matrix
+from labelkin.curation import audit
 from labelkin.evaluation import metrics
 from labelkin.evaluation.splits import MultilabelStratifiedKFold
 

@@ -32,8 +32,8 @@ from docs.make.label_noise import RECIPES, Recipe, damage_labels
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.audit import LabelAudit
 from labelkin.content.platt_svm import PlattSVM
+from labelkin.curation.audit import LabelAudit
 from labelkin.evaluation.metrics import evaluate
 from labelkin.experiment.plan import Content, CorpusChoice
 from labelkin.experiment.prepared_corpus import WEIGHTS, PreparedCorpus, fit_features, prepare

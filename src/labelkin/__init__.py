@@ -7,9 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import active, audit, corpora, evaluation, rivals, text, vocabulary
-    from labelkin.active.choosing import next_documents
-    from labelkin.audit.label_audit import LabelAudit
+    from labelkin import corpora, curation, evaluation, rivals, text, vocabulary
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
+    from labelkin.curation.audit.label_audit import LabelAudit
+    from labelkin.curation.next_documents.choosing import next_documents
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
-        "active.choosing": "next_documents",
-        "audit.label_audit": "LabelAudit",
+        "curation.next_documents.choosing": "next_documents",
+        "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
@@ -107,10 +107,9 @@ __all__ = [
     "SVMLabels",
     "Suggestion",
     "TermExplanation",
-    "active",
-    "audit",
     "corpora",
     "cross_val_log_odds",
+    "curation",
     "evaluation",
     "explain_terms",
     "label_graph",

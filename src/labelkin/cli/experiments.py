@@ -168,7 +168,7 @@ def export(
     for file in files:
         check_new(file)
     from labelkin import corpora
-    from labelkin.corpora.corrected_files import write_json_lines
+    from labelkin.curation.corrected_files import write_json_lines
     from labelkin.files import csv_text, write_whole
 
     news = corpora.newsroom(n_documents)

@@ -20,7 +20,7 @@ from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import labels_of, object_array
-from labelkin.corpora.corrections import Corrections, chosen_changes
+from labelkin.curation.corrections import Corrections, chosen_changes
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.experiment.train import make_content_classifier

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from labelkin.audit import LabelErrors
+from labelkin.curation.audit import LabelErrors
 from labelkin.report.documents import page_template
 from labelkin.report.issues import ShownIssue, Word
 

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from labelkin.audit import Issue
-from labelkin.audit.issues import reasons
-from labelkin.corpora.corrections import Answer, fingerprint_of
+from labelkin.curation.audit import Issue
+from labelkin.curation.audit.issues import reasons
+from labelkin.curation.corrections import Answer, fingerprint_of
 from labelkin.files import csv_text, write_whole
 
 #: Of a long text nobody reads more.
@@ -58,7 +58,7 @@ class ShownIssue:
     Attributes
     ----------
     document, label, kind, given, repair, probability, reason, parts
-        As in :class:`labelkin.audit.Issue`; the document by its name.
+        As in :class:`labelkin.curation.audit.Issue`; the document by its name.
     decision
         What a person says; empty at first.
     because_of

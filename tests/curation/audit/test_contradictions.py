@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, logit
 
-from labelkin.audit.contradictions import (
+from labelkin.curation.audit.contradictions import (
     TwinCell,
     Twins,
     differing_twins,

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from labelkin.audit.evidence import blocks
+from labelkin.curation.audit.evidence import blocks
 from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.method.combination import Matrix
 from labelkin.records import short_repr

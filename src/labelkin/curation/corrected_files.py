@@ -19,11 +19,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from labelkin.corpora.corrections import Corrections
 from labelkin.corpora.dialect import SEPARATOR, find_name
 from labelkin.corpora.documents import Document, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines
 from labelkin.corpora.values import URI_BREAK, label_in
+from labelkin.curation.corrections import Corrections
 from labelkin.files import names_to_disk, replacing, write_whole
 
 _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.special import expit, logit
 
-from labelkin.active.information import binary_entropy, label_bits, pair_information
+from labelkin.curation.next_documents.information import (
+    binary_entropy,
+    label_bits,
+    pair_information,
+)
 from labelkin.solvers.logistic import LinearTerm
 
 probability = st.floats(0.001, 0.999)

@@ -14,7 +14,7 @@ issues          the records, and where the list should end
 ==============  ===================================================================
 """
 
-from labelkin.audit.issues import Issue, LabelErrors, SimilarDocument
-from labelkin.audit.label_audit import LabelAudit
+from labelkin.curation.audit.issues import Issue, LabelErrors, SimilarDocument
+from labelkin.curation.audit.label_audit import LabelAudit
 
 __all__ = ["Issue", "LabelAudit", "LabelErrors", "SimilarDocument"]

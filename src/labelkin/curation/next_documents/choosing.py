@@ -1,7 +1,7 @@
 """Which documents of a pool to label next: the value of each, and a batch of them.
 
-A document is worth what its label set would tell (:mod:`labelkin.active.information`). Who labels
-the documents that are worth most has a batch of odd ones, and of similar ones. What is learned from
+A document is worth what its label set would tell
+(:mod:`labelkin.curation.next_documents.information`). Who labels the documents that are worth most has a batch of odd ones, and of similar ones. What is learned from
 a document is learned about those like it: a batch S should represent what is uncertain in the pool,
 
     Σ_i value_i · max over s in S of the cosine of documents i and s,
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from labelkin.active.information import LabelBits, label_bits
 from labelkin.blocks import Engine, row_blocks
+from labelkin.curation.next_documents.information import LabelBits, label_bits
 from labelkin.distributed import using
 from labelkin.label_matrix import Cells
 from labelkin.models.classifier import LabelDependenceClassifier

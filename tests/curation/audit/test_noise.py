@@ -7,8 +7,8 @@ import pytest
 from docs.make.label_noise import damage_labels
 from scipy.special import expit, logit
 
-from labelkin.audit.evidence import GivenEvidence
-from labelkin.audit.noise import NoiseModel, _chosen_cells, _Objective
+from labelkin.curation.audit.evidence import GivenEvidence
+from labelkin.curation.audit.noise import NoiseModel, _chosen_cells, _Objective
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 
@@ -107,8 +107,8 @@ def test_some_of_the_clear_cells_stand_for_all(monkeypatch):
     labels = damage_labels(read_labels(Y))
     added = GivenEvidence.of(LogisticLabels(), labels).added
     whole = NoiseModel.fit(content, added, labels)
-    monkeypatch.setattr("labelkin.audit.noise._CELLS", 500)
-    monkeypatch.setattr("labelkin.audit.noise._IN_QUESTION", 1)
+    monkeypatch.setattr("labelkin.curation.audit.noise._CELLS", 500)
+    monkeypatch.setattr("labelkin.curation.audit.noise._IN_QUESTION", 1)
     part = _chosen_cells(content, added, labels, None, 4.0)
     assert len(part.weight) < Y.size * 0.75
     assert part.weight.sum() == pytest.approx(Y.size, rel=0.05)

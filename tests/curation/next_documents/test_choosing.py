@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, next_documents
-from labelkin.active import document_values
-from labelkin.active.information import MOST_LABELS, binary_entropy
 from labelkin.corpora import newsroom
+from labelkin.curation.next_documents import document_values
+from labelkin.curation.next_documents.information import MOST_LABELS, binary_entropy
 from labelkin.text import WordCounts
 
 
@@ -139,8 +139,8 @@ def test_a_representative_pair_is_nearly_the_best_of_all(model, pool):
 
 
 def test_of_a_large_pool_the_most_valuable_documents_are_represented(model, pool, monkeypatch):
-    monkeypatch.setattr("labelkin.active.choosing._REPRESENTED", 40)
-    monkeypatch.setattr("labelkin.active.choosing._CANDIDATES", 20)
+    monkeypatch.setattr("labelkin.curation.next_documents.choosing._REPRESENTED", 40)
+    monkeypatch.setattr("labelkin.curation.next_documents.choosing._CANDIDATES", 20)
     values = document_values(model, pool)
     chosen = next_documents(model, pool, 5)
     assert len({one.document for one in chosen}) == 5
@@ -184,8 +184,8 @@ def test_vectors_of_ones_own_say_who_is_similar(model, pool):
 
 def test_blocks_change_nothing(model, pool, monkeypatch):
     whole = document_values(model, pool)
-    monkeypatch.setattr("labelkin.active.choosing._CELLS", 1)
-    monkeypatch.setattr("labelkin.active.information._BLOCK", 3)
+    monkeypatch.setattr("labelkin.curation.next_documents.choosing._CELLS", 1)
+    monkeypatch.setattr("labelkin.curation.next_documents.information._BLOCK", 3)
     np.testing.assert_allclose(document_values(model, pool), whole, rtol=1e-9)
 
 

@@ -6,7 +6,7 @@
 ================  =====================================================================
 """
 
-from labelkin.active.choosing import (
+from labelkin.curation.next_documents.choosing import (
     NextDocument,
     OpenLabel,
     document_values,

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from labelkin.corpora.corrected_files import write_corrected
-from labelkin.corpora.corrections import Corrections, Decision
 from labelkin.corpora.documents import Documents
 from labelkin.corpora.known import text_format
+from labelkin.curation.corrected_files import write_corrected
+from labelkin.curation.corrections import Corrections, Decision
 
 SUGAR = "http://example.org/sugar"
 TEA = "http://example.org/tea"

@@ -13,18 +13,18 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.audit.contradictions import (
+from labelkin.content.any_classifier import AllLabels, as_content
+from labelkin.curation.audit.contradictions import (
     Twins,
     as_rows,
     differing_twins,
     find_twins,
     settle_rules,
 )
-from labelkin.audit.evidence import GivenEvidence, blocks
-from labelkin.audit.findings import Findings, repaired
-from labelkin.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
-from labelkin.audit.noise import NoiseModel
-from labelkin.content.any_classifier import AllLabels, as_content
+from labelkin.curation.audit.evidence import GivenEvidence, blocks
+from labelkin.curation.audit.findings import Findings, repaired
+from labelkin.curation.audit.issues import KINDS, Issue, Kind, LabelErrors, issues_table, list_end
+from labelkin.curation.audit.noise import NoiseModel
 from labelkin.estimator import fit_content, read_any_documents, stage
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import (
@@ -70,9 +70,9 @@ class LabelAudit(LinkedEstimator):
     Each cell of the label matrix is judged by what its document says (content evidence out of
     fold) and by what the document's other labels say (label evidence of layers that have not seen
     it), as equation 2 adds them up; how much each counts, and how often labels are missing or wrong
-    at all, is learned from the corpus as it is (:mod:`labelkin.audit.noise`). So every cell has
-    the probability that what the corpus says of it is wrong, and missing and wrong labels stand in
-    one list.
+    at all, is learned from the corpus as it is (:mod:`labelkin.curation.audit.noise`). So every
+    cell has the probability that what the corpus says of it is wrong, and missing and wrong labels
+    stand in one list.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class SimilarDocument(NamedTuple):
 
     Examples
     --------
-    >>> from labelkin.audit import SimilarDocument
+    >>> from labelkin.curation.audit import SimilarDocument
     >>> similar = [SimilarDocument(7, 0.91, True), SimilarDocument(4, 0.85, None)]
     >>> [one.document for one in similar if one.given]
     [7]
@@ -59,7 +59,7 @@ class LabelErrors(NamedTuple):
 
     Examples
     --------
-    >>> from labelkin.audit import LabelErrors
+    >>> from labelkin.curation.audit import LabelErrors
     >>> grain = LabelErrors("grain", documents=120, missing=6.5, wrong=1.5)
     >>> grain.documents + grain.missing - grain.wrong  # that should have it
     125.0
@@ -104,7 +104,7 @@ class Issue:
 
     Examples
     --------
-    >>> from labelkin.audit import Issue
+    >>> from labelkin.curation.audit import Issue
     >>> parts = {"prior": 1.0, "content": 2.5, "other labels": 1.5, "noise": -3.0}
     >>> issue = Issue(3, "grain", "missing", given=False, probability=0.88, parts=parts)
     >>> issue.repair, sum(issue.parts.values())

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelAudit, NaiveBayes
-from labelkin.audit.issues import list_end
+from labelkin.curation.audit.issues import list_end
 from labelkin.label_matrix import read_labels
 from labelkin.vocabulary.rules import Rules
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.corpora.corrections import (
+from labelkin.curation.corrections import (
     Corrections,
     Decision,
     chosen_changes,

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.audit.contradictions import BrokenCell, Cell, TwinCell
-from labelkin.audit.evidence import GivenEvidence
-from labelkin.audit.issues import Issue, Kind, SimilarDocument
-from labelkin.audit.noise import NoiseModel
+from labelkin.curation.audit.contradictions import BrokenCell, Cell, TwinCell
+from labelkin.curation.audit.evidence import GivenEvidence
+from labelkin.curation.audit.issues import Issue, Kind, SimilarDocument
+from labelkin.curation.audit.noise import NoiseModel
 from labelkin.explain.contributions import LabelContribution
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import count_log_odds
