@@ -81,7 +81,7 @@ path.write_text("")
 labelkin.vocabulary.rules.read_skos(path)
 """,
     "dask": """
-from labelkin.distributed import connected
+from labelkin.scaling.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
     "omikuji": "labelkin.OmikujiContent().fit(X, sets)",

@@ -393,7 +393,8 @@ than 4,096 documents, those of highest value are represented.
 
 Values cost a prediction and little more; candidates (`top`) are never spread out; blocks go to a
 Dask cluster by `engine=` or `--dask`. `document_values(model, pool)` of
-`labelkin.curation.next_documents` returns the value of every document, for programs that bring tasks into an order of their own.
+`labelkin.curation.next_documents` returns the value of every document, for programs that bring
+tasks into an order of their own.
 
 ## Learning curves
 

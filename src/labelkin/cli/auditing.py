@@ -20,7 +20,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from labelkin.blocks import read_block
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
 from labelkin.curation.audit import Issue, LabelAudit
@@ -30,6 +29,7 @@ from labelkin.explain.terms import explain_terms
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
 from labelkin.report.issues import ShownIssue, Word, shown_issue
+from labelkin.scaling.blocks import read_block
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms
 

@@ -81,7 +81,7 @@ def watching(quiet: bool = False) -> Iterator[None]:
     A terminal shows bars that are gone when the work is done. Elsewhere there is one line for each
     loop that is going to take a minute or more, printed when it has just begun.
     """
-    from labelkin.progress import watched
+    from labelkin.scaling.progress import watched
 
     if quiet:
         yield

@@ -83,10 +83,10 @@ def rescore(
     weight = options.read_evidence_weight(evidence_weight)
 
     from labelkin.cli import score_files
-    from labelkin.distributed import using
     from labelkin.files import replacing
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.registry import part_class
+    from labelkin.scaling.distributed import using
 
     labelled = score_files.read_labelled(train, **reading.named())
     learned = labelled.labels.rows(labelled.train)

@@ -43,10 +43,10 @@ from scipy import sparse
 
 from labelkin import files
 from labelkin.array_files import read_archive
-from labelkin.blocks import read_block
 from labelkin.experiment.configuration import read_experiment
 from labelkin.experiment.plan import Experiment, PlannedRun
 from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.scaling.blocks import read_block
 from labelkin.thresholds.rule import given_cells
 
 EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.blocks import Engine, read_block
-from labelkin.distributed import using
 from labelkin.explain.contributions import Explanation, Posterior
 from labelkin.label_matrix import (
     Cells,
@@ -41,6 +39,8 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
+from labelkin.scaling.blocks import Engine, read_block
+from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import LinkedEstimator, sound_sparse
 from labelkin.vocabulary.rules import Rules, bind_rules
 
@@ -162,12 +162,12 @@ class LabelRescorer(LinkedEstimator):
         ----------
         blocks : iterable of any kind of labels
             Of the training documents; label matrices with the same columns, or paths of files
-            (:func:`labelkin.blocks.read_block`); a Dask collection with an engine for it.
+            (:func:`labelkin.scaling.blocks.read_block`); a Dask collection with an engine for it.
         classes : sequence, optional
             The labels, where blocks hold label sets, which need not show them all.
         engine : Engine, optional
             Where blocks are counted, and labels fitted; ``None``: here, or on the engine in use
-            (:func:`labelkin.distributed.using`).
+            (:func:`labelkin.scaling.distributed.using`).
 
         Returns
         -------

@@ -1,8 +1,9 @@
 """Which documents of a pool to label next: the value of each, and a batch of them.
 
 A document is worth what its label set would tell
-(:mod:`labelkin.curation.next_documents.information`). Who labels the documents that are worth most has a batch of odd ones, and of similar ones. What is learned from
-a document is learned about those like it: a batch S should represent what is uncertain in the pool,
+(:mod:`labelkin.curation.next_documents.information`). Who labels the documents that are worth most
+has a batch of odd ones, and of similar ones. What is learned from a document is learned about those
+like it: a batch S should represent what is uncertain in the pool,
 
     Σ_i value_i · max over s in S of the cosine of documents i and s,
 
@@ -20,14 +21,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from labelkin.blocks import Engine, row_blocks
 from labelkin.curation.next_documents.information import LabelBits, label_bits
-from labelkin.distributed import using
 from labelkin.label_matrix import Cells
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
 from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
+from labelkin.scaling.blocks import Engine, row_blocks
+from labelkin.scaling.distributed import using
 from labelkin.solvers.logistic import LinearTerm
 
 Matrix = NDArray[np.float64]
@@ -137,7 +138,7 @@ def next_documents(
         By which documents are similar; ``None``: what the model's classifier sees of them.
     engine : Engine, optional
         Where blocks of documents are looked at; ``None``: here, or on the engine in use
-        (:func:`labelkin.distributed.using`).
+        (:func:`labelkin.scaling.distributed.using`).
 
     Returns
     -------

@@ -10,8 +10,6 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from labelkin.blocks import Engine, read_parts
-from labelkin.distributed import using
 from labelkin.evaluation.metrics.decisions import (
     DecisionCounts,
     Metric,
@@ -26,6 +24,8 @@ from labelkin.evaluation.metrics.probabilities import (
     sum_probabilities,
 )
 from labelkin.evaluation.metrics.rankings import read_propensity, sum_rankings
+from labelkin.scaling.blocks import Engine, read_parts
+from labelkin.scaling.distributed import using
 
 #: What an evaluation shows of itself in one line, of the scores it has.
 _SHOWN = (
@@ -256,10 +256,10 @@ def evaluate_blocks(
     ----------
     blocks : iterable of tuples
         ``(Y, log_odds)`` or ``(Y, log_odds, decisions)``, as :func:`evaluate` takes them, or paths
-        of files (:func:`labelkin.blocks.read_block`).
+        of files (:func:`labelkin.scaling.blocks.read_block`).
     engine : Engine, optional
         Where blocks are evaluated; ``None``: here, or on the engine in use
-        (:func:`labelkin.distributed.using`).
+        (:func:`labelkin.scaling.distributed.using`).
     **settings
         ``labels``, ``ks``, ``propensity`` and ``n_bins`` of :func:`evaluate`.
 
@@ -269,7 +269,7 @@ def evaluate_blocks(
 
     Examples
     --------
-    >>> from labelkin.blocks import row_blocks
+    >>> from labelkin.scaling.blocks import row_blocks
     >>> Y, log_odds = np.eye(4), 9 * np.eye(4) - 3
     >>> evaluate_blocks(row_blocks(Y, log_odds, size=3))["micro_f1"]
     1.0

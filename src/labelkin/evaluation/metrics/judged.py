@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.blocks import Local
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
@@ -26,6 +25,7 @@ from labelkin.label_matrix import (
 )
 from labelkin.label_matrix.record import check_cells
 from labelkin.odds import log_odds_of
+from labelkin.scaling.blocks import Local
 
 Floats = NDArray[np.float64]
 Places = tuple[NDArray[np.intp], NDArray[np.intp]]

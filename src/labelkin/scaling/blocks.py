@@ -10,7 +10,7 @@ A block is anything: some rows, a slice of a memory-mapped file, the path of a f
 of these in a tuple. Functions that are to run in other processes are named at the top of a module
 and take what they need as arguments.
 
-:class:`Local` works here; :class:`labelkin.distributed.OnDask` on a cluster.
+:class:`Local` works here; :class:`labelkin.scaling.distributed.OnDask` on a cluster.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def read_block(block: Any) -> Any:
     if hasattr(block, "__dask_graph__"):
         raise TypeError(
             "Parts of a Dask collection are worked on by a cluster, got one to work on here. Use "
-            "engine=labelkin.distributed.OnDask(client)."
+            "engine=labelkin.scaling.distributed.OnDask(client)."
         )
     if not isinstance(block, Path):
         return block
@@ -193,7 +193,7 @@ def read_parts(block: Any, what: str, many: Sequence[int] = (2,)) -> tuple[Any, 
     if not is_several or len(block) not in many:
         came = type(block).__name__ + (f" of {len(block)}" if is_several else "")
         raise ValueError(
-            f"A block must be a tuple of {what}, got {came}. labelkin.blocks.row_blocks cuts "
-            "matrices into such; files are named by pathlib.Path."
+            f"A block must be a tuple of {what}, got {came}. Use "
+            "labelkin.scaling.blocks.row_blocks for matrices, pathlib.Path for files."
         )
     return tuple(map(read_block, block))

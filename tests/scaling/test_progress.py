@@ -7,7 +7,7 @@ import pytest
 
 from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes
 from labelkin.cli import printing
-from labelkin.progress import track, watched
+from labelkin.scaling.progress import track, watched
 
 
 class Heard(list):
@@ -32,7 +32,7 @@ def test_a_loop_reports_its_begin_and_its_end():
 
 
 def test_parts_are_reported_as_they_are_done(monkeypatch):
-    monkeypatch.setattr("labelkin.progress._PAUSE", -1.0)
+    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
     heard = Heard()
     with watched(heard):
         list(track("abc", "letters"))
@@ -65,7 +65,7 @@ def test_a_fit_of_many_labels_reports_its_loops():
 def test_without_a_terminal_long_work_is_forecast_once(monkeypatch, capsys, pace, printed):
     now = iter(pace * n for n in range(100))
     monkeypatch.setattr(printing.time, "perf_counter", lambda: next(now))
-    monkeypatch.setattr("labelkin.progress._PAUSE", -1.0)
+    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
     with printing.watching():
         list(track(range(20), "documents"))
     lines = capsys.readouterr().err.splitlines()
@@ -75,7 +75,7 @@ def test_without_a_terminal_long_work_is_forecast_once(monkeypatch, capsys, pace
 def test_a_slow_first_part_does_not_count_in_the_forecast(monkeypatch, capsys):
     now = iter([0.0, *(30.0 + n for n in range(100))])
     monkeypatch.setattr(printing.time, "perf_counter", lambda: next(now))
-    monkeypatch.setattr("labelkin.progress._PAUSE", -1.0)
+    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
     with printing.watching():
         list(track(range(20), "documents"))
     assert capsys.readouterr().err == ""
@@ -84,7 +84,7 @@ def test_a_slow_first_part_does_not_count_in_the_forecast(monkeypatch, capsys):
 def test_quiet_is_quiet(monkeypatch, capsys):
     monkeypatch.setattr(printing, "_LOOKED_AT", 0.0)
     monkeypatch.setattr(printing, "_LONG", 0.0)
-    monkeypatch.setattr("labelkin.progress._PAUSE", -1.0)
+    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
     with printing.watching(quiet=True):
         list(track(range(20), "documents"))
     assert capsys.readouterr().err == ""
@@ -98,7 +98,7 @@ def test_a_terminal_shows_bars_that_go(monkeypatch):
     screen = Terminal()
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("labelkin.progress._PAUSE", -1.0)
+    monkeypatch.setattr("labelkin.scaling.progress._PAUSE", -1.0)
     with printing.watching():
         for _ in track(range(3), "documents"):
             pass

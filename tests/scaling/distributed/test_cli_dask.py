@@ -61,7 +61,7 @@ def test_rescore_writes_the_same_bytes(news_file, address, client, tmp_path, kin
 def test_no_scheduler_is_one_line_with_the_way_out(
     model, news_file, tmp_path, monkeypatch, address
 ):
-    monkeypatch.setattr("labelkin.distributed._PATIENCE", 0.5)
+    monkeypatch.setattr("labelkin.scaling.distributed._PATIENCE", 0.5)
     out = tmp_path / "labels.jsonl"
     line = call("predict", model, news_file, "--out", out, "--dask", address).refused()
     assert f"--dask must be the address of a Dask scheduler with workers, got '{address}'" in line

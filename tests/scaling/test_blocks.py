@@ -8,12 +8,12 @@ import pytest
 from scipy import sparse
 
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
-from labelkin.blocks import Local, read_block, row_blocks
 from labelkin.content.term_counts import count_terms
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
 from labelkin.prediction import judge_blocks
+from labelkin.scaling.blocks import Local, read_block, row_blocks
 
 
 def in_rounds(values):

@@ -1,9 +1,9 @@
 """The same work on a Dask cluster: blocks of documents or labels become tasks.
 
-:class:`OnDask` has the two verbs of :class:`labelkin.blocks.Engine`. Whatever takes ``engine=``
-takes one. In ``with using(OnDask(client)):`` the blocks of labels of :class:`labelkin.PlattSVM` and
-of the neighbourhoods of :class:`labelkin.LogisticLabels`, and the queries of
-:class:`labelkin.NearestNeighbours` are its tasks; and so they are under
+:class:`OnDask` has the two verbs of :class:`labelkin.scaling.blocks.Engine`. Whatever takes
+``engine=`` takes one. In ``with using(OnDask(client)):`` the blocks of labels of
+:class:`labelkin.PlattSVM` and of the neighbourhoods of :class:`labelkin.LogisticLabels`, and the
+queries of :class:`labelkin.NearestNeighbours` are its tasks; and so they are under
 ``joblib.parallel_config(backend="dask")``. The answers are those of one machine, to the last bit.
 
 What all tasks share, a model or all documents, is itself the answer of a task. A worker that dies
@@ -28,8 +28,8 @@ from typing import Any
 
 from joblib.parallel import get_active_backend
 
-from labelkin.blocks import Engine, Local
 from labelkin.files import write_whole
+from labelkin.scaling.blocks import Engine, Local
 
 #: Seconds in which a scheduler, and a worker of it, must answer.
 _PATIENCE = 10.0
@@ -97,10 +97,10 @@ class OnDask:
     ) -> Any:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
-        It is the tree of :meth:`labelkin.blocks.Local.fold`, with promises in the place of sums: a
-        sum stays where it is counted until another worker adds to it. Counts are large, so a task
-        counts and adds up to four neighbours, and neighbouring sums are made by the same worker, as
-        long as it is there.
+        It is the tree of :meth:`labelkin.scaling.blocks.Local.fold`, with promises in the place of
+        sums: a sum stays where it is counted until another worker adds to it. Counts are large, so
+        a task counts and adds up to four neighbours, and neighbouring sums are made by the same
+        worker, as long as it is there.
         """
         waiting: deque[Any] = deque()
         workers = sorted(self.client.nthreads())

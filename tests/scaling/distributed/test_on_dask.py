@@ -16,10 +16,10 @@ from labelkin import (
     NearestNeighbours,
     PlattSVM,
 )
-from labelkin.blocks import Local, row_blocks
-from labelkin.distributed import OnDask, engine_in_use, partitions, using
 from labelkin.evaluation.metrics import evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.scaling.blocks import Local, row_blocks
+from labelkin.scaling.distributed import OnDask, engine_in_use, partitions, using
 
 WITHOUT = 'a cluster needs Dask: pip install "labelkin[dask]"'
 da = pytest.importorskip("dask.array", reason=WITHOUT)
@@ -220,7 +220,7 @@ def test_parts_that_do_not_go_together_are_an_error():
         list(partitions(wide))
     with pytest.raises(ValueError, match=r"as many parts, got \[2, 5\]"):
         list(partitions(da.zeros((10, 8), chunks=(5, 8)), da.zeros((10, 8), chunks=(2, 8))))
-    with pytest.raises(TypeError, match=r"engine=labelkin\.distributed\.OnDask"):
+    with pytest.raises(TypeError, match=r"engine=labelkin\.scaling\.distributed\.OnDask"):
         list(predict_blocks(FITTED, partitions(da.zeros((10, V), chunks=(5, V)))))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "cli"))  # in_process: the command's caller
+sys.path.insert(0, str(Path(__file__).parents[2] / "cli"))  # in_process: the command's caller
 
 #: Seconds within which something that must happen happens, on a busy machine.
 PATIENCE = 120
