@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora
 from labelkin.evaluation import metrics
-from labelkin.rivals import (
+from labelkin.research.related import (
     ChainEnsemble,
     ClassifierChain,
     LabelPowerset,

@@ -10,16 +10,13 @@ import labelkin
 ROOT = Path(labelkin.__file__).parent
 LAYERS = [
     {"cli"},
-    {"service"},
-    {"demo"},
-    {"report"},
-    {"experiment"},
+    {"research", "service"},
     {"curation"},
     {"prediction"},
     {"storage"},
     {"models"},
     {"explain"},
-    {"learned", "rivals"},
+    {"learned"},
     {"method"},
     {"content", "thresholds"},
     {"estimator"},
@@ -84,7 +81,7 @@ def test_every_import_points_down(path):
     [
         ("evaluation", "from labelkin.models.classifier import LabelDependenceClassifier"),
         ("label_matrix", "import labelkin.evaluation.metrics"),
-        ("models", "def f():\n    from labelkin import report"),
+        ("models", "def f():\n    from labelkin import research"),
         ("learned", "from labelkin.models.rescorer import LabelRescorer"),
         ("method", "from labelkin.learned.fitting import LearnedWeight"),
         ("odds", "import labelkin"),

@@ -6,12 +6,13 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import labelkin
-from labelkin import rivals, text, thresholds
+from labelkin import text, thresholds
+from labelkin.research import related
 from labelkin.thresholds import ThresholdRule
 
 
 def public():
-    for package in (labelkin, rivals, text, thresholds):
+    for package in (labelkin, related, text, thresholds):
         for name in package.__all__:
             thing = getattr(package, name)
             if inspect.isclass(thing) and issubclass(thing, (BaseEstimator, ThresholdRule)):

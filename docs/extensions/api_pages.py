@@ -17,7 +17,7 @@ from docutils import nodes
 
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {"corpora", "rivals", "text", "thresholds", "vocabulary", "vocabulary.rules"}
+    {"corpora", "research.related", "text", "thresholds", "vocabulary", "vocabulary.rules"}
     | {"curation.audit", "curation.next_documents"}
     | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )

@@ -22,8 +22,8 @@ from labelkin.evaluation.significance import (
     SummedMetric,
     paired_bootstrap,
 )
-from labelkin.report.results import Outcome, System, read_outcomes
-from labelkin.report.scores import LEARNED, LOSSES, METRICS, Score
+from labelkin.research.reports.results import Outcome, System, read_outcomes
+from labelkin.research.reports.scores import LEARNED, LOSSES, METRICS, Score
 
 
 @dataclass(frozen=True)

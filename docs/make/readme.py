@@ -16,7 +16,7 @@ from docs.make.leads import Tables
 from docs.make.page_tables import numbers, read_tables
 
 from labelkin.files import write_whole
-from labelkin.report.tables import Cell, Table, markdown_table
+from labelkin.research.reports.tables import Cell, Table, markdown_table
 
 TOP = Path(__file__).parent.parent.parent
 README, FINDINGS = TOP / "README.md", TOP / "docs" / "findings" / "beyond.md"

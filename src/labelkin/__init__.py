@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import corpora, curation, evaluation, rivals, text, vocabulary
+    from labelkin import corpora, curation, evaluation, research, text, vocabulary
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
@@ -116,7 +116,7 @@ __all__ = [
     "load",
     "next_documents",
     "preset",
-    "rivals",
+    "research",
     "save",
     "text",
     "vocabulary",

@@ -12,7 +12,7 @@ from labelkin.evaluation.significance import (
     micro_sign_test,
     paired_bootstrap,
 )
-from labelkin.experiment import parse_experiment, run_experiment
+from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"

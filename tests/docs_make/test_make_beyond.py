@@ -16,8 +16,8 @@ from labelkin.evaluation.significance import (
     micro_sign_test,
     paired_bootstrap,
 )
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.report.scores import METRICS
+from labelkin.research.experiments import parse_experiment, run_experiment
+from labelkin.research.reports.scores import METRICS
 
 EXPERIMENT = """
 name = "beyond"

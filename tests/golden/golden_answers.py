@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from labelkin import corpora
 from labelkin.cli import main
 from labelkin.evaluation import metrics
-from labelkin.experiment import read_results
+from labelkin.research.experiments import read_results
 from labelkin.service import create_app
 
 EXPERIMENT = """

@@ -83,7 +83,7 @@ def bytes_of(*arrays):
         "labelkin.content.naive_bayes.NaiveBayes",
         "sklearn.feature_selection.chi2",
         "labelkin.corpora.corpus.Corpus",
-        "labelkin.experiment.run_folder.locked",
+        "labelkin.research.experiments.run_folder.locked",
         "labelkin.storage.file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.curation.audit import LabelAudit
     from labelkin.curation.corrections import Corrections, Decision
-    from labelkin.report.issues import ShownIssue
+    from labelkin.research.reports.issues import ShownIssue
 
 #: Issues that are listed where nobody says how many, and those that are printed.
 _MOST, _PRINTED = 1_000, 10
@@ -240,10 +240,10 @@ def _write(
     html: Path | None,
 ) -> None:
     from labelkin.files import write_whole
-    from labelkin.report.issues import write_issues
+    from labelkin.research.reports.issues import write_issues
 
     if html is not None:
-        from labelkin.report.audit_page import audit_page
+        from labelkin.research.reports.audit_page import audit_page
 
         read = [issue.in_names() for issue in shown]
         errors = [
@@ -263,7 +263,7 @@ def _print(
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.report.issues import because
+    from labelkin.research.reports.issues import because
 
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)

@@ -28,7 +28,7 @@ from labelkin.estimator import fit_content
 from labelkin.explain.terms import explain_terms
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
-from labelkin.report.issues import ShownIssue, Word, shown_issue
+from labelkin.research.reports.issues import ShownIssue, Word, shown_issue
 from labelkin.scaling.blocks import read_block
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from labelkin.files import printable
-from labelkin.report.scores import WORDS
+from labelkin.research.reports.scores import WORDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -222,7 +222,7 @@ class _Comparison:
         judged = self._totals.get(not self._by_order)
         if judged is None:
             return ""
-        from labelkin.report.scores import WORDS
+        from labelkin.research.reports.scores import WORDS
 
         before, after = judged.before.scores(), judged.after.scores()
         shown = ("micro_f1", "macro_f1", "one_error")

@@ -218,7 +218,7 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     """Print how good the model is on documents that it has not seen, nor chosen anything by."""
     from labelkin.cli.models import judge, part_of
     from labelkin.prediction import fitted_model
-    from labelkin.report.scores import METRICS as SHOWN
+    from labelkin.research.reports.scores import METRICS as SHOWN
 
     documents, labels = part_of(corpus, "test", concepts)
     found = judge(fitted_model(model, "The model"), documents, labels).scores()

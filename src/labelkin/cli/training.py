@@ -23,11 +23,11 @@ from labelkin.corpora.corpus import labels_of, object_array
 from labelkin.curation.corrections import Corrections, chosen_changes
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.splits import round_robin_folds
-from labelkin.experiment.train import make_content_classifier
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.presets import STRONG, view_members
-from labelkin.report.scores import METRICS
+from labelkin.research.experiments.train import make_content_classifier
+from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
