@@ -236,9 +236,8 @@ def paper_scores(corpus: str) -> Mapping[tuple[str, str], Score]:
             f"The paper's corpora are {', '.join(map(repr, PAPER_TITLES))}, got {corpus!r}. "
             "paper_corpus(name) returns the one that a corpus goes by the name of."
         )
-    text = (
-        files("labelkin.research.reports").joinpath("paper_figures.csv").read_text(encoding="utf-8")
-    )
+    path = files("labelkin.research.reports") / "paper_figures.csv"
+    text = path.read_text(encoding="utf-8")
     figures = [row for row in csv.DictReader(text.splitlines()) if row["corpus"] == corpus]
     rows = {(row["system"], row["metric"]): row for row in figures}
     values = {key: _complement(key[1], row["value"]) for key, row in rows.items()}
