@@ -28,7 +28,7 @@ PLAN: list[tuple[str, int | None]] = [
 def compare(name: str, n_labels: int | None, n_documents: int) -> list[str]:
     """Return two rows of the table: all labels, and neighbours."""
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
-    from labelkin.metrics import evaluate
+    from labelkin.evaluation.metrics import evaluate
 
     corpus = corpora.load(name)
     train = np.asarray(corpus.train)

@@ -21,9 +21,9 @@ from scipy import sparse
 
 from benchmarks.scale import made_labels
 from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
-from labelkin.blocks import Local, row_blocks
-from labelkin.distributed import OnDask
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.scaling.blocks import Local, row_blocks
+from labelkin.scaling.distributed import OnDask
 
 
 def made_documents(Y: sparse.csr_array, n_terms: int = 20_000, seed: int = 2) -> sparse.csr_array:

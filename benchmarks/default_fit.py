@@ -29,8 +29,8 @@ from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix import LabelMatrix, read_labels
-from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.rescorer import LabelRescorer
 
 N_TRAIN, N_TEST, N_LABELS, N_TERMS = 4_000, 1_000, 1_000, 10_000
 GROUP, GROUPS_TAKEN, LABELS_OF_GROUP = 10, 2, 2

@@ -143,7 +143,7 @@ def measure_size(size: Size, systems: dict[str, Path], rounds: int, most: int) -
 
 
 def _measure(system: str, python: Path, folder: Path, truth: Any, most: int) -> Measured:
-    from labelkin.metrics import ndcg_at_k
+    from labelkin.evaluation.metrics import ndcg_at_k
 
     (folder / "scores.npz").unlink(missing_ok=True)
     own = ["-I"] if python != Path(sys.executable) else []

@@ -7,7 +7,7 @@ from benchmarks.svm import micro_f1
 from benchmarks.table import Row, ratio_row
 from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.method.classifier import LabelDependenceClassifier
+from labelkin.models.classifier import LabelDependenceClassifier
 
 
 def measure_prediction(setting: Setting) -> list[Row]:

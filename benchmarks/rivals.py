@@ -22,7 +22,7 @@ from sklearn.multioutput import ClassifierChain as TheirChain
 from benchmarks.setting import Setting, say
 from benchmarks.table import Row, ratio_row, skipped_row
 from benchmarks.timing import alternate, ratio, timed
-from labelkin.rivals import ClassifierChain, MLkNN
+from labelkin.research.related import ClassifierChain, MLkNN
 
 HERE = Path(__file__).parent
 PEER = HERE / ".peer-multilearn"

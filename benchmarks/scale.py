@@ -95,7 +95,7 @@ def _zipf(rng: np.random.Generator, n: int, size: int) -> NDArray[np.int64]:
 def measure(task: str, n_documents: int, n_labels: int, n_candidates: int) -> dict[str, Any]:
     """Do one task in this process; return seconds of CPU, peak memory and what came out."""
     from labelkin.method.label_evidence import LogisticLabels
-    from labelkin.method.rescorer import LabelRescorer
+    from labelkin.models.rescorer import LabelRescorer
 
     LogisticLabels(neighbours=2).fit(np.eye(4))  # compile, or load what is compiled
     with TemporaryDirectory() as folder:

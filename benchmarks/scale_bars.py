@@ -157,10 +157,10 @@ _KEPT, _GAINED = ("precision@5", "ndcg@5"), ("micro_f1", "macro_f1")
 def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     """Learn ``"auto"`` on the ``top`` candidates of an SVM, against all labels."""
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
+    from labelkin.evaluation.metrics import evaluate
+    from labelkin.evaluation.metrics.judged import Truth
+    from labelkin.evaluation.metrics.rankings import first_label_scores
     from labelkin.label_matrix import Cells, best_cells, read_labels
-    from labelkin.metrics import evaluate
-    from labelkin.metrics.judged import Truth
-    from labelkin.metrics.rankings import first_label_scores
 
     def best(log_odds: Any) -> Any:
         return best_cells(lambda rows: log_odds[rows], *log_odds.shape, top)

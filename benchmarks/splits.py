@@ -9,7 +9,7 @@ from scipy import sparse
 from benchmarks.setting import Setting
 from benchmarks.table import Row
 from benchmarks.timing import alternate, timed
-from labelkin.splits import stratified_folds
+from labelkin.evaluation.splits import stratified_folds
 
 N_DOCUMENTS, N_LABELS, CARDINALITY = 20_000, 100, 3
 

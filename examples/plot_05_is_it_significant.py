@@ -18,7 +18,8 @@ nothing of other labels: calibrated probabilities and a tuned cut.
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, corpora, metrics, significance
+from labelkin import LabelDependenceClassifier, NaiveBayes, corpora
+from labelkin.evaluation import metrics, significance
 
 news = corpora.newsroom(1500)
 words = CountVectorizer()

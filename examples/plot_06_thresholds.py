@@ -16,7 +16,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, LabelLimits, NearestNeighbours, corpora, metrics
+from labelkin import LabelDependenceClassifier, LabelLimits, NearestNeighbours, corpora
+from labelkin.evaluation import metrics
 from labelkin.thresholds import rule_for
 
 news = corpora.newsroom()

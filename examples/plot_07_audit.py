@@ -17,7 +17,8 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import average_precision_score, precision_recall_curve
 
-from labelkin import LabelAudit, LabelDependenceClassifier, corpora, metrics
+from labelkin import LabelAudit, LabelDependenceClassifier, corpora
+from labelkin.evaluation import metrics
 
 news = corpora.newsroom()
 words = TfidfVectorizer(sublinear_tf=True)

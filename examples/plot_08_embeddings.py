@@ -25,8 +25,9 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelRescorer, corpora, metrics, significance
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin import LabelRescorer, corpora
+from labelkin.evaluation import metrics, significance
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 news = corpora.newsroom(1000)
 Y_train, Y_test = news.Y[news.train], news.Y[news.test]

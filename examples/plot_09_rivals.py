@@ -16,8 +16,9 @@ import time
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics
-from labelkin.rivals import (
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora
+from labelkin.evaluation import metrics
+from labelkin.research.related import (
     ChainEnsemble,
     ClassifierChain,
     LabelPowerset,

@@ -15,7 +15,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, corpora, metrics
+from labelkin import LabelDependenceClassifier, corpora
+from labelkin.evaluation import metrics
 
 news = corpora.newsroom(1500)
 words = TfidfVectorizer(sublinear_tf=True)

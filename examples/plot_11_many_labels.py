@@ -20,7 +20,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import sparse
 
-from labelkin import LabelDependenceClassifier, LogisticLabels, NearestNeighbours, metrics
+from labelkin import LabelDependenceClassifier, LogisticLabels, NearestNeighbours
+from labelkin.evaluation import metrics
 
 
 def made(n_documents, n_labels, seed=0):

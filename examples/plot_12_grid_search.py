@@ -20,15 +20,9 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline
 
-from labelkin import (
-    LabelDependenceClassifier,
-    LogisticLabels,
-    NaiveBayes,
-    PlattSVM,
-    corpora,
-    metrics,
-)
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PlattSVM, corpora
+from labelkin.evaluation import metrics
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 news = corpora.newsroom(900)
 texts = news.documents

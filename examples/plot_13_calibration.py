@@ -14,7 +14,8 @@ learned weight does not. What was not honest to begin with can be calibrated.
 import matplotlib.pyplot as plt
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, PlattSVM, corpora, metrics
+from labelkin import LabelDependenceClassifier, NaiveBayes, PlattSVM, corpora
+from labelkin.evaluation import metrics
 
 news = corpora.newsroom()
 counts = CountVectorizer().fit_transform(news.documents)

@@ -17,8 +17,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, corpora, metrics
-from labelkin.rules import Rules, rules_from
+from labelkin import LabelDependenceClassifier, corpora
+from labelkin.evaluation import metrics
+from labelkin.vocabulary.rules import Rules, rules_from
 
 news = corpora.newsroom(900)
 words = TfidfVectorizer(sublinear_tf=True)

@@ -14,14 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import (
-    LabelDependenceClassifier,
-    NaiveBayes,
-    NearestNeighbours,
-    PlattSVM,
-    corpora,
-    metrics,
-)
+from labelkin import LabelDependenceClassifier, NaiveBayes, NearestNeighbours, PlattSVM, corpora
+from labelkin.evaluation import metrics
 from labelkin.text import TextView
 
 news = corpora.newsroom(1500)

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, corpora, metrics, next_documents
+from labelkin import LabelDependenceClassifier, corpora, next_documents
+from labelkin.evaluation import metrics
 
 news = corpora.newsroom(1200)
 Y = pd.DataFrame(news.Y, columns=news.label_names)

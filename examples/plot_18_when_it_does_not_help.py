@@ -17,7 +17,8 @@ it ends.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from labelkin import LabelRescorer, PlattSVM, metrics
+from labelkin import LabelRescorer, PlattSVM
+from labelkin.evaluation import metrics
 
 
 def made(dependence, noise, n_documents=1300, seed=0):

@@ -25,7 +25,7 @@ from integration.environments import (
     free_port,
     nltk_data,
 )
-from labelkin.significance import paired_bootstrap
+from labelkin.evaluation.significance import paired_bootstrap
 
 SOURCES = ("tfidf", "mllm", "omikuji")
 #: What projects are called in tables; all but the sources are ensembles of all of them.

@@ -8,12 +8,13 @@ from sklearn.utils import estimator_html_repr
 
 import labelkin
 from labelkin import scikit_learn
+from labelkin.research import related
 
 PUBLIC = {
     f"{home}.{name}": getattr(module, name)
     for home, module in [
         ("labelkin", labelkin),
-        ("labelkin.rivals", labelkin.rivals),
+        ("labelkin.research.related", related),
         ("labelkin.text", labelkin.text),
     ]
     for name in module.__all__

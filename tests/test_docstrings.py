@@ -7,9 +7,10 @@ import re
 import pytest
 
 import labelkin
+from labelkin.research import related
 
 CLASSES = [value for name in labelkin.__all__ if inspect.isclass(value := getattr(labelkin, name))]
-CLASSES += [getattr(labelkin.rivals, name) for name in labelkin.rivals.__all__]
+CLASSES += [getattr(related, name) for name in related.__all__]
 FUNCTIONS = [
     value for name in labelkin.__all__ if inspect.isfunction(value := getattr(labelkin, name))
 ]

@@ -30,8 +30,8 @@ from labelkin import (
     PlattSVM,
     RescoredClassifier,
     SVMLabels,
-    metrics,
 )
+from labelkin.evaluation import metrics
 
 CLASSIFIERS = [
     LabelDependenceClassifier(),

@@ -42,8 +42,9 @@ import tempfile
 from importlib import import_module
 import labelkin
 
-for name in ("", ".corpora", ".metrics", ".rules", ".significance", ".splits", ".storage", ".text",
-             ".thresholds", ".vocabulary"):
+for name in ("", ".corpora", ".evaluation", ".evaluation.metrics", ".evaluation.significance",
+             ".evaluation.splits", ".storage", ".text", ".thresholds", ".vocabulary",
+             ".vocabulary.rules"):
     module = import_module(f"labelkin{name}")
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
@@ -54,7 +55,7 @@ with tempfile.TemporaryDirectory() as folder:
     again = labelkin.load(labelkin.save(model, f"{folder}/model.labelkin"))
 assert (again.predict_proba(X) == model.predict_proba(X)).all()
 assert again.explain(X[:1])
-assert labelkin.metrics.evaluate(sets, model.log_odds(X))
+assert labelkin.evaluation.metrics.evaluate(sets, model.log_odds(X))
 words = labelkin.text.WordCounts(stem=False, min_documents=1)
 assert words.fit_transform(["a ship", "a town"]).shape == (2, 2)
 """
@@ -77,10 +78,10 @@ solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
-labelkin.rules.read_skos(path)
+labelkin.vocabulary.rules.read_skos(path)
 """,
     "dask": """
-from labelkin.distributed import connected
+from labelkin.scaling.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
     "omikuji": "labelkin.OmikujiContent().fit(X, sets)",

@@ -11,9 +11,9 @@ from labelkin import (
     NearestNeighbours,
     PerLabel,
     PlattSVM,
-    metrics,
 )
-from labelkin.audit.contradictions import as_rows
+from labelkin.curation.audit.contradictions import as_rows
+from labelkin.evaluation import metrics
 from labelkin.label_matrix import read_labels
 from labelkin.text import TermSelection, TermWeights
 

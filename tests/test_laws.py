@@ -19,7 +19,7 @@ from labelkin import (
     SVMLabels,
     cross_val_log_odds,
 )
-from labelkin.splits import stratified_folds
+from labelkin.evaluation.splits import stratified_folds
 
 CONTENT = [
     NaiveBayes(),

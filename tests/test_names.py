@@ -197,7 +197,10 @@ def test_the_guard_finds_planted_names(text, name):
 
 
 def test_the_guard_finds_planted_names_in_docstrings_and_tables():
-    role = "All by :class:`Nobody` and :func:`labelkin.metrics.f1`."
-    assert list(missing_in_docstring(role, "labelkin.metrics")) == ["Nobody"]
+    role = "All by :class:`Nobody` and :func:`labelkin.evaluation.metrics.f1`."
+    assert list(missing_in_docstring(role, "labelkin.evaluation.metrics")) == ["Nobody"]
     table = "====  ====\nstep  ``evaluate``, ``nothing``: no_such_module\n====  ====\n"
-    assert list(missing_in_table(table, "labelkin.metrics")) == ["no_such_module", "nothing"]
+    assert list(missing_in_table(table, "labelkin.evaluation.metrics")) == [
+        "no_such_module",
+        "nothing",
+    ]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from benchmarks.corpus import DATA, load_corpus
 
-from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PlattSVM, metrics
+from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PlattSVM
+from labelkin.evaluation import metrics
 from labelkin.odds import probability_of
 from labelkin.solvers import linear_svm as linear_svms
 from labelkin.solvers.sigmoid import fit_sigmoid

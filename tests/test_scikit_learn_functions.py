@@ -19,16 +19,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MultiLabelBinarizer
 
-from labelkin import (
-    LabelDependenceClassifier,
-    NaiveBayes,
-    PerLabel,
-    audit,
-    corpora,
-    label_matrix,
-    metrics,
-)
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin import LabelDependenceClassifier, NaiveBayes, PerLabel, corpora, label_matrix
+from labelkin.curation import audit
+from labelkin.evaluation import metrics
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 GRID = {"evidence_weight": [0, 1]}
 

@@ -6,12 +6,13 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import labelkin
-from labelkin import rivals, text, thresholds
+from labelkin import text, thresholds
+from labelkin.research import related
 from labelkin.thresholds import ThresholdRule
 
 
 def public():
-    for package in (labelkin, rivals, text, thresholds):
+    for package in (labelkin, related, text, thresholds):
         for name in package.__all__:
             thing = getattr(package, name)
             if inspect.isclass(thing) and issubclass(thing, (BaseEstimator, ThresholdRule)):
@@ -32,7 +33,7 @@ def test_parameters_after_the_first_are_keyword_only(estimator):
         labelkin.LabelRescorer.explain,
         labelkin.Posterior.explain,
         labelkin.explain_terms,
-        labelkin.rules.rules_of,
+        labelkin.vocabulary.rules.rules_of,
     ],
 )
 def test_names_of_labels_are_not_called_as_the_label_classifier(function):

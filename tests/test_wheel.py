@@ -60,8 +60,8 @@ def test_the_wheel_works_in_a_clean_environment(wheel, tmp_path):
 def test_the_wheel_carries_the_package_and_nothing_else(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "labelkin/py.typed" in names
-    assert "labelkin/experiment/configurations/reuters21578.toml" in names
-    assert "labelkin/experiment/template.toml" in names
+    assert "labelkin/research/experiments/configurations/reuters21578.toml" in names
+    assert "labelkin/research/experiments/template.toml" in names
     assert not [n for n in names if not n.startswith(("labelkin/", "labelkin-"))]
 
 

@@ -35,9 +35,9 @@ from labelkin import (
     PlattSVM,
     RandomForest,
     corpora,
-    metrics,
 )
-from labelkin.splits import stratified_folds
+from labelkin.evaluation import metrics
+from labelkin.evaluation.splits import stratified_folds
 from labelkin.thresholds import as_rule
 
 TOP = Path(__file__).parent.parent.parent

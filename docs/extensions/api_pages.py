@@ -15,12 +15,11 @@ from typing import Any
 
 from docutils import nodes
 
-import labelkin
-
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {name for name in labelkin.__all__ if inspect.ismodule(getattr(labelkin, name))}
-    | {"thresholds"}
+    {"corpora", "research.related", "text", "thresholds", "vocabulary", "vocabulary.rules"}
+    | {"curation.audit", "curation.next_documents"}
+    | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
 
 
@@ -37,7 +36,7 @@ def names_by_kind(module: str) -> dict[str, list[str]]:
 
 
 def _page_name(name: str) -> str:
-    """Return where the page of a thing is: ``labelkin.Rules`` for ``labelkin.rules.Rules``.
+    """Return where the page is: ``labelkin.Rules`` for ``labelkin.vocabulary.rules.Rules``.
 
     For a method or a field it is that of its class, and then its own name.
     """

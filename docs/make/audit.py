@@ -42,7 +42,7 @@ that is labelled already they are known, and equation 2 holds as it is written:
 - **label evidence** of the document's own other labels, by layers that have not seen it;
 - **how much each counts**, and how often labels are missing or wrong at all, is learned from the
   corpus as it is: a logistic regression that knows that its targets are not all right
-  (`labelkin.audit.noise`). So missing and wrong labels stand in one list, on one scale.
+  (`labelkin.curation.audit.noise`). So missing and wrong labels stand in one list, on one scale.
 
 Three more things were needed. The *number of other labels* is evidence: a document of a corpus in
 which every one has a label, and that has no other, needs this one. *Surveys* with many labels are

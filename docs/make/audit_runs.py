@@ -32,14 +32,19 @@ from docs.make.label_noise import RECIPES, Recipe, damage_labels
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.audit import LabelAudit
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.experiment.plan import Content, CorpusChoice
-from labelkin.experiment.prepared_corpus import WEIGHTS, PreparedCorpus, fit_features, prepare
+from labelkin.curation.audit import LabelAudit
+from labelkin.evaluation.metrics import evaluate
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
-from labelkin.metrics import evaluate
 from labelkin.odds import probability_of
+from labelkin.research.experiments.plan import Content, CorpusChoice
+from labelkin.research.experiments.prepared_corpus import (
+    WEIGHTS,
+    PreparedCorpus,
+    fit_features,
+    prepare,
+)
 
 Matrix = NDArray[np.floating[Any]]
 #: Given labels and content probabilities → how suspicious each cell is.

@@ -31,8 +31,14 @@ from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
-from labelkin.report.scores import METRICS, WORDS
-from labelkin.report.tables import Table, markdown_table, markdown_text, score_text, signed_text
+from labelkin.research.reports.scores import METRICS, WORDS
+from labelkin.research.reports.tables import (
+    Table,
+    markdown_table,
+    markdown_text,
+    score_text,
+    signed_text,
+)
 
 PAGE = Path(__file__).parent.parent / "findings" / "beyond.md"
 

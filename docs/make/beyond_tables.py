@@ -13,8 +13,8 @@ from docs.make.cells import (
     learned_gains,
 )
 
-from labelkin.report.scores import F1_METRICS, METRICS, WORDS
-from labelkin.report.tables import Cell, Table, score_text, signed_text
+from labelkin.research.reports.scores import F1_METRICS, METRICS, WORDS
+from labelkin.research.reports.tables import Cell, Table, score_text, signed_text
 
 CALIBRATION = {"expected_calibration_error": "ECE", "brier_score": "Brier score"}
 #: What a threshold rule changes: who comes first does not depend on the cut.

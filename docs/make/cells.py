@@ -16,9 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.report.results import Outcome, System, read_outcomes
-from labelkin.report.scores import LEARNED, LOSSES, METRICS, Score
-from labelkin.significance import SUMMED_METRICS, Bootstrap, SummedMetric, paired_bootstrap
+from labelkin.evaluation.significance import (
+    SUMMED_METRICS,
+    Bootstrap,
+    SummedMetric,
+    paired_bootstrap,
+)
+from labelkin.research.reports.results import Outcome, System, read_outcomes
+from labelkin.research.reports.scores import LEARNED, LOSSES, METRICS, Score
 
 
 @dataclass(frozen=True)

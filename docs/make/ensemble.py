@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from docs.make.conclusions import conclude
 
-from labelkin.experiment import read_results
-from labelkin.experiment.run_folder import CorpusResults, Run
+from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
 from labelkin.files import write_whole
-from labelkin.metrics import evaluate
-from labelkin.report.scores import LOSSES
-from labelkin.report.tables import Cell, Table, markdown_table, score_text
-from labelkin.significance import Bootstrap, paired_bootstrap
+from labelkin.research.experiments import read_results
+from labelkin.research.experiments.run_folder import CorpusResults, Run
+from labelkin.research.reports.scores import LOSSES
+from labelkin.research.reports.tables import Cell, Table, markdown_table, score_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "ensemble.md"
 MEASURES = {

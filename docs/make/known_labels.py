@@ -17,10 +17,10 @@ import numpy as np
 from docs.make.cells import Verdict, count_gains
 from docs.make.conclusions import conclude
 
-from labelkin.experiment import read_results
-from labelkin.experiment.reveal import METRICS
 from labelkin.files import write_whole
-from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
+from labelkin.research.experiments import read_results
+from labelkin.research.experiments.reveal import METRICS
+from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "known-labels.md"
 #: Rows with fewer documents that have a label left are left out.
@@ -83,7 +83,7 @@ Every pair that is more than {clear:g} standard errors worse than nothing known.
 
 @dataclass(frozen=True)
 class Row:
-    """One way of telling in one cell: what :func:`labelkin.experiment.reveal.reveal` records."""
+    """One way of telling in one cell: a record of :mod:`labelkin.research.experiments.reveal`."""
 
     corpus: str
     content: str

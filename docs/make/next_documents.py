@@ -22,10 +22,11 @@ from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from labelkin import LabelDependenceClassifier, PlattSVM, corpora, metrics, next_documents
-from labelkin.active import document_values
-from labelkin.active.choosing import choose_representative
-from labelkin.active.information import binary_entropy
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora, next_documents
+from labelkin.curation.next_documents import document_values
+from labelkin.curation.next_documents.choosing import choose_representative
+from labelkin.curation.next_documents.information import binary_entropy
+from labelkin.evaluation import metrics
 from labelkin.files import write_whole
 from labelkin.text import TermWeights, WordCounts
 
@@ -391,8 +392,9 @@ Cosines are of what the model sees, or of `vectors=`, embeddings for instance. O
 than 4,096 documents, those of highest value are represented.
 
 Values cost a prediction and little more; candidates (`top`) are never spread out; blocks go to a
-Dask cluster by `engine=` or `--dask`. `document_values(model, pool)` of `labelkin.active` returns
-the value of every document, for programs that bring tasks into an order of their own.
+Dask cluster by `engine=` or `--dask`. `document_values(model, pool)` of
+`labelkin.curation.next_documents` returns the value of every document, for programs that bring
+tasks into an order of their own.
 
 ## Learning curves
 

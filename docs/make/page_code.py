@@ -35,7 +35,7 @@ from labelkin.text import WordCounts
 
 FENCE = re.compile(r"^```(python|sh|output)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 #: Commands that go on until they are stopped, need a network, or train for long; tests/service,
-#: tests/corpora, tests/experiment and tests/test_demo.py have them.
+#: tests/corpora, tests/research/experiments and tests/research/test_demo.py have them.
 NOT_RUN = (
     "labelkin serve",
     "labelkin corpus fetch",

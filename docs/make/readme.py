@@ -17,7 +17,7 @@ from statistics import mean
 from docs.experiments.learned_rule import HELD_BACK
 
 from labelkin.files import write_whole
-from labelkin.report.tables import Cell, Table, markdown_table
+from labelkin.research.reports.tables import Cell, Table, markdown_table
 
 TOP = Path(__file__).parent.parent.parent
 README, SCORES = TOP / "README.md", TOP / "docs" / "experiments" / "learned_rule_test.csv"

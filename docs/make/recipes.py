@@ -27,9 +27,10 @@ from examples.recipes import (
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin import corpora, metrics
+from labelkin import corpora
+from labelkin.evaluation import metrics
+from labelkin.evaluation.significance import paired_bootstrap
 from labelkin.files import write_whole
-from labelkin.significance import paired_bootstrap
 
 PAGE = Path(__file__).parent.parent / "how-to" / "recipes.md"
 FOLDER = PAGE.parents[2] / "examples" / "recipes"

@@ -22,12 +22,12 @@ from pathlib import Path
 
 from docs.make.conclusions import conclude
 
-from labelkin.experiment.configuration import parse_toml
 from labelkin.files import write_whole
-from labelkin.report.documents import markdown_facts, markdown_sections
-from labelkin.report.paper import HEADS, f1_summary, loss_summary, paper_tables
-from labelkin.report.results import Outcome, read_outcomes
-from labelkin.report.scores import (
+from labelkin.research.experiments.configuration import parse_toml
+from labelkin.research.reports.documents import markdown_facts, markdown_sections
+from labelkin.research.reports.paper import HEADS, f1_summary, loss_summary, paper_tables
+from labelkin.research.reports.results import Outcome, read_outcomes
+from labelkin.research.reports.scores import (
     F1_METRICS,
     LOSSES,
     PAPER_TITLES,
@@ -38,7 +38,7 @@ from labelkin.report.scores import (
     paper_scores,
     without_weka,
 )
-from labelkin.report.tables import Cell, Table, markdown_text, score_text, signed_text
+from labelkin.research.reports.tables import Cell, Table, markdown_text, score_text, signed_text
 
 HERE = Path(__file__).parent
 FINDINGS = HERE.parent / "findings"

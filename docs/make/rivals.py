@@ -15,11 +15,11 @@ from pathlib import Path
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_whole
-from labelkin.report.plots import rank_picture
-from labelkin.report.ranks import CONTROL, Comparison, compare, ranks_sections
-from labelkin.report.results import read_outcomes
-from labelkin.report.scores import LOSSES, METRICS, WORDS
-from labelkin.report.tables import markdown_text
+from labelkin.research.reports.plots import rank_picture
+from labelkin.research.reports.ranks import CONTROL, Comparison, compare, ranks_sections
+from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
+from labelkin.research.reports.tables import markdown_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "rivals-results.md"
 PICTURES = "rivals-ranks"

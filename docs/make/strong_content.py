@@ -21,14 +21,14 @@ import numpy as np
 from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 
-from labelkin.experiment import read_results
-from labelkin.experiment import run_folder as store
-from labelkin.experiment.run_folder import CorpusResults, Run
+from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_whole
 from labelkin.label_matrix import Cells, best_cells
-from labelkin.method.rescorer import LabelRescorer
-from labelkin.metrics import Evaluation, evaluate
-from labelkin.report.tables import Cell, Table, markdown_table, markdown_text, signed_text
+from labelkin.models.rescorer import LabelRescorer
+from labelkin.research.experiments import read_results
+from labelkin.research.experiments import run_folder as store
+from labelkin.research.experiments.run_folder import CorpusResults, Run
+from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "strong-content.md"
 #: Candidates of a document, as ``labelkin train --content omikuji`` has them.

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 
 def softmax_scores(texts, Y, new_texts, epochs=25):

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 
 def candidate_scores(X, Y, X_new, top=20):

@@ -6,7 +6,7 @@ scores of the same kind.
 
 import numpy as np
 
-from labelkin.splits import MultilabelStratifiedKFold
+from labelkin.evaluation.splits import MultilabelStratifiedKFold
 
 
 def sigmoid_scores(X, Y, X_new, epochs=60):

@@ -16,8 +16,8 @@ import numpy as np
 from examples.recipes.sentence_embeddings import embeddings
 
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora
-from labelkin.metrics import evaluate
-from labelkin.presets import STRONG, view_members
+from labelkin.evaluation.metrics import evaluate
+from labelkin.models.presets import STRONG, view_members
 from labelkin.text import WordCounts
 from labelkin.thresholds import LabelLimits
 

@@ -7,20 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labelkin import (
-        active,
-        audit,
-        corpora,
-        metrics,
-        rivals,
-        rules,
-        significance,
-        splits,
-        text,
-        vocabulary,
-    )
-    from labelkin.active.choosing import next_documents
-    from labelkin.audit.label_audit import LabelAudit
+    from labelkin import corpora, curation, evaluation, research, text, vocabulary
     from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
@@ -28,17 +15,18 @@ if TYPE_CHECKING:
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
+    from labelkin.curation.audit.label_audit import LabelAudit
+    from labelkin.curation.next_documents.choosing import next_documents
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.learned.fitting import LearnedWeight
-    from labelkin.method.classifier import LabelDependenceClassifier
     from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
     from labelkin.method.paper import PaperClassifier
-    from labelkin.method.rescored import RescoredClassifier
-    from labelkin.method.rescorer import LabelRescorer
-    from labelkin.presets import preset
-    from labelkin.rules import Rules
+    from labelkin.models.classifier import LabelDependenceClassifier
+    from labelkin.models.presets import preset
+    from labelkin.models.rescored import RescoredClassifier
+    from labelkin.models.rescorer import LabelRescorer
     from labelkin.storage import load, save
     from labelkin.thresholds import (
         ExpectedF1,
@@ -51,6 +39,7 @@ if TYPE_CHECKING:
         SCut,
         SCutFBR,
     )
+    from labelkin.vocabulary.rules import Rules
 
     __version__: str
 
@@ -58,8 +47,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
-        "active.choosing": "next_documents",
-        "audit.label_audit": "LabelAudit",
+        "curation.next_documents.choosing": "next_documents",
+        "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
         "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
@@ -71,13 +60,13 @@ _HOMES = {
         "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
         "explain.terms": "TermExplanation explain_terms",
-        "method.classifier": "LabelDependenceClassifier",
+        "models.classifier": "LabelDependenceClassifier",
         "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
         "method.paper": "PaperClassifier",
-        "method.rescored": "RescoredClassifier",
-        "method.rescorer": "LabelRescorer",
-        "presets": "preset",
-        "rules": "Rules",
+        "models.rescored": "RescoredClassifier",
+        "models.rescorer": "LabelRescorer",
+        "models.presets": "preset",
+        "vocabulary.rules": "Rules",
         "storage": "load save",
         "thresholds": "ExpectedF1 FixedCut GlobalCut LabelLimits MCut PCut RCut SCut SCutFBR",
     }.items()
@@ -118,21 +107,17 @@ __all__ = [
     "SVMLabels",
     "Suggestion",
     "TermExplanation",
-    "active",
-    "audit",
     "corpora",
     "cross_val_log_odds",
+    "curation",
+    "evaluation",
     "explain_terms",
     "label_graph",
     "load",
-    "metrics",
     "next_documents",
     "preset",
-    "rivals",
-    "rules",
+    "research",
     "save",
-    "significance",
-    "splits",
     "text",
     "vocabulary",
 ]

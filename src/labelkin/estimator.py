@@ -23,6 +23,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from labelkin.evaluation.splits import CrossValidation, stratified_folds
 from labelkin.label_matrix import Cells, LabelMatrix, in_container, labels_for, read_labels
 from labelkin.label_matrix.reading import is_label_sets
 from labelkin.odds import ALMOST_ZERO, probability_of
@@ -33,7 +34,6 @@ from labelkin.scikit_learn import (
     rows_of,
     sound_sparse,
 )
-from labelkin.splits import CrossValidation, stratified_folds
 
 
 class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):

@@ -30,7 +30,7 @@ from sklearn.utils.validation import (
 )
 
 #: Packages whose estimators are imported from them, and not from the top.
-_NAMED_BY_PACKAGE = {"labelkin.rivals", "labelkin.text"}
+_NAMED_BY_PACKAGE = {"labelkin.research.related", "labelkin.text"}
 
 
 class LinkedEstimator(BaseEstimator):
@@ -48,8 +48,8 @@ class LinkedEstimator(BaseEstimator):
         return f"{address}/reference/api/{{page}}.html" if address else ""
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
-        package = ".".join(type(self).__module__.split(".")[:2])
-        home = package if package in _NAMED_BY_PACKAGE else "labelkin"
+        module = type(self).__module__
+        home = next((name for name in _NAMED_BY_PACKAGE if module.startswith(name)), "labelkin")
         return {"page": f"{home}.{type(self).__name__}"}
 
 

@@ -12,7 +12,7 @@ from in_process import call
 
 from labelkin import corpora
 from labelkin.cli import auditing
-from labelkin.corpora.corrections import Decision
+from labelkin.curation.corrections import Decision
 from labelkin.service.journal import Entry, Journal
 
 N_DOCUMENTS = 240

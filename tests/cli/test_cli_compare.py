@@ -6,8 +6,13 @@ import pytest
 from in_process import call
 
 from labelkin.cli.compare import verdict
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.significance import SignTest, macro_sign_test, micro_sign_test, paired_bootstrap
+from labelkin.evaluation.significance import (
+    SignTest,
+    macro_sign_test,
+    micro_sign_test,
+    paired_bootstrap,
+)
+from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"

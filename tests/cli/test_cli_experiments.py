@@ -13,7 +13,7 @@ import pytest
 from in_process import call
 
 from labelkin.corpora import newsroom
-from labelkin.experiment import shipped_experiments
+from labelkin.research.experiments import shipped_experiments
 
 SMALL = """
 name = "small"
@@ -195,7 +195,7 @@ class TestExperimentsByName:
         assert re.search(r"^proteins .* not here: genbase$", listed, re.MULTILINE)
 
     def test_one_is_run_by_its_name_without_a_file(self, tmp_path, monkeypatch):
-        from labelkin.experiment import shipped
+        from labelkin.research.experiments import shipped
 
         monkeypatch.setattr(shipped, "shipped_experiments", lambda: {"small": SMALL})
         monkeypatch.chdir(tmp_path)

@@ -18,7 +18,7 @@ from labelkin import (
     load,
     save,
 )
-from labelkin.metrics import evaluate
+from labelkin.evaluation.metrics import evaluate
 from labelkin.storage import read_header
 from labelkin.text import WordCounts
 

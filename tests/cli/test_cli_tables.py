@@ -8,7 +8,7 @@ import pytest
 from cli.in_process import call
 
 from labelkin import corpora
-from labelkin.corpora.corrections import fingerprint_of
+from labelkin.curation.corrections import fingerprint_of
 from labelkin.storage import read_header
 
 SMALL = ("--min-documents", 1)

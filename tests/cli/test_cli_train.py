@@ -9,18 +9,11 @@ from in_process import call
 from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
-from labelkin import (
-    LabelDependenceClassifier,
-    LogisticLabels,
-    NaiveBayes,
-    PlattSVM,
-    corpora,
-    load,
-    metrics,
-)
+from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PlattSVM, corpora, load
 from labelkin.cli import training
+from labelkin.evaluation import metrics
 from labelkin.label_matrix import read_labels
-from labelkin.presets import STRONG
+from labelkin.models.presets import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
 

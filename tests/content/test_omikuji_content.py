@@ -8,8 +8,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelkin import LabelDependenceClassifier, OmikujiContent, metrics
+from labelkin import LabelDependenceClassifier, OmikujiContent
 from labelkin.content.omikuji_forest import OmikujiForest
+from labelkin.evaluation import metrics
 
 pytest.importorskip("omikuji", reason="needs the extra omikuji")
 

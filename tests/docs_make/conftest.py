@@ -3,4 +3,4 @@
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parent.parent / "report"))
+sys.path.append(str(Path(__file__).parents[1] / "research" / "reports"))

@@ -10,14 +10,14 @@ from docs.make.beyond_tables import mean_table, score_table, threshold_table
 from docs.make.cells import Difference, count_gains, gain, read_cells
 from sklearn.metrics import f1_score, hamming_loss, zero_one_loss
 
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.report.scores import METRICS
-from labelkin.significance import (
+from labelkin.evaluation.significance import (
     Bootstrap,
     macro_sign_test,
     micro_sign_test,
     paired_bootstrap,
 )
+from labelkin.research.experiments import parse_experiment, run_experiment
+from labelkin.research.reports.scores import METRICS
 
 EXPERIMENT = """
 name = "beyond"

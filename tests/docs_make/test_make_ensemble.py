@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from docs.make.ensemble import compare, comparisons_of, main, scores_of, verdict
 
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.metrics import evaluate
+from labelkin.evaluation.metrics import evaluate
+from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"
@@ -70,7 +70,7 @@ def test_members_are_weighed_in_the_record(results):
 
 def test_test_labels_are_read_by_the_report_only(tmp_path, monkeypatch):
     """With the labels of test documents shuffled, all log-odds of them are the same bytes."""
-    from labelkin.experiment import prepared_corpus
+    from labelkin.research.experiments import prepared_corpus
 
     experiment = parse_experiment(EXPERIMENT.replace("seeds = [0, 1]", "seeds = [0]"))
     before = run_experiment(experiment, tmp_path / "a").corpora[0]

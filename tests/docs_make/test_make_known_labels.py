@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from docs.make.known_labels import Row, main, page, read_rows, write_page
 
-from labelkin.experiment import parse_experiment, run_experiment
+from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"

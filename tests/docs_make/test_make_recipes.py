@@ -16,8 +16,8 @@ from examples.recipes import (
 )
 from scipy import sparse
 
-from labelkin import metrics
 from labelkin.corpora import newsroom
+from labelkin.evaluation import metrics
 
 
 @pytest.fixture(scope="module")

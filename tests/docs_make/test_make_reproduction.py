@@ -21,8 +21,8 @@ from docs.make.reproduction import (
 from printed_paper import printed_tables
 from stored_results import experiment_text, store_results
 
-from labelkin.report.results import read_outcomes
-from labelkin.report.scores import F1_METRICS, PAPER_TITLES, paper_scores
+from labelkin.research.reports.results import read_outcomes
+from labelkin.research.reports.scores import F1_METRICS, PAPER_TITLES, paper_scores
 
 Y = np.eye(6, dtype=int)
 

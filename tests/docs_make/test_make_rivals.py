@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from docs.make.rivals import count_wins, write_page
 
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.experiment import run as running
-from labelkin.experiment.apart import do_job
-from labelkin.report.ranks import Comparison
+from labelkin.research.experiments import parse_experiment, run_experiment
+from labelkin.research.experiments import run as running
+from labelkin.research.experiments.apart import do_job
+from labelkin.research.reports.ranks import Comparison
 
 TEXT = """
 name = "rivals"

@@ -5,8 +5,8 @@ import pytest
 from docs.make import strong_content
 from docs.make.strong_content import compare, main, read_pages
 
-from labelkin.experiment import parse_experiment, run_experiment
-from labelkin.metrics import evaluate
+from labelkin.evaluation.metrics import evaluate
+from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"

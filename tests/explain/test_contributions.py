@@ -15,12 +15,12 @@ from labelkin.content.naive_bayes import NaiveBayes
 from labelkin.explain.contributions import Explanation, LabelContribution, Posterior
 from labelkin.label_matrix import read_labels
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.combination import decided_labels, probable_labels
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
-from labelkin.method.rescorer import LabelRescorer
-from labelkin.rules import Rules
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.thresholds import SCutFBR
+from labelkin.vocabulary.rules import Rules
 
 NAMES = ["corn", "gold", "grain", "oil", "wheat"]
 LABELS = [LogisticLabels(), SVMLabels(), LogisticRegression()]

@@ -26,10 +26,10 @@ from labelkin.explain.label_graph import (
     short_name,
 )
 from labelkin.label_matrix import read_labels
-from labelkin.method.classifier import LabelDependenceClassifier
 from labelkin.method.label_evidence import LogisticLabels, SVMLabels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.rescorer import LabelRescorer
 
 NAMES = [f"label {j}" for j in range(9)]
 

@@ -11,9 +11,10 @@ from contextlib import redirect_stderr, redirect_stdout
 
 from fastapi.testclient import TestClient
 
-from labelkin import corpora, metrics
+from labelkin import corpora
 from labelkin.cli import main
-from labelkin.experiment import read_results
+from labelkin.evaluation import metrics
+from labelkin.research.experiments import read_results
 from labelkin.service import create_app
 
 EXPERIMENT = """

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, cli, experiment, storage
+from labelkin import LabelDependenceClassifier, NaiveBayes, cli, storage
+from labelkin.research import experiments
 from labelkin.service import read_journal
 from labelkin.service.journal import Entry, Journal
 from labelkin.text import WordCounts
@@ -126,11 +127,11 @@ labels.BLR = { classifier = "logistic" }
         pass
 
     def act(self, folder):
-        experiment.run_experiment(experiment.parse_experiment(self.toml), folder / "out")
+        experiments.run_experiment(experiments.parse_experiment(self.toml), folder / "out")
 
     def state(self, folder):
         self.act(folder)
-        results = experiment.read_results(folder / "out")
+        results = experiments.read_results(folder / "out")
         return str(len(list(results.runs if hasattr(results, "runs") else results)))
 
     @property

@@ -22,12 +22,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 
-from labelkin import NaiveBayes, blocks, cli, corpora, load, save
+from labelkin import NaiveBayes, cli, corpora, load, save
 from labelkin.array_files import is_sparse
 from labelkin.cli.score_files import read_labelled, read_scores
 from labelkin.corpora import sparse_text
-from labelkin.experiment import run_folder
 from labelkin.files import printable
+from labelkin.research.experiments import run_folder
+from labelkin.scaling import blocks
 
 SETS = [["sea\x1b]0;X\x07"], ["town"]]
 
@@ -117,10 +118,11 @@ def test_printable_keeps_lines_and_escapes_controls():
 READ = """
 import resource, sys
 from pathlib import Path
-from labelkin import blocks, corpora
+from labelkin import corpora
+from labelkin.scaling import blocks
 from labelkin.cli.score_files import read_labelled, read_scores
 from labelkin.corpora import arff, lines, sparse_text
-from labelkin.experiment import run_folder
+from labelkin.research.experiments import run_folder
 from labelkin.vocabulary import read_vocabulary
 import rdflib, scipy.sparse.csgraph
 kind, path = sys.argv[1], Path(sys.argv[2])

@@ -21,11 +21,11 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
-from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
 from labelkin.storage.forms import FORMS
 from labelkin.storage.trusted import PLACES, TYPES
 from labelkin.text import TermWeights, WordCounts
+from labelkin.vocabulary.rules import Rules
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 from forged_files import put_together, take_apart

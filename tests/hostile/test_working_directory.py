@@ -33,9 +33,9 @@ PerLabel(LogisticRegression(), n_jobs=2).fit(X, X[:, :2].astype(int)).predict_pr
 """,
     "experiment": """
 import numpy as np
-from labelkin.experiment import apart
+from labelkin.research.experiments import apart
 from labelkin.label_matrix import read_labels
-from labelkin.rivals import BRkNN
+from labelkin.research.related import BRkNN
 enter()
 X = np.eye(8)
 assert apart.train_apart(apart.Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None

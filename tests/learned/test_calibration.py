@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.base import clone
 
-from labelkin import LabelDependenceClassifier, NaiveBayes, metrics
+from labelkin import LabelDependenceClassifier, NaiveBayes
+from labelkin.evaluation import metrics
 
 rng = np.random.default_rng(0)
 TOPICS = (rng.random((900, 4)) < 0.3).astype(int)

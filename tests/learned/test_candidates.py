@@ -8,6 +8,7 @@ from scipy.special import expit
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, load, save
+from labelkin.evaluation.metrics import brier_score
 from labelkin.label_matrix import Cells, read_labels
 from labelkin.learned.calibration import fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence, share_of_missed
@@ -15,7 +16,6 @@ from labelkin.learned.terms import PaperEvidence
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.metrics import brier_score
 
 
 def made(n=600, p=14, seed=0):

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, SVMLabels
-from labelkin.rules import Rules
+from labelkin.vocabulary.rules import Rules
 
 
 def coupled(seed, n=1200, p=6, noise=1.0, exclusive=False):

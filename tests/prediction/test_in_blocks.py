@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PCut
-from labelkin.blocks import row_blocks
-from labelkin.metrics import evaluate, evaluate_blocks
+from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.scaling.blocks import row_blocks
 
 RANDOM = np.random.default_rng(5)
 Y = (RANDOM.random((90, 6)) < 0.3).astype(float)

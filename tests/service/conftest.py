@@ -5,8 +5,8 @@ from live_server import serving
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, corpora, storage
-from labelkin.rules import Rules
 from labelkin.text import TermWeights, WordCounts
+from labelkin.vocabulary.rules import Rules
 
 N_DOCUMENTS = 900
 

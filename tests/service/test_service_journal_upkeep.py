@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from labelkin.cli import main
-from labelkin.corpora.corrections import Decision
+from labelkin.curation.corrections import Decision
 from labelkin.service import journal_upkeep, read_journal
 from labelkin.service.journal import Entry, Journal
 

@@ -7,7 +7,7 @@ import pytest
 from issue_list import FIRST, write_issues
 from live_server import server_process, serving
 
-from labelkin.corpora.corrections import Decision
+from labelkin.curation.corrections import Decision
 from labelkin.service import Limits, create_app, read_answers
 from labelkin.service.journal import Entry, Journal
 

@@ -15,8 +15,8 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, NearestNeighbours
-from labelkin.rules import Rules
 from labelkin.storage import load, read_header, save
+from labelkin.vocabulary.rules import Rules
 
 X = sparse.csr_array(np.array([[3.0, 0], [2, 1], [0, 4], [1, 1]]))
 SETS = [["sea"], ["sea", "town"], ["town"], []]
@@ -72,9 +72,9 @@ def bytes_of(*arrays):
         "sklearn.neighbors.KNeighborsClassifier",
         "sklearn.pipeline.joblib",
         "sklearn.preprocessing._data.Normalizer",
-        "labelkin.method.classifier.np",
-        "labelkin.method.classifier.PlattSVM",
-        "labelkin.method.classifier.parallel_config",
+        "labelkin.models.classifier.np",
+        "labelkin.models.classifier.PlattSVM",
+        "labelkin.models.classifier.parallel_config",
         "labelkin.estimator.LogOddsClassifier",
         "labelkin.method.combination.LabelClassifier",
         "decided_labels",
@@ -83,7 +83,7 @@ def bytes_of(*arrays):
         "labelkin.content.naive_bayes.NaiveBayes",
         "sklearn.feature_selection.chi2",
         "labelkin.corpora.corpus.Corpus",
-        "labelkin.experiment.run_folder.locked",
+        "labelkin.research.experiments.run_folder.locked",
         "labelkin.storage.file.ModelFile",
         "labelkin.method..classifier.LabelDependenceClassifier",
         "Normalizer",

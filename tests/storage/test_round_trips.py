@@ -62,9 +62,8 @@ from labelkin import (
     RandomForest,
     RescoredClassifier,
     SVMLabels,
-    rivals,
 )
-from labelkin.rules import Rules
+from labelkin.research import related
 from labelkin.storage import load, read_header, save
 from labelkin.storage.trusted import PLACES
 from labelkin.text import TermSelection, TermWeights, TextView, WordCounts
@@ -80,6 +79,7 @@ from labelkin.thresholds import (
     SCutFBR,
 )
 from labelkin.vocabulary import Concept, Vocabulary
+from labelkin.vocabulary.rules import Rules
 
 NUMPY = [name.removeprefix("numpy.") for name in PLACES if name.startswith("numpy.")]
 rng = np.random.default_rng(5)
@@ -177,19 +177,19 @@ MULTILABEL = [
     LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
     RescoredClassifier(LogisticRegression(), cv=2, random_state=0),
-    rivals.ClassifierChain(NaiveBayes()),
-    rivals.ChainEnsemble(LogisticRegression(), n_chains=2, random_state=0),
-    rivals.ProbabilisticChain(random_state=0),
-    rivals.StackedRelevance(LogisticRegression(), random_state=0),
-    rivals.DependentRelevance(random_state=0),
-    rivals.DependencyNetwork(random_state=0, n_samples=5),
-    rivals.MLkNN(3),
-    rivals.BRkNN(3, metric="cosine"),
-    rivals.IBLR(3, ridge=0.1),
-    rivals.MixtureModel(),
-    rivals.ParametricMixture(order=2),
-    rivals.LabelPowerset(NaiveBayes(), min_documents=3),
-    rivals.RAkEL(random_state=0, subset_size=2),
+    related.ClassifierChain(NaiveBayes()),
+    related.ChainEnsemble(LogisticRegression(), n_chains=2, random_state=0),
+    related.ProbabilisticChain(random_state=0),
+    related.StackedRelevance(LogisticRegression(), random_state=0),
+    related.DependentRelevance(random_state=0),
+    related.DependencyNetwork(random_state=0, n_samples=5),
+    related.MLkNN(3),
+    related.BRkNN(3, metric="cosine"),
+    related.IBLR(3, ridge=0.1),
+    related.MixtureModel(),
+    related.ParametricMixture(order=2),
+    related.LabelPowerset(NaiveBayes(), min_documents=3),
+    related.RAkEL(random_state=0, subset_size=2),
 ]
 RULES = [
     ExpectedF1(),

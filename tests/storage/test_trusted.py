@@ -54,7 +54,7 @@ def test_what_is_ours_is_an_estimator_a_record_or_a_function():
 
 
 #: Packages whose classes are no parts of models: those above storage, and the audit of a corpus.
-ABOVE = ("audit", "cli", "service", "demo", "report", "experiment", "prediction")
+ABOVE = ("cli", "curation", "prediction", "service")
 
 
 def estimators():

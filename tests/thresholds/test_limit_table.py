@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labelkin import metrics
+from labelkin.evaluation import metrics
 from labelkin.thresholds import limit_table
 
 rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.metrics import evaluate
+from labelkin.evaluation.metrics import evaluate
 from labelkin.thresholds import GlobalCut
 from labelkin.thresholds.cuts import QUALITIES
 

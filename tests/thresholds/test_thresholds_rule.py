@@ -9,8 +9,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from labelkin.evaluation.metrics import f1_per_label
 from labelkin.label_matrix import read_labels
-from labelkin.metrics import f1_per_label
 from labelkin.thresholds import (
     ExpectedF1,
     FixedCut,

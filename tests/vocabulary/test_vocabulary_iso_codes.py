@@ -9,9 +9,9 @@ import pytest
 from iso_codes import BASE, has_iso_codes, write_skos
 
 from labelkin.cli import main
-from labelkin.rules import rules_of
 from labelkin.storage import load
 from labelkin.vocabulary import read_vocabulary, vocabulary_of
+from labelkin.vocabulary.rules import rules_of
 
 SHARE = Path(os.environ.get("LABELKIN_ISO_CODES", "/usr/share"))
 pytestmark = [

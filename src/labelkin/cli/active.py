@@ -14,8 +14,8 @@ from labelkin.cli.predict import read_documents, reading_line
 from labelkin.cli.printing import counted, print_json, print_message, print_table, watching
 
 if TYPE_CHECKING:
-    from labelkin.active import NextDocument
     from labelkin.corpora.documents import Document
+    from labelkin.curation.next_documents import NextDocument
 
 _ENDINGS = (".csv", ".tsv", ".jsonl")
 
@@ -73,7 +73,7 @@ def next(
         raise ValueError(
             f"{', '.join(pool)} must have documents without labels, and has none{labelled}."
         )
-    from labelkin.active import next_documents
+    from labelkin.curation.next_documents import next_documents
 
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))

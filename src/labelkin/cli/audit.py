@@ -24,10 +24,10 @@ from labelkin.cli.printing import (
 )
 
 if TYPE_CHECKING:
-    from labelkin.audit import LabelAudit
     from labelkin.corpora import Corpus
-    from labelkin.corpora.corrections import Corrections, Decision
-    from labelkin.report.issues import ShownIssue
+    from labelkin.curation.audit import LabelAudit
+    from labelkin.curation.corrections import Corrections, Decision
+    from labelkin.research.reports.issues import ShownIssue
 
 #: Issues that are listed where nobody says how many, and those that are printed.
 _MOST, _PRINTED = 1_000, 10
@@ -163,7 +163,7 @@ def audit(
             going_on = f"{evidence.n_kept} of {len(evidence.classifiers)} parts of the content"
             print_message(f"{going_on} evidence were there; going on.", quiet)
         report("label evidence", 0, 0)
-        from labelkin.audit import LabelAudit
+        from labelkin.curation.audit import LabelAudit
 
         audited = LabelAudit(
             labels=part_class("labels", labels)(),
@@ -240,10 +240,10 @@ def _write(
     html: Path | None,
 ) -> None:
     from labelkin.files import write_whole
-    from labelkin.report.issues import write_issues
+    from labelkin.research.reports.issues import write_issues
 
     if html is not None:
-        from labelkin.report.audit_page import audit_page
+        from labelkin.research.reports.audit_page import audit_page
 
         read = [issue.in_names() for issue in shown]
         errors = [
@@ -263,7 +263,7 @@ def _print(
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.report.issues import because
+    from labelkin.research.reports.issues import because
 
     missing = sum(one.missing for one in audited.label_errors_)
     wrong = sum(one.wrong for one in audited.label_errors_)
@@ -319,7 +319,7 @@ def _apply(
     quiet: bool,
 ) -> None:
     """Write a corpus with the changes that are decided on."""
-    from labelkin.corpora.corrections import Corrections, chosen_changes
+    from labelkin.curation.corrections import Corrections, chosen_changes
 
     changes: dict[tuple[str, str], Decision] = {}
     n_decided = 0
@@ -357,7 +357,7 @@ def _decisions(path: Path) -> list[Decision]:
     with path.open("rb") as file:
         is_journal = file.read(len(_SQLITE)) == _SQLITE
     if not is_journal:
-        from labelkin.corpora.corrections import read_decisions
+        from labelkin.curation.corrections import read_decisions
 
         return read_decisions(path)
     from labelkin.service import read_answers
@@ -369,9 +369,9 @@ def _write_corpus(
     corpus: str, reading: options.Reading, out: Path, corrections: Corrections
 ) -> str:
     """Write a corpus in its own format if that has texts, else as JSON lines; return a report."""
-    from labelkin.corpora.corrected_files import write_corrected, write_json_lines
     from labelkin.corpora.documents import Documents
     from labelkin.corpora.known import KNOWN, text_format
+    from labelkin.curation.corrected_files import write_corrected, write_json_lines
 
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format is not None:

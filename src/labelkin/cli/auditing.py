@@ -20,16 +20,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
-from labelkin.audit import Issue, LabelAudit
-from labelkin.audit.label_audit import FEWEST
-from labelkin.blocks import read_block
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
+from labelkin.curation.audit import Issue, LabelAudit
+from labelkin.curation.audit.label_audit import FEWEST
 from labelkin.estimator import fit_content
 from labelkin.explain.terms import explain_terms
 from labelkin.files import write_whole
 from labelkin.label_matrix import LabelMatrix
-from labelkin.report.issues import ShownIssue, Word, shown_issue
+from labelkin.research.reports.issues import ShownIssue, Word, shown_issue
+from labelkin.scaling.blocks import read_block
 from labelkin.storage import load, save
 from labelkin.text import WordCounts, surface_forms
 

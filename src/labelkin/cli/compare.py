@@ -12,8 +12,8 @@ from labelkin.cli import options
 from labelkin.cli.printing import echo, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from labelkin.experiment import CorpusResults, Run
-    from labelkin.significance import Bootstrap, SignTest
+    from labelkin.evaluation.significance import Bootstrap, SignTest
+    from labelkin.research.experiments import CorpusResults, Run
 
 _FOLDERS = "labelkin experiment list names the folders of runs."
 _RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
@@ -85,7 +85,7 @@ def verdict(found: SignTest | Bootstrap) -> tuple[str, str, str]:
 
 def _read_run(folder: Path) -> tuple[Run, CorpusResults]:
     """Return a stored run and the results of its corpus."""
-    from labelkin.experiment import read_results
+    from labelkin.research.experiments import read_results
 
     place = folder.resolve()
     results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
@@ -103,9 +103,9 @@ def compare_runs(
     random_state: int,
 ) -> dict[str, Any]:
     """Return the names of two stored runs, their scores on the same truth, tests, bootstraps."""
-    from labelkin.metrics import evaluate
-    from labelkin.report.results import bootstraps
-    from labelkin.significance import macro_sign_test, micro_sign_test
+    from labelkin.evaluation.metrics import evaluate
+    from labelkin.evaluation.significance import macro_sign_test, micro_sign_test
+    from labelkin.research.reports.results import bootstraps
 
     truth = _same_truth(first[1], second[1])
     one, other = first[0], second[0]

@@ -37,8 +37,8 @@ from labelkin.cli.printing import (
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
-    from labelkin.experiment.plan import Experiment
-    from labelkin.experiment.run import Progress
+    from labelkin.research.experiments.plan import Experiment
+    from labelkin.research.experiments.run import Progress
 
 _ABOUT_EXPERIMENTS = """Experiments: systems compared on a corpus, as a TOML file says.
 
@@ -81,7 +81,7 @@ def demo(
     from rich.console import Console
     from rich.text import Text
 
-    from labelkin.demo import run_demo
+    from labelkin.research.demo import run_demo
 
     with _bars(quiet, stay=True) as (runs, blocks):
         text = Text(run_demo(n_documents, random_state, out, progress=runs, run_progress=blocks))
@@ -168,7 +168,7 @@ def export(
     for file in files:
         check_new(file)
     from labelkin import corpora
-    from labelkin.corpora.corrected_files import write_json_lines
+    from labelkin.curation.corrected_files import write_json_lines
     from labelkin.files import csv_text, write_whole
 
     news = corpora.newsroom(n_documents)
@@ -203,12 +203,12 @@ def list_experiments(
     """
     check_input(folder)
     if folder is not None:
-        from labelkin.experiment import read_results
+        from labelkin.research.experiments import read_results
 
         for result in read_results(folder, partial=True).runs:
             echo(f"{result.corpus}\t{result.system}\tseed {result.seed}\t{result.folder}")
         return
-    from labelkin.experiment import find_experiment, shipped_experiments
+    from labelkin.research.experiments import find_experiment, shipped_experiments
 
     print_table(
         ("name", "what it is", "corpus", "systems", "the corpus is"),
@@ -246,7 +246,7 @@ def run(
     check_input(path)
     if Path(name).suffix or os.sep in name:
         check_input(Path(name))
-    from labelkin.experiment import find_experiment, run_experiment
+    from labelkin.research.experiments import find_experiment, run_experiment
 
     found, paths = find_experiment(name), {}
     if path is not None:
@@ -283,8 +283,8 @@ def new(
     file = Path(f"{Path(name).stem}.toml") if out is None else out
     check_out(file, name)
     check_new(file, "Name another by --out, or delete it.")
-    from labelkin.experiment import new_experiment
     from labelkin.files import write_whole
+    from labelkin.research.experiments import new_experiment
 
     text = new_experiment(name, file, corpus=reading.corpus(name, quiet=False), **reading.named())
     write_whole(file, text)
@@ -304,7 +304,7 @@ def report(
     """
     for folder in folders:
         check_input(folder)
-    from labelkin.report.documents import report_results
+    from labelkin.research.reports.documents import report_results
 
     for folder in folders:
         place = out / folder.name if out is not None and len(folders) > 1 else out

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
+    from labelkin.evaluation.metrics import Evaluation
     from labelkin.explain.contributions import Explanation, Posterior
     from labelkin.explain.label_graph import LabelEdge
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.metrics import Evaluation
     from labelkin.prediction import FittedModel
+    from labelkin.scaling.blocks import Engine
     from labelkin.storage import ModelFile
     from labelkin.vocabulary import LabelNames, Vocabulary
 
@@ -558,10 +558,10 @@ def judge(
     model: FittedModel, documents: Any, labels: LabelMatrix, engine: Engine | None = None
 ) -> Evaluation:
     """Evaluate a model block by block; labels it does not know are left out."""
-    from labelkin.blocks import row_blocks
     from labelkin.cli.score_files import labels_in_order
     from labelkin.prediction import judge_blocks
-    from labelkin.progress import track
+    from labelkin.scaling.blocks import row_blocks
+    from labelkin.scaling.progress import track
 
     truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
     truth = replace(truth, names=model.labels, classes=model.labels)  # "0" of a file is the label 0

@@ -128,8 +128,8 @@ def _check_plot(plot: Path, replace: bool, *sources: str | Path) -> None:
 
 def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
     from labelkin.files import write_whole
-    from labelkin.report.documents import page_template
-    from labelkin.report.plots import limit_picture
+    from labelkin.research.reports.documents import page_template
+    from labelkin.research.reports.plots import limit_picture
 
     if plot.suffix.lower() == ".svg":
         write_whole(plot, limit_picture(table, metric, _WORDS[metric]).file)

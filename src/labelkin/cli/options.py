@@ -22,9 +22,9 @@ from labelkin.files import check_ordinary
 from labelkin.registry import SHORT, Kind, check_name, names
 
 if TYPE_CHECKING:
-    from labelkin.blocks import Engine
     from labelkin.corpora import Corpus
     from labelkin.prediction import FittedModel
+    from labelkin.scaling.blocks import Engine
     from labelkin.vocabulary import LabelNames
 
 #: How a model file begins; labelkin.storage, which says so, takes scikit-learn to load.
@@ -415,7 +415,7 @@ def cluster(address: str | None) -> Iterator[Engine | None]:
     if address is None:
         yield None
         return
-    from labelkin.distributed import connected
+    from labelkin.scaling.distributed import connected
 
     with connected(address) as engine:
         yield engine

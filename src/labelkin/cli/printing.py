@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from labelkin.files import printable
-from labelkin.report.scores import WORDS
+from labelkin.research.reports.scores import WORDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -81,7 +81,7 @@ def watching(quiet: bool = False) -> Iterator[None]:
     A terminal shows bars that are gone when the work is done. Elsewhere there is one line for each
     loop that is going to take a minute or more, printed when it has just begun.
     """
-    from labelkin.progress import watched
+    from labelkin.scaling.progress import watched
 
     if quiet:
         yield

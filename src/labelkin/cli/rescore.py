@@ -18,9 +18,9 @@ from labelkin.cli.printing import counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.cli.score_files import Labelled, Scores
+    from labelkin.evaluation.metrics import Evaluation
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.method.rescorer import LabelRescorer
-    from labelkin.metrics import Evaluation
+    from labelkin.models.rescorer import LabelRescorer
 
 
 @options.reads_documents
@@ -83,10 +83,10 @@ def rescore(
     weight = options.read_evidence_weight(evidence_weight)
 
     from labelkin.cli import score_files
-    from labelkin.distributed import using
     from labelkin.files import replacing
-    from labelkin.method.rescorer import LabelRescorer
+    from labelkin.models.rescorer import LabelRescorer
     from labelkin.registry import part_class
+    from labelkin.scaling.distributed import using
 
     labelled = score_files.read_labelled(train, **reading.named())
     learned = labelled.labels.rows(labelled.train)
@@ -222,7 +222,7 @@ class _Comparison:
         judged = self._totals.get(not self._by_order)
         if judged is None:
             return ""
-        from labelkin.report.scores import WORDS
+        from labelkin.research.reports.scores import WORDS
 
         before, after = judged.before.scores(), judged.after.scores()
         shown = ("micro_f1", "macro_f1", "one_error")
@@ -243,7 +243,7 @@ def _rescored(
     better = dataclasses.replace(scores, values=rescorer.rescore(scores.values), absent=absent)
     if known is None:
         return better, None
-    from labelkin.metrics import evaluate
+    from labelkin.evaluation.metrics import evaluate
 
     key = "probabilities" if scale == "probability" else "log_odds"
     was, now = (evaluate(known.labels, **{key: one.values[known.rows]}) for one in (scores, better))

@@ -136,7 +136,7 @@ def train(
         aside = f"{counted(len(loaded.test), 'test document')} kept aside and scored at the end"
         print_message(f"{aside}; --all learns from them, too.", quiet)
     from labelkin.cli import training, vocabularies
-    from labelkin.method.classifier import LabelDependenceClassifier
+    from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.registry import part_class
     from labelkin.storage import save
     from labelkin.thresholds import LabelLimits, as_rule
@@ -218,7 +218,7 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     """Print how good the model is on documents that it has not seen, nor chosen anything by."""
     from labelkin.cli.models import judge, part_of
     from labelkin.prediction import fitted_model
-    from labelkin.report.scores import METRICS as SHOWN
+    from labelkin.research.reports.scores import METRICS as SHOWN
 
     documents, labels = part_of(corpus, "test", concepts)
     found = judge(fitted_model(model, "The model"), documents, labels).scores()

@@ -20,14 +20,14 @@ from labelkin.content.ensemble import ContentEnsemble
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.corpora import Corpus
 from labelkin.corpora.corpus import labels_of, object_array
-from labelkin.corpora.corrections import Corrections, chosen_changes
-from labelkin.experiment.train import make_content_classifier
+from labelkin.curation.corrections import Corrections, chosen_changes
+from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import LabelMatrix, read_labels, spread_out
-from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.metrics import evaluate
-from labelkin.presets import STRONG, view_members
-from labelkin.report.scores import METRICS
-from labelkin.splits import round_robin_folds
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.presets import STRONG, view_members
+from labelkin.research.experiments.train import make_content_classifier
+from labelkin.research.reports.scores import METRICS
 from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
@@ -107,7 +107,7 @@ class ChosenContent(NamedTuple):
     names
         Of the registry; none: what the features suggest.
     views
-        As :func:`labelkin.presets.view_members` takes them; none: the words of the whole text.
+        As :func:`labelkin.models.presets.view_members`; none: the words of the whole text.
     """
 
     names: tuple[str, ...] = ()

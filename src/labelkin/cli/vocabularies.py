@@ -12,9 +12,9 @@ from scipy import sparse
 
 from labelkin.cli.printing import listed, print_message
 from labelkin.label_matrix import LabelMatrix
-from labelkin.rules import Rules, read_relations, rules_of
 from labelkin.vocabulary import LabelNames, Vocabulary, read_vocabulary
 from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.rules import Rules, read_relations, rules_of
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus

@@ -32,11 +32,11 @@ from labelkin.content.term_contributions import (
     split_front,
 )
 from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.registry import part_class
 from labelkin.scikit_learn import params_of_rows, route_fit, router, rows_of
-from labelkin.splits import CrossValidation
 
 
 class PerLabel(LogOddsClassifier):

@@ -17,17 +17,17 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.blocks import Engine, read_parts
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
     linear_contributions,
     read_columns,
 )
 from labelkin.content.term_counts import TermCounts, count_terms, label_blocks, weigh_terms
-from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
 from labelkin.odds import constant_labels, count_log_odds
+from labelkin.scaling.blocks import Engine, read_parts
+from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import read_sample_weight
 
 #: Entries × labels whose logarithms are taken together: what a processor has near at hand.
@@ -153,13 +153,13 @@ class NaiveBayes(LogOddsClassifier):
         ----------
         blocks : iterable of tuples
             Documents and their labels, as ``fit`` takes them, or paths of files
-            (:func:`labelkin.blocks.read_block`); of Dask collections
-            :func:`labelkin.distributed.partitions`.
+            (:func:`labelkin.scaling.blocks.read_block`); of Dask collections
+            :func:`labelkin.scaling.distributed.partitions`.
         classes : sequence, optional
             The labels, where blocks hold label sets, which need not show them all.
         engine : Engine, optional
             Where blocks are counted; ``None``: here, or on the engine in use
-            (:func:`labelkin.distributed.using`).
+            (:func:`labelkin.scaling.distributed.using`).
 
         Returns
         -------

@@ -11,12 +11,12 @@ from scipy import sparse
 
 from labelkin.content.omikuji_forest import OmikujiForest
 from labelkin.estimator import LogOddsClassifier, read_splits
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import Cells, LabelMatrix
 from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.scikit_learn import rows_of
 from labelkin.solvers.sigmoid import fit_sigmoid
-from labelkin.splits import CrossValidation
 
 _LOSSES = {"hinge": 0, "log": 1}
 #: Omikuji's own beam.

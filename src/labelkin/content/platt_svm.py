@@ -14,23 +14,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.blocks import Local
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
     linear_contributions,
     read_columns,
 )
-from labelkin.distributed import engine_in_use
 from labelkin.estimator import LogOddsClassifier, read_splits
+from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import BestCells, LabelMatrix, best_cells
 from labelkin.label_matrix.cells import check_top
 from labelkin.memory import check_memory
 from labelkin.odds import constant_labels, count_log_odds
-from labelkin.progress import track
+from labelkin.scaling.blocks import Local
+from labelkin.scaling.distributed import engine_in_use
+from labelkin.scaling.progress import track
 from labelkin.scikit_learn import read_sample_weight
 from labelkin.solvers.linear_svm import solve_svms
 from labelkin.solvers.sigmoid import fit_sigmoid
-from labelkin.splits import CrossValidation
 
 #: Rounds of re-centring after which the bias is within LibSVM's own tolerance of unpenalised.
 _RECENTRE = 2

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.progress import track
+from labelkin.scaling.progress import track
 
 
 @dataclass(frozen=True, eq=False)

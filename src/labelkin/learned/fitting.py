@@ -20,6 +20,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.probabilities import squared_errors
+from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight
 from labelkin.label_matrix.record import check_choice
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
@@ -29,11 +32,8 @@ from labelkin.memory import check_memory
 from labelkin.method.combination import VARIANTS, FillIn, Matrix
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import LabelSets, count_label_sets
-from labelkin.metrics.judged import Truth
-from labelkin.metrics.probabilities import squared_errors
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
-from labelkin.splits import round_robin_folds
 from labelkin.thresholds import RuleLabels, ThresholdRule, as_rule, fit_rule
 
 #: Evidence weight of predicted labels without out-of-fold scores. On 24 kinds of scores of two

@@ -1,21 +1,21 @@
 """The paper: Romero & de Campos, *A probabilistic methodology for multilabel classification*.
 
-The algorithm, line by line, and the function that is it:
+The steps of the algorithm and the functions that implement them:
 
 ===============================================================  ==================================
-given a document x, obtain p(label | x) for every label          any classifier of
-(step 1)                                                         ``labelkin.content``
-learn p(label | other labels) from the training labels           ``label_evidence``, from the
+step 1: estimate p(label | x) of a document x for every label    a classifier of
+                                                                 ``labelkin.content``
+training: fit p(label | other labels) to the training labels     ``label_evidence``, from the
                                                                  counted sets of ``label_sets``
-fill in the other labels: decided (eq. 3, M1) or probable        ``combination.decided_labels``,
-(eq. 4, M2) (step 2a)                                            ``combination.probable_labels``
-p(label | filled-in other labels) (step 2b)                      ``LogisticLabels.log_odds``,
+step 2a: fill in the other labels with decisions (eq. 3, M1)     ``combination.decided_labels``,
+or probabilities (eq. 4, M2)                                     ``combination.probable_labels``
+step 2b: estimate p(label | filled-in other labels)              ``LogisticLabels.log_odds``,
                                                                  ``SVMLabels.log_odds``
-combine content, labels and prior (eq. 2, step 2c)               ``combination.combine``
-scores, and decisions if wanted (step 3)                         ``labelkin.estimator``
+step 2c: combine content, labels and prior (eq. 2)               ``combination.combine``
+step 3: return the scores, and decisions if requested            ``labelkin.estimator``
 ===============================================================  ==================================
 
-:class:`~labelkin.method.classifier.LabelDependenceClassifier` does all of it from documents;
-:class:`~labelkin.method.rescorer.LabelRescorer` does steps 2 and 3 for scores that exist already.
-What the paper does not have is in :mod:`labelkin.learned`.
+:class:`~labelkin.method.paper.PaperClassifier` in ``paper`` runs these steps from documents to
+decisions. :mod:`labelkin.learned` extends the paper by a learned weight of the label evidence;
+:mod:`labelkin.models` contains the models that use it.
 """

@@ -15,15 +15,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.blocks import Engine
 from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
-from labelkin.distributed import using
 from labelkin.estimator import LogOddsClassifier
+from labelkin.evaluation.metrics.judged import above_zero
 from labelkin.label_matrix import best_labels, spread_out
-from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.metrics.judged import above_zero
+from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.odds import probability_of
+from labelkin.scaling.blocks import Engine
+from labelkin.scaling.distributed import using
 from labelkin.vocabulary import LabelNames, vocabulary_of
 
 _WORD = re.compile(r"[^\W_]+")
@@ -254,7 +254,7 @@ def answer_batches(
         Which labels may be given; answers count their columns. ``None``: all.
     engine : Engine, optional
         Where batches are answered; ``None``: here, or on the engine in use
-        (:func:`labelkin.distributed.using`).
+        (:func:`labelkin.scaling.distributed.using`).
     texts : bool, default False
         Whether answers have the texts of their documents.
     """

@@ -1,10 +1,10 @@
 """Documents in blocks: predicted, rescored and judged one block at a time, here or on a cluster.
 
-A block is rows of a matrix, a list of texts, a path of a file (:func:`labelkin.blocks.read_block`)
-or a part of a Dask collection. Memory holds a few blocks at a time, however many there are;
-:func:`labelkin.blocks.row_blocks` cuts a matrix, or a memory-mapped file, into them. With a folder
-every answer becomes a file of its own, written in one piece where it is computed: a worker that
-dies leaves no half of one.
+A block is rows of a matrix, a list of texts, a path of a file
+(:func:`labelkin.scaling.blocks.read_block`) or a part of a Dask collection. Memory holds a few
+blocks at a time, however many there are; :func:`labelkin.scaling.blocks.row_blocks` cuts a matrix,
+or a memory-mapped file, into them. With a folder every answer becomes a file of its own, written in
+one piece where it is computed: a worker that dies leaves no half of one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from labelkin.blocks import Engine, read_block, read_parts
-from labelkin.distributed import partitions, using
+from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_whole
 from labelkin.label_matrix import read_labels
-from labelkin.method.rescorer import LabelRescorer
-from labelkin.metrics import Evaluation, evaluate
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
+from labelkin.scaling.blocks import Engine, read_block, read_parts
+from labelkin.scaling.distributed import partitions, using
 
 Wanted = Literal["log_odds", "probabilities", "decisions"]
 
@@ -52,7 +52,7 @@ def predict_blocks(
         Where answers are kept, a file for each block: ``000000.npy``, of candidates ``.npz``.
     engine : Engine, optional
         Where blocks are worked on; ``None``: here, or on the engine in use
-        (:func:`labelkin.distributed.using`).
+        (:func:`labelkin.scaling.distributed.using`).
 
     Returns
     -------
@@ -63,7 +63,7 @@ def predict_blocks(
     Examples
     --------
     >>> from labelkin import NaiveBayes
-    >>> from labelkin.blocks import row_blocks
+    >>> from labelkin.scaling.blocks import row_blocks
     >>> model = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
     >>> X = np.array([[5, 0], [1, 0], [0, 3]])
     >>> [block.astype(int).tolist() for block in predict_blocks(model, row_blocks(X, size=2))]
@@ -126,7 +126,7 @@ def judge_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = N
         As in :func:`predict_blocks`.
     blocks : iterable of tuples
         Documents, as the model takes them, and their labels; of Dask collections
-        :func:`labelkin.distributed.partitions`.
+        :func:`labelkin.scaling.distributed.partitions`.
     engine : Engine, optional
         As in :func:`predict_blocks`.
 

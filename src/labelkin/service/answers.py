@@ -21,7 +21,7 @@ from labelkin.explain.terms import explain_terms
 from labelkin.label_matrix import best_labels as best_columns
 from labelkin.label_matrix import read_known, spread_out
 from labelkin.label_matrix.record import some_of
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
 from labelkin.service.models import Content, ServedModel, Snapshot

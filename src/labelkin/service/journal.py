@@ -24,7 +24,7 @@ from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 
-from labelkin.corpora.corrections import Decision
+from labelkin.curation.corrections import Decision
 from labelkin.service.journal_file import JournalFile, identity, reading
 from labelkin.service.journal_rows import (
     Entry,

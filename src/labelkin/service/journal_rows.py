@@ -12,7 +12,7 @@ from pathlib import Path
 from sys import intern
 from typing import NamedTuple, cast
 
-from labelkin.corpora.corrections import Answer, Decision
+from labelkin.curation.corrections import Answer, Decision
 
 #: Tables of entries and their columns, all of them text. A further kind of entry is one more line:
 #: its table is made, checked, copied and saved like the others.

@@ -23,8 +23,8 @@ from sklearn.utils import get_tags
 
 from labelkin.content.term_contributions import terms_of
 from labelkin.explain.contributions import content_and_members
-from labelkin.method.classifier import LabelDependenceClassifier
-from labelkin.method.rescorer import LabelRescorer
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.rescorer import LabelRescorer
 from labelkin.service.health import Telemetry
 from labelkin.service.journal import Mark
 from labelkin.service.journal_rows import Entry

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from labelkin.corpora.corrections import ANSWERS, Decision
 from labelkin.corpora.lines import decoded_lines, json_objects
+from labelkin.curation.corrections import ANSWERS, Decision
 from labelkin.service.journal import Journal
 from labelkin.service.messages import IssueRecord, ProblemError, ReviewedIssue, ReviewState
 from labelkin.service.serving import Limits

@@ -19,9 +19,9 @@ from scipy import sparse
 from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
-from labelkin.blocks import Local
-from labelkin.distributed import engine_in_use
-from labelkin.progress import track
+from labelkin.scaling.blocks import Local
+from labelkin.scaling.distributed import engine_in_use
+from labelkin.scaling.progress import track
 
 Engine = Literal["inverted_index", "blocked_product"]
 

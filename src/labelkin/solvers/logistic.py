@@ -22,7 +22,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix.cells import Cells
-from labelkin.progress import track
+from labelkin.scaling.progress import track
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp]

@@ -27,10 +27,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.blocks import Local
-from labelkin.distributed import engine_in_use
 from labelkin.odds import count_log_odds
-from labelkin.progress import track
+from labelkin.scaling.blocks import Local
+from labelkin.scaling.distributed import engine_in_use
+from labelkin.scaling.progress import track
 from labelkin.solvers.logistic import HALVINGS, NEWTON_STEPS, ROUNDING, LinearTerm
 
 Array = NDArray[Any]

@@ -33,7 +33,7 @@ _PUBLIC = (
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
 )
-#: The rivals, in :mod:`labelkin.rivals`, but for trees: they are scikit-learn's.
+#: The related methods, in :mod:`labelkin.research.related`, but for trees: they are scikit-learn's.
 _RIVALS = (
     *("ChainEnsemble", "ClassifierChain", "ProbabilisticChain", "DependencyNetwork"),
     *("DependentRelevance", "StackedRelevance", "LabelPowerset", "RAkEL"),
@@ -72,11 +72,11 @@ _NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "squa
 #: To allow one more class, add its line, and a round trip to the tests.
 PLACES: dict[str, str] = {
     **{name: f"labelkin.{name}" for name in _PUBLIC},
-    **{name: f"labelkin.rivals.{name}" for name in _RIVALS},
-    "BoundRules": "labelkin.rules.BoundRules",
+    **{name: f"labelkin.research.related.{name}" for name in _RIVALS},
+    "BoundRules": "labelkin.vocabulary.rules.BoundRules",
     "CalibratedLabels": "labelkin.learned.calibration.CalibratedLabels",
     "Calibration": "labelkin.learned.calibration.Calibration",
-    "Conditional": "labelkin.rivals.conditionals.Conditional",
+    "Conditional": "labelkin.research.related.conditionals.Conditional",
     "Combination": "labelkin.learned.terms.Combination",
     "KnownLabels": "labelkin.learned.terms.KnownLabels",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
@@ -84,7 +84,7 @@ PLACES: dict[str, str] = {
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OmikujiForest": "labelkin.content.omikuji_forest.OmikujiForest",
-    "OutOfFold": "labelkin.method.classifier.OutOfFold",
+    "OutOfFold": "labelkin.models.classifier.OutOfFold",
     "PaperEvidence": "labelkin.learned.terms.PaperEvidence",
     "PredictedLabels": "labelkin.learned.terms.PredictedLabels",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",

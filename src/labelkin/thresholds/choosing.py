@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from labelkin.evaluation.metrics.names import SCIKIT_LEARN_NAMES, metric_name
 from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
-from labelkin.metrics.names import SCIKIT_LEARN_NAMES, metric_name
 from labelkin.registry import did_you_mean, names, part_class
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, SCutFBR
 from labelkin.thresholds.per_document import ExpectedF1, MCut

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from labelkin.evaluation.metrics.judged import ratio
 from labelkin.label_matrix import best_labels, read_labels, read_scores
-from labelkin.metrics.judged import ratio
 from labelkin.records import short_repr
 
 Floats = NDArray[np.float64]

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from labelkin.evaluation.metrics.decisions import count_decisions
+from labelkin.evaluation.metrics.judged import Truth
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
@@ -20,8 +22,6 @@ from labelkin.label_matrix import (
     read_scores,
 )
 from labelkin.label_matrix.scores import check_probabilities
-from labelkin.metrics.decisions import count_decisions
-from labelkin.metrics.judged import Truth
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.scikit_learn import LinkedEstimator

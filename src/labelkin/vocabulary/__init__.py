@@ -5,6 +5,7 @@
 ``files``        ``read_vocabulary``: SKOS, Annif's TSV and CSV, tables of two columns
 ``skos``         RDF → concepts; nothing is fetched, and nothing unfolds
 ``label_names``  ``LabelNames``: the labels of a model as people read, search and choose them
+``rules``        ``Rules``: a label implies another, or labels of a group exclude each other
 ===============  ===================================================================================
 
 The label stays what the documents have, a URI as a rule; names are what is shown.

@@ -1,0 +1,106 @@
+"""Metrics of multilabel decisions, rankings and probabilities, all read from counts that add up.
+
+:func:`evaluate` gives every score at once, in an :class:`Evaluation` that adds up over blocks of
+documents; one function per metric gives one number. Their docstrings define them, and say what 0/0
+means.
+
+==================================================  ================================================
+decisions, by cell (unknown cells are skipped)      :func:`hamming_loss`; :func:`precision`,
+                                                    :func:`recall`, :func:`f1`, :func:`jaccard` with
+                                                    ``average="micro"``, ``"macro"`` or
+                                                    ``"weighted"``;
+                                                    :func:`micro_f1`, :func:`macro_f1`; per label
+                                                    :func:`precision_per_label`,
+                                                    :func:`recall_per_label`, :func:`f1_per_label`,
+                                                    :func:`jaccard_per_label`
+decisions, by document (unknown cells raise)        :func:`subset_loss`; the four above with
+                                                    ``average="document"``
+rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`coverage`,
+                                                    :func:`ranking_loss`,
+                                                    :func:`label_ranking_average_precision`,
+                                                    :func:`precision_at_k`, :func:`recall_at_k`,
+                                                    :func:`ndcg_at_k`,
+                                                    :func:`propensity_scored_precision_at_k` with
+                                                    :func:`propensities`
+probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`log_loss`,
+                                                    :func:`brier_score_per_label`,
+                                                    :func:`log_loss_per_label`,
+                                                    :func:`expected_calibration_error`,
+                                                    :func:`reliability`
+==================================================  ================================================
+
+Rankings and probabilities are judged by log-odds; probabilities enter as
+``evaluate(Y, probabilities=...)``, or by :func:`log_odds_of`.
+"""
+
+from labelkin.evaluation.metrics.decisions import (
+    f1,
+    f1_per_label,
+    hamming_loss,
+    jaccard,
+    jaccard_per_label,
+    macro_f1,
+    micro_f1,
+    precision,
+    precision_per_label,
+    recall,
+    recall_per_label,
+    subset_loss,
+)
+from labelkin.evaluation.metrics.evaluation import Evaluation, evaluate, evaluate_blocks
+from labelkin.evaluation.metrics.probabilities import (
+    Reliability,
+    brier_score,
+    brier_score_per_label,
+    expected_calibration_error,
+    log_loss,
+    log_loss_per_label,
+    reliability,
+)
+from labelkin.evaluation.metrics.rankings import (
+    coverage,
+    label_ranking_average_precision,
+    ndcg_at_k,
+    one_error,
+    precision_at_k,
+    propensities,
+    propensity_scored_precision_at_k,
+    ranking_loss,
+    recall_at_k,
+)
+from labelkin.odds import log_odds_of
+
+__all__ = [
+    "Evaluation",
+    "Reliability",
+    "brier_score",
+    "brier_score_per_label",
+    "coverage",
+    "evaluate",
+    "evaluate_blocks",
+    "expected_calibration_error",
+    "f1",
+    "f1_per_label",
+    "hamming_loss",
+    "jaccard",
+    "jaccard_per_label",
+    "label_ranking_average_precision",
+    "log_loss",
+    "log_loss_per_label",
+    "log_odds_of",
+    "macro_f1",
+    "micro_f1",
+    "ndcg_at_k",
+    "one_error",
+    "precision",
+    "precision_at_k",
+    "precision_per_label",
+    "propensities",
+    "propensity_scored_precision_at_k",
+    "ranking_loss",
+    "recall",
+    "recall_at_k",
+    "recall_per_label",
+    "reliability",
+    "subset_loss",
+]

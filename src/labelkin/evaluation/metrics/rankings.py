@@ -1,0 +1,540 @@
+"""Labels ranked by log-odds: how high do the relevant ones stand.
+
+In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
+are an error: a ranking of half-known labels has no score), ``log_odds`` are ``(n_documents,
+n_labels)``, and ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given
+twice. Log-odds and not probabilities, because probabilities tie at the top. Without documents or
+labels every score is NaN.
+
+Of sparse log-odds the stored labels are candidates. All others tie below them: a relevant one that
+is no candidate has the last rank of all labels and is in no first k. ``"candidate_recall"`` of an
+evaluation is the share of the relevant labels that are candidates at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from labelkin.evaluation.metrics.judged import (
+    DocumentSums,
+    Floats,
+    Scores,
+    Truth,
+    Weights,
+    check_values,
+    judge,
+    ratio,
+    read_ks,
+)
+from labelkin.label_matrix import Cells
+
+
+def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the share of documents whose top label is not relevant; lower is better.
+
+    Ties at the top go to the lowest column. Documents without relevant labels are left out, as in
+    all ranking metrics; ``evaluate(...).n_ranked`` says how many are not.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> one_error([[1, 0], [1, 0], [0, 0]], [[2.0, 2.0], [-3.0, -1.0], [0.0, 1.0]])
+    0.5
+    """
+    return _score("one_error", Y, log_odds, sample_weight)
+
+
+def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return how many labels must be read from the top to meet all relevant ones, on average.
+
+    Lower is better. As scikit-learn's ``coverage_error``: the best value is the mean size of a
+    label set (others subtract 1), and a tie is read to its end. Documents without relevant labels
+    are left out.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> coverage([[0, 1, 0], [1, 0, 1]], [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    2.5
+    """
+    return _score("coverage", Y, log_odds, sample_weight)
+
+
+def ranking_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
+    """Return the share of (relevant, irrelevant) pairs in the wrong order, averaged over documents.
+
+    Lower is better. As scikit-learn's ``label_ranking_loss``: a tie is wrong, and 0/0 (all labels
+    relevant: there are no pairs) is 0. Documents without relevant labels are left out.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> ranking_loss([[0, 1, 0]], [[3.0, 2.0, 1.0]])
+    0.5
+    """
+    return _score("ranking_loss", Y, log_odds, sample_weight)
+
+
+def label_ranking_average_precision(
+    Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None
+) -> float:
+    """Return the share of relevant labels among those ranked as high as each relevant label.
+
+    Averaged over a document's relevant labels, then over documents; higher is better. As
+    scikit-learn's ``label_ranking_average_precision_score``: within a tie every label has the last
+    rank. Documents without relevant labels are left out.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> label_ranking_average_precision([[0, 1, 0]], [[3.0, 2.0, 1.0]])
+    0.5
+    """
+    return _score("label_ranking_average_precision", Y, log_odds, sample_weight)
+
+
+def precision_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the share of relevant labels among the first k, averaged over documents.
+
+    Higher is better. Divided by k even when there are fewer than k labels, so there is no 0/0. Ties
+    go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> precision_at_k([[0, 1, 0]], [[3.0, 2.0, 1.0]], 2)
+    0.5
+    """
+    return _score(f"precision@{k}", Y, log_odds, sample_weight, k)
+
+
+def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the share of the relevant labels that are among the first k, averaged over documents.
+
+    Higher is better. Ties go to the lowest column. Documents without relevant labels are left out.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> recall_at_k([[1, 0, 1]], [[2.0, 1.0, -1.0]], 2)
+    0.5
+    """
+    return _score(f"recall@{k}", Y, log_odds, sample_weight, k)
+
+
+def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = None) -> float:
+    """Return the discounted gain of the first k labels over the best possible, averaged.
+
+    A relevant label at rank r gains 1/log₂(r + 1); higher is better. Documents without relevant
+    labels are left out. Ties go to the lowest column, while scikit-learn's ``ndcg_score`` averages
+    over them; without ties the two agree.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array or DataFrame of shape (n_documents, n_labels)
+        Of every label; ±inf for what is sure, no NaN.
+    k : int
+        How many labels are read from the top.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(ndcg_at_k([[1, 0, 1]], [[2.0, 1.0, -1.0]], 3), 3)
+    0.92
+    """
+    return _score(f"ndcg@{k}", Y, log_odds, sample_weight, k)
+
+
+def propensity_scored_precision_at_k(
+    Y: Any,
+    log_odds: ArrayLike,
+    k: int,
+    propensity: ArrayLike,
+    *,
+    normalised: bool = True,
+    sample_weight: Weights = None,
+) -> float:
+    """Return precision at k in which a relevant label counts 1/propensity: rare labels count more.
+
+    Jain, Prabhu & Varma (2016). Higher is better. Ties go to the lowest column.
+
+    Parameters
+    ----------
+    Y : label matrix, label sets or classes
+        What is true.
+    log_odds : array of shape (n_documents, n_labels)
+        What the labels are ranked by.
+    k : int
+        How many labels are read from the top.
+    propensity : array of shape (n_labels,)
+        Of the labels, in (0, 1], from training counts: see :func:`propensities`.
+    normalised : bool, default True
+        Divide the sum over documents by that of the best possible rankings, as the paper's tables
+        and the extreme classification repository do. Otherwise divide by k and the number of
+        documents that have a label.
+    sample_weight : array of shape (n_documents,), or None, default None
+        How often each document counts.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> propensity_scored_precision_at_k([[1, 1]], [[2.0, 1.0]], 1, [1.0, 0.5])
+    0.5
+    """
+    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    gains = read_propensity(propensity, judged.truth.shape[1])
+    judged.need_whole_sets("propensity_scored_precision_at_k")
+    sums = judged.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
+    if normalised:
+        return sums.scores()[f"psp@{k}"]
+    return replace(sums, best={}).scores()[f"psp@{k}"] / k
+
+
+def propensities(
+    label_counts: ArrayLike, n_documents: int, *, a: float = 0.55, b: float = 1.5
+) -> Floats:
+    """Return the propensity of every label, ``(n_labels,)``, from the training documents.
+
+    Jain, Prabhu & Varma (2016): 1/p_l = 1 + C (N_l + b)^−a with C = (log n − 1)(b + 1)^a. With
+    fewer than e documents C would be negative; it is 0 then, and every propensity 1.
+
+    Parameters
+    ----------
+    label_counts : array of shape (n_labels,)
+        N_l, the number of *training* documents that carry the label.
+    n_documents : int
+        n, the number of training documents.
+    a, b : float, default 0.55 and 1.5
+        The paper's values for text; it uses 0.5 and 0.4 for Wikipedia, 0.6 and 2.6 for Amazon.
+
+    Returns
+    -------
+    array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> from labelkin.label_matrix import read_labels
+    >>> counts, _ = read_labels([["tea"], ["tea", "sugar"], ["tea"], ["tea"]]).counts()
+    >>> propensities(counts, 4).round(3)
+    array([0.721, 0.8  ])
+    """
+    counts = np.asarray(label_counts, dtype=np.float64)
+    if counts.ndim != 1:
+        raise ValueError(f"label_counts must have shape (n_labels,), got shape {counts.shape}.")
+    check_values(
+        f"label_counts must lie between 0 and n_documents = {n_documents}",
+        counts,
+        (counts >= 0) & (counts <= n_documents),
+        "label",
+        "Both are counted on the training documents.",
+    )
+    c = max(math.log(max(n_documents, 1)) - 1, 0) * (b + 1) ** a
+    return 1 / (1 + c * (counts + b) ** -a)
+
+
+def only_labelled(truth: Truth, log_odds: Any) -> tuple[Truth, Any]:
+    """Return the documents that have a relevant label, and their log-odds."""
+    is_labelled = np.diff(truth.positive.indptr) > 0
+    if is_labelled.all():
+        return truth, log_odds
+    unknown = None if truth.unknown is None else truth.unknown[is_labelled]
+    labelled = Truth(truth.positive[is_labelled], unknown, truth.weight[is_labelled])
+    return labelled, log_odds[is_labelled]
+
+
+def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
+    """Return where the label of the first place is not relevant, ``(n_documents,)``.
+
+    Of several labels with the highest log-odds the lowest column has the first place; where there
+    is no candidate, nobody has.
+    """
+    wrong = np.ones(log_odds.shape[0], dtype=np.bool_)
+    if sparse.issparse(log_odds):
+        cells = Cells.of(log_odds)
+        first = _first_of_rows(log_odds)
+        wrong[cells.document[first]] = cells.at(truth.positive)[first] == 0
+    elif log_odds.shape[1]:
+        document, label = truth.cells
+        wrong[document[log_odds.argmax(axis=1)[document] == label]] = False
+    return wrong
+
+
+def _first_of_rows(candidates: sparse.csr_array) -> NDArray[np.intp]:
+    """Return the place of the highest stored value of every row that has any; of ties the first."""
+    starts = candidates.indptr[:-1][np.diff(candidates.indptr) > 0]
+    if not len(starts):
+        return np.zeros(0, dtype=np.intp)
+    highest = np.maximum.reduceat(candidates.data, starts)
+    row = np.repeat(np.arange(len(starts)), np.diff([*starts, candidates.nnz]))
+    is_best = np.flatnonzero(candidates.data == highest[row])
+    return is_best[np.unique(row[is_best], return_index=True)[1]]
+
+
+def sum_rankings(
+    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
+) -> DocumentSums:
+    """Rank the labels of every labelled document, sorting once for all metrics.
+
+    A document without relevant labels cannot be ranked right or wrong, and is left out.
+    """
+    truth, log_odds = only_labelled(truth, log_odds)
+    is_sparse = sparse.issparse(log_odds)
+    ranking = _rank_candidates(truth, log_odds) if is_sparse else _rank(truth, log_odds)
+    values: Scores = {"one_error": first_errors(truth, log_odds)}
+    values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
+    best: Scores = {}
+    if propensity is not None:
+        gained, best = _gains(truth, ranking, ks, 1 / propensity)
+        values |= gained
+    if is_sparse:
+        values["candidate_recall"] = ranking.size - ranking.missed
+        best["candidate_recall"] = ranking.size
+    return DocumentSums.of(truth, values, best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranking:
+    """Labels from the highest log-odds to the lowest; ties go to the lowest column.
+
+    ``order`` holds columns, ``relevant`` whether the document carries them, ``last`` the last place
+    of each place's tie group: ``(n_documents, n_places)`` each, as many places as labels or as the
+    most candidates there are; ``size`` the label set's; ``missed`` how many of it are not among the
+    places: all of those tie at the end.
+    """
+
+    order: NDArray[np.intp]
+    relevant: NDArray[np.bool_]
+    last: NDArray[np.intp]
+    size: Floats
+    missed: Floats
+    n_labels: int
+
+
+def first_label_scores(truth: Truth, log_odds: Any, ks: tuple[int, ...]) -> dict[str, Any]:
+    """Return precision, recall and nDCG at every k of every labelled document, by name."""
+    truth, log_odds = only_labelled(truth, log_odds)
+    rank = _rank_candidates if sparse.issparse(log_odds) else _rank
+    return _first_labels(rank(truth, log_odds), ks)
+
+
+def _rank(truth: Truth, log_odds: Floats) -> _Ranking:
+    order = np.argsort(-log_odds, axis=1, kind="stable")
+    relevant = np.take_along_axis(truth.positive.toarray() > 0, order, axis=1)
+    last = _last_of_ties(np.take_along_axis(log_odds, order, axis=1))
+    size = truth.positive.sum(axis=1)
+    return _Ranking(order, relevant, last, size, np.zeros(len(size)), log_odds.shape[1])
+
+
+def _rank_candidates(truth: Truth, log_odds: sparse.csr_array) -> _Ranking:
+    """Rank what is stored; rows with fewer candidates than others end in places of nobody."""
+    cells = Cells.of(log_odds)
+    shape = cells.shape[0], int(np.diff(cells.indptr).max(initial=0))
+    at = cells.document, np.arange(cells.n) - cells.indptr[cells.document]
+
+    def in_rows(values: NDArray[Any], nobody: float = 0) -> NDArray[Any]:
+        if cells.n == shape[0] * shape[1]:
+            return values.reshape(shape)
+        rows = np.full(shape, nobody, dtype=values.dtype)
+        rows[at] = values
+        return rows
+
+    rows = in_rows(log_odds.data, np.nan)  # sorted to the end, and nobody ties with nobody
+    by_rank = np.argsort(-rows, axis=1, kind="stable")  # ties go to the lowest column
+    order, relevant, descending = (
+        np.take_along_axis(part, by_rank, axis=1)
+        for part in (in_rows(cells.label), in_rows(cells.at(truth.positive) > 0), rows)
+    )
+    size = truth.positive.sum(axis=1)
+    missed = size - relevant.sum(axis=1)
+    return _Ranking(order, relevant, _last_of_ties(descending), size, missed, cells.shape[1])
+
+
+def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
+    """For every place the last place with the same value, row by row."""
+    n_labels = descending.shape[1]
+    last = np.tile(np.arange(n_labels), (len(descending), 1))
+    goes_on = descending[:, :-1] == descending[:, 1:]
+    if goes_on.any():
+        last[:, :-1][goes_on] = n_labels
+        last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
+    return last
+
+
+def _whole_rankings(ranking: _Ranking) -> Scores:
+    """Coverage, ranking loss and average precision of every document.
+
+    Within a tie every label has the tie's last rank, as in scikit-learn.
+    """
+    size, missed, n_labels = ranking.size, ranking.missed, ranking.n_labels
+    n_documents = len(size)
+    document, place = np.nonzero(ranking.relevant)
+    last = ranking.last[document, place]
+    rank = last + 1.0
+    not_below = np.cumsum(ranking.relevant, axis=1)[document, last]
+    coverage = np.zeros(n_documents)
+    np.maximum.at(coverage, document, rank)
+    coverage[missed > 0] = n_labels
+    wrong_pairs = missed * (n_labels - size)
+    wrong_pairs += np.bincount(document, rank - not_below, n_documents)
+    precision = missed * size / max(n_labels, 1)
+    precision += np.bincount(document, not_below / rank, n_documents)
+    has_pairs = (size > 0) & (size < n_labels)
+    return {
+        "coverage": coverage,
+        "ranking_loss": ratio(wrong_pairs, size * (n_labels - size)),
+        "label_ranking_average_precision": np.where(has_pairs, ratio(precision, size), 1.0),
+    }
+
+
+def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> Scores:
+    """Precision, recall and nDCG at every k of every document."""
+    most = max(ks, default=0)
+    discount = 1 / np.log2(np.arange(2, most + 2))
+    best = np.concatenate([[0.0], np.cumsum(discount)])
+    first = ranking.relevant[:, :most]
+    hits, dcg = _running_sum(first), _running_sum(first * discount[: first.shape[1]])
+    size = ranking.size.astype(np.intp)
+    scores = {f"precision@{k}": hits(k) / k for k in ks}
+    scores |= {f"recall@{k}": ratio(hits(k), size) for k in ks}
+    return scores | {f"ndcg@{k}": ratio(dcg(k), best[np.minimum(size, k)]) for k in ks}
+
+
+def _gains(
+    truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: Floats
+) -> tuple[Scores, Scores]:
+    """Gains of the relevant labels among the first k, and of the best k relevant ones."""
+    most = max(ks, default=0)
+    reached = _running_sum(ranking.relevant[:, :most] * gain[ranking.order[:, :most]])
+    document, label = truth.cells
+    falling = gain[label][np.lexsort((-gain[label], document))]
+    place = np.arange(len(document)) - truth.positive.indptr[document]
+    n_documents = len(truth.weight)
+    best = {k: np.bincount(document, np.where(place < k, falling, 0.0), n_documents) for k in ks}
+    return {f"psp@{k}": reached(k) for k in ks}, {f"psp@{k}": best[k] for k in ks}
+
+
+def _running_sum(values: NDArray[np.generic]) -> Callable[[int], Floats]:
+    """Return what gives the sum of each row's first k columns, of all if fewer."""
+    sums = np.zeros((values.shape[0], values.shape[1] + 1))
+    np.cumsum(values, axis=1, out=sums[:, 1:])
+    return lambda k: sums[:, min(k, values.shape[1])]
+
+
+def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | None:
+    """Check propensities: one per label, above 0 and at most 1."""
+    if propensity is None:
+        return None
+    values = np.array(propensity, dtype=np.float64)  # a copy: the record keeps it
+    if values.shape != (n_labels,):
+        raise ValueError(
+            f"propensity must hold one number per label, shape ({n_labels},), got shape "
+            f"{values.shape}."
+        )
+    check_values(
+        "propensity must be above 0 and at most 1",
+        values,
+        (values > 0) & (values <= 1),
+        "label",
+        "propensities(label_counts, n_documents) are.",
+    )
+    return values
+
+
+def _score(name: str, Y: Any, log_odds: ArrayLike, sample_weight: Weights, *ks: int) -> float:
+    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    judged.need_whole_sets(name.replace(f"@{ks[0]}", "_at_k") if ks else name)
+    chosen = read_ks(ks)
+    return judged.add_up(lambda truth, z, _: sum_rankings(truth, z, chosen)).scores()[name]

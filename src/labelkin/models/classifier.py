@@ -1,0 +1,495 @@
+"""The paper's classifier: content evidence, label evidence and the prior, combined."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import parallel_config
+from scipy import sparse
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.content.any_classifier import as_content
+from labelkin.content.default_content import default_content, described
+from labelkin.content.ensemble import ContentEnsemble
+from labelkin.estimator import (
+    KnownLabelsClassifier,
+    fit_content,
+    names_candidates,
+    read_documents_for,
+    report,
+    stage,
+)
+from labelkin.evaluation.splits import CrossValidation
+from labelkin.explain.contributions import (
+    Explanation,
+    Posterior,
+    Suggestion,
+    check_top,
+    content_and_members,
+)
+from labelkin.label_matrix import Cells, LabelMatrix, read_labels, spread_out
+from labelkin.learned.calibration import (
+    Calibration,
+    check_can_calibrate,
+    fit_calibration,
+    fit_cell_calibration,
+)
+from labelkin.learned.fitting import (
+    EvidenceWeight,
+    LearnedWeight,
+    Variant,
+    check_learning,
+    learns_from_predictions,
+    read_known_weight,
+    read_weight_parameter,
+    usable_weight,
+)
+from labelkin.method.combination import Matrix
+from labelkin.method.label_evidence import as_label_classifier
+from labelkin.models.rescorer import LabelRescorer
+from labelkin.odds import probability_of
+from labelkin.records import short_repr
+from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.thresholds import Thresholds, as_rule, fit_rule
+from labelkin.vocabulary.rules import Rules
+
+
+@short_repr
+class OutOfFold(NamedTuple):
+    """Log-odds of the training documents as if unseen, ``(n_documents, n_labels)`` each.
+
+    Where the content gives candidates, both are CSR arrays.
+    """
+
+    content: Any
+    posterior: Any
+    Y: Any
+
+
+class LabelDependenceClassifier(KnownLabelsClassifier):
+    """A multilabel classifier that listens to the other labels.
+
+    Any probabilistic classifier gives content evidence, p(label | document). A label classifier,
+    learned from the training label sets, gives label evidence, p(label | other labels). The
+    posterior is content odds × label odds ÷ prior odds (Romero & de Campos, equation 2); how much
+    labels count that are only predicted is learned.
+
+    Parameters
+    ----------
+    content : classifier or name, optional
+        The content classifier: :class:`PlattSVM` (``"svm"``), :class:`NaiveBayes`
+        (``"naive_bayes"``), :class:`NearestNeighbours` (``"nearest_neighbours"``),
+        :class:`RandomForest` (``"forest"``), :class:`PerLabel`, or any scikit-learn classifier with
+        ``predict_proba``, multilabel or binary. A list of several is a :class:`ContentEnsemble` of
+        them. ``None`` looks at the features: a :class:`PlattSVM` for words, that is for sparse
+        matrices and for dense ones without negative values and with mostly zeros; for other dense
+        numbers an ensemble of a random forest and a logistic regression. ``content_`` is what was
+        chosen.
+    labels : label classifier or name, optional
+        The label classifier: :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels`
+        (``"svm"``), or any scikit-learn classifier with ``predict_proba``, fitted per label on the
+        other labels.
+    variant : "soft", "hard" or threshold rule, default "soft"
+        How the other labels of a new document are filled in: ``"soft"``, with their probabilities
+        (the paper's M2), ``"hard"``, with the content's decisions (M1), or, given a threshold rule
+        such as ``SCutFBR()``, with its decisions (M1 with learned cut-offs).
+    evidence_weight : float, "auto" or LearnedWeight, default "auto"
+        Weight of the evidence from predicted labels: ``"auto"`` or a :class:`LearnedWeight` learns
+        it on out-of-fold evidence of the training documents; a number fixes it, also for known
+        labels: 1 is the paper, 0 the content alone.
+    thresholds : float, metric, rule or name, optional
+        From posterior to decision: ``None`` gives a label where its posterior exceeds ½; another
+        number cuts there; the name of a metric (``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"``,
+        ``"document_f1"``, ``"hamming_loss"``) chooses a rule for it; or a rule: ``GlobalCut()``,
+        ``SCutFBR()``, ``MCut()``, ``LabelLimits(at_least=1)`` and others. Rules are tuned out of
+        fold.
+    rules : Rules, optional
+        :class:`labelkin.Rules` between labels that posterior and decisions keep; where they
+        and "at most k labels" disagree, the rules win.
+    calibrate : bool, default False
+        Whether probabilities are calibrated, per label, on the out-of-fold posterior. Log-odds,
+        their order, decisions and explanations stay what they are: calibrated probabilities of an
+        overconfident classifier are honest, and cutting them at ½ would cost it F1. For label
+        matrices, and not together with rules, which calibrated probabilities would break.
+    keep_out_of_fold : bool, default False
+        Whether ``fit`` keeps ``out_of_fold_``: content evidence and posterior of the training
+        documents as if each had been unseen.
+    known_weight : float, optional
+        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
+        weight. 1 is the paper.
+    n_jobs : int, optional
+        Number of jobs of all parts that do not name their own.
+    random_state : int or RandomState, optional
+        Of the content classifier, and of what is inside it, where it names none of its own.
+    verbose : int, default 0
+        1 prints on stderr what is being fitted and how long it took, and which content classifier
+        was chosen where none was named.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_labels,)
+        The labels; ``arange`` for a nameless matrix. (Both classes of a 1-d ``y`` of two.)
+    content_ : content classifier
+        Fitted.
+    rescorer_ : LabelRescorer
+        The fitted label evidence and combination.
+    thresholds_ : ThresholdRule
+        The fitted threshold rule; ``thresholds_.table()`` shows it label by label.
+    calibration_ : Calibration or None
+        What turns posterior log-odds into calibrated probabilities.
+    out_of_fold_ : OutOfFold
+        ``content`` and ``posterior`` log-odds of the training documents and their labels ``Y``,
+        if kept.
+    prior_, label_weights_, evidence_weight_
+        Those of ``rescorer_``.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> from labelkin import NaiveBayes
+    >>> texts = ["wheat harvest", "corn harvest", "gold price", "wheat and corn", "gold mine"]
+    >>> topics = [["grain", "wheat"], ["corn", "grain"], ["gold"], ["corn", "grain"], ["gold"]]
+    >>> X = CountVectorizer().fit_transform(texts)
+    >>> model = LabelDependenceClassifier(content=NaiveBayes()).fit(X, topics)
+    >>> model.label_sets(model.predict(X[2:3]))
+    [('gold',)]
+
+    A person rejects wheat, and grain becomes less likely. (Five documents are too few to learn how
+    much labels count; the paper counts them in full.)
+
+    >>> model = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1).fit(X, topics)
+    >>> before = model.predict_proba(X[:1])[0, 2]
+    >>> bool(model.predict_proba(X[:1], known={"rejected": ["wheat"]})[0, 2] < before)
+    True
+    """
+
+    #: A splitter or splits, in place of the content classifier's own out-of-fold evidence.
+    cv: CrossValidation = None
+
+    def __init__(
+        self,
+        content: Any = None,
+        *,
+        labels: Any = None,
+        variant: Variant = "soft",
+        evidence_weight: EvidenceWeight = "auto",
+        thresholds: Thresholds = None,
+        rules: Rules | None = None,
+        calibrate: bool = False,
+        keep_out_of_fold: bool = False,
+        known_weight: float | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.content = content
+        self.labels = labels
+        self.variant = variant
+        self.evidence_weight = evidence_weight
+        self.thresholds = thresholds
+        self.rules = rules
+        self.calibrate = calibrate
+        self.keep_out_of_fold = keep_out_of_fold
+        self.known_weight = known_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Take what the content classifier takes."""
+        tags = super().__sklearn_tags__()
+        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
+        tags.input_tags = get_tags(content).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Hand metadata such as ``sample_weight`` to the parts that ask for it."""
+        return router(self, **self._parts())
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
+        """Fit content and label evidence.
+
+        Parameters
+        ----------
+        X : documents
+            Whatever the content classifier takes, sparse included.
+        y : any kind of labels
+            A 0/1 array or sparse matrix; a DataFrame with a column per label; lists of label
+            names or of integer ids, or sets; or the 1-d ``y`` of scikit-learn's one-vs-rest. NaN
+            or masked = unknown. Where scikit-learn rejects lists of labels, as in
+            ``cross_val_score(model, X, lists, cv=5)``, use ``MultiLabelBinarizer()
+            .fit_transform(lists)``.
+        **fit_params
+            ``sample_weight``, for all parts, and ``groups``, for a splitter given as ``cv``; with
+            scikit-learn's metadata routing enabled, whatever the parts request.
+
+        Returns
+        -------
+        self
+        """
+        self._fit(X, y, fit_params, out_of_fold=False)
+        return self
+
+    def fit_out_of_fold(self, X: Any, y: Any, **fit_params: Any) -> Any:
+        """Fit, and return the posterior log-odds of the training documents as if unseen.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, to be learned from.
+        y : any kind of labels
+            As :meth:`fit` takes them.
+        **fit_params
+            As :meth:`fit` takes them.
+
+        Returns
+        -------
+        array or CSR array of shape (n_documents, n_labels)
+        """
+        posterior = self._fit(X, y, fit_params, out_of_fold=True)
+        assert posterior is not None
+        return posterior
+
+    def _fit(self, X: Any, y: Any, fit_params: dict[str, Any], out_of_fold: bool) -> Any:
+        """Fit content, labels and thresholds; return the out-of-fold posterior if it was made."""
+        X, labels = self._read(X, y)
+        parts = self._parts(X)
+        to_content, to_labels = route_fit(self, fit_params, **parts).values()
+        if self.calibrate:
+            check_can_calibrate(labels, self.rules)
+        rule = as_rule(self.thresholds, "log_odds")
+        is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
+        evidence_weight = usable_weight(self.evidence_weight, *labels.shape)
+        needs_predictions = learns_from_predictions(self.variant, evidence_weight)
+        predicts = is_honest or rule.needs_scores or needs_predictions
+        self.rescorer_ = LabelRescorer(
+            parts["labels"],
+            variant=self.variant,
+            evidence_weight=evidence_weight,
+            scale="log_odds",
+            rules=self.rules,
+            known_weight=read_known_weight(
+                self.known_weight, self.evidence_weight, evidence_weight
+            ),
+        )
+        learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+        if learns and not names_candidates(parts["content"]):
+            check_learning(*labels.shape)  # before the content, which takes longest
+        with self._jobs():
+            with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
+                self.content_ = seeded(parts["content"], self.random_state)
+                cv = None if isinstance(self.cv, Integral) else self.cv
+                split = {"cv": cv, "groups": None if cv is None else fit_params.get("groups")}
+                content = fit_content(
+                    self.content_, X, labels, to_content, out_of_fold=predicts, **split
+                )
+            if isinstance(self.content_, ContentEnsemble):
+                report(f"weights of members: {self.content_.summary()}", self.verbose)
+            with stage("label evidence", self.verbose):
+                self.rescorer_._fit(labels, content, **to_labels)
+                posterior: Any = None
+                if is_honest:
+                    posterior = self.rescorer_._cross_fitted(labels, content, **to_labels)
+        given = to_labels.get("sample_weight")
+        weight = None if given is None else np.asarray(given, dtype=np.float64)
+        with stage("thresholds", self.verbose):
+            # Cuts are tuned on the rule as it is deployed, given out-of-fold content.
+            deployed = self.rescorer_.rescore(content) if rule.needs_scores else None
+            self.thresholds_ = fit_rule(rule, deployed, labels, weight)
+        self.calibration_: Calibration | None = None
+        if self.calibrate:
+            if sparse.issparse(posterior):
+                cells, unseen = Cells.of(posterior), np.asarray(posterior.data)
+                self.calibration_ = fit_cell_calibration(cells, unseen, labels, weight)
+            else:
+                self.calibration_ = fit_calibration(posterior, labels, weight)
+        if self.keep_out_of_fold:
+            self.out_of_fold_ = OutOfFold(content, posterior, labels.public())
+        return posterior
+
+    def retune(self, thresholds: Thresholds) -> Self:
+        """Replace the thresholds without refitting; tuned on ``out_of_fold_`` if they need scores.
+
+        Parameters
+        ----------
+        thresholds : float, metric, rule or name
+            As the parameter ``thresholds``.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        rule = as_rule(thresholds, "log_odds")
+        kept = getattr(self, "out_of_fold_", None)
+        if kept is None and rule.needs_scores:
+            raise ValueError(
+                f"thresholds={thresholds!r} must be tuned on out-of-fold evidence, which this "
+                "model did not keep. Fit with keep_out_of_fold=True."
+            )
+        names = self.label_names_
+        labels = read_labels(np.zeros((1, len(names))) if kept is None else kept.Y, names=names)
+        deployed = None if kept is None else self.rescorer_.rescore(kept.content)
+        self.thresholds_ = fit_rule(rule, deployed, labels)
+        self.thresholds = thresholds
+        return self
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self._fit(X, labels, {}, out_of_fold=False)
+
+    def _log_odds(self, X: Any, known: Any = None) -> Any:
+        with self._jobs():
+            return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
+
+    def posterior(self, X: Any, known: Any = None) -> Posterior:
+        """Return the posterior of some documents, from which everything about it is read.
+
+        Suggestions, explanations and decisions of one computation: see
+        :class:`labelkin.Posterior`. For many documents :meth:`log_odds` takes less memory.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        Posterior
+        """
+        check_is_fitted(self)
+        documents = self._read_documents(X, reset=False)
+        with self._jobs():
+            content, members = content_and_members(self.content_, documents)
+            found = self.rescorer_.posterior(content, known)
+        calibrated = None if self.calibration_ is None else self.calibration_.probabilities
+        return replace(found, calibrated=calibrated, decide=self.decide, members=members)
+
+    def suggest(self, X: Any, top: int = 10, known: Any = None) -> list[list[Suggestion]]:
+        """Return each document's ``top`` open labels, most probable first.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        list of lists of Suggestion
+        """
+        check_top(top)
+        return self.posterior(X, known).suggest(top)
+
+    def explain(
+        self, X: Any, top: int = 10, known: Any = None, label_names: Any = None
+    ) -> list[list[Explanation]]:
+        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
+
+        The parts of an :class:`Explanation`, prior, content, other labels and what remains, are in
+        log-odds and add up to the posterior's.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+            The documents, as they were given to :meth:`fit`.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`log_odds` takes it; ``None``: nothing.
+        label_names : sequence or None, default None
+            Which labels, in place of the most probable ones.
+
+        Returns
+        -------
+        list of lists of Explanation
+        """
+        check_top(top)
+        return self.posterior(X, known).explain(top, label_names)
+
+    @property
+    def prior_(self) -> Matrix:
+        """p(label), ``(n_labels,)``."""
+        check_is_fitted(self)
+        return self.rescorer_.prior_
+
+    @property
+    def label_weights_(self) -> Matrix | None:
+        """What label k adds to label j, ``[k, j]``; ``None`` where label evidence is not linear."""
+        check_is_fitted(self)
+        return self.rescorer_.label_weights_
+
+    @property
+    def evidence_weight_(self) -> float:
+        """How much label evidence from predicted labels counts."""
+        check_is_fitted(self)
+        return self.rescorer_.evidence_weight_
+
+    def probabilities(self, log_odds: Any, columns: Any = slice(None)) -> Any:
+        """Return probabilities given posterior log-odds, of all labels or of some columns.
+
+        Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
+        """
+        check_is_fitted(self)
+        if sparse.issparse(log_odds):
+            cells = Cells.of(log_odds)
+            return cells.matrix(self.probabilities(log_odds.data, cells.label))
+        if self.calibration_ is None:
+            return probability_of(log_odds)
+        return self.calibration_.probabilities(log_odds, columns)
+
+    def decide(self, log_odds: Any) -> Any:
+        """Return which labels are given, by thresholds and rules, ``(n_documents, n_labels)``.
+
+        A bool array; of candidates, in a CSR array, a CSR array.
+        """
+        check_is_fitted(self)
+        decided = self.thresholds_.decide(log_odds)
+        bound = self.rescorer_.rules_
+        if bound is None:
+            return decided
+        if sparse.issparse(log_odds):
+            return sparse.csr_array(bound.decisions(spread_out(log_odds), decided.toarray()))
+        return bound.decisions(log_odds, decided)
+
+    def _probabilities(self, log_odds: Any) -> Any:
+        if self.target_kind_ == "multilabel":
+            return self.probabilities(log_odds)
+        return super()._probabilities(log_odds)
+
+    @contextmanager
+    def _jobs(self) -> Iterator[None]:
+        """Pass ``n_jobs`` to the parts, which do not repeat the warning about feature names."""
+        with ExitStack() as stack:
+            if self.n_jobs is not None:
+                stack.enter_context(parallel_config(n_jobs=self.n_jobs))
+            if hasattr(self, "feature_names_in_"):
+                stack.enter_context(warnings.catch_warnings())
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            yield
+
+    def _parts(self, X: Any = None) -> dict[str, Any]:
+        """Return the unfitted classifiers; where none is named, content is chosen for documents."""
+        content = "svm" if self.content is None else self.content
+        if self.content is None and X is not None:
+            content = default_content(X)
+            report(f"content: {described(content)}, by a look at the features", self.verbose)
+        return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
+
+    def _decisions(self, log_odds: Any) -> Any:
+        return self.decide(log_odds)
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        return read_documents_for(self, X, reset)

@@ -1,0 +1,492 @@
+"""Better scores for any classifier, from its scores and the training labels alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from labelkin.explain.contributions import Explanation, Posterior
+from labelkin.label_matrix import (
+    Cells,
+    Scale,
+    check_scale,
+    read_candidates,
+    read_known,
+    read_labels,
+    read_scores,
+    spread_out,
+)
+from labelkin.learned.fitting import (
+    CAUTIOUS_WEIGHT,
+    EvidenceWeight,
+    Variant,
+    counted_combination,
+    cross_fitted_posterior,
+    fit_combination,
+    is_auto,
+    learns_from_predictions,
+)
+from labelkin.learned.terms import PaperEvidence, Part
+from labelkin.method.combination import Matrix
+from labelkin.method.label_evidence import as_label_classifier
+from labelkin.method.label_sets import LabelSets, count_label_sets
+from labelkin.models.in_sample import warn_if_in_sample
+from labelkin.odds import log_odds_of, probability_of
+from labelkin.scaling.blocks import Engine, read_block
+from labelkin.scaling.distributed import using
+from labelkin.scikit_learn import LinkedEstimator, sound_sparse
+from labelkin.vocabulary.rules import Rules, bind_rules
+
+#: Cells of a dense block that candidates are spread out in, where labels join them.
+_CELLS = 2**22
+#: Log-odds of a label that is no candidate, where rules ask for them.
+_IMPROBABLE = -20.0
+
+
+class LabelRescorer(LinkedEstimator):
+    """Add what the other labels say to a score matrix computed anywhere.
+
+    Parameters
+    ----------
+    labels : label classifier, scikit-learn classifier or name, optional
+        :class:`LogisticLabels` (default, ``"logistic"``), :class:`SVMLabels` (``"svm"``), or any
+        scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
+    variant : "soft", "hard" or threshold rule, default "soft"
+        ``"soft"`` fills the other labels in with their probabilities (the paper's M2), ``"hard"``
+        with 0 and 1 (M1), a threshold rule such as ``SCutFBR()`` with its decisions (M1 with
+        learned cut-offs).
+    evidence_weight : float, "auto" or LearnedWeight, default "auto"
+        Weight of the evidence from predicted labels: 1 is the paper, 0 leaves the scores
+        unchanged. ``"auto"`` or a :class:`LearnedWeight` learns it from out-of-fold ``scores``;
+        without scores ``"auto"`` warns and uses the weight 0.1.
+    scale : "probability" or "log_odds", default "probability"
+        What the scores are; they come back the same.
+    clip : float, default 1e-6
+        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
+    rules : Rules, optional
+        :class:`labelkin.Rules` between labels that the posterior keeps.
+    known_weight : float, optional
+        Weight of known labels; default 0.75 if the evidence weight is learned, else the evidence
+        weight. 1 is the paper.
+
+    Attributes
+    ----------
+    label_names_ : array of shape (n_labels,)
+    combination_ : Combination
+        The fitted rule.
+    label_sets_ : LabelSets
+        The counted label sets of the training documents: what was learned from.
+    rules_ : BoundRules or None
+
+    Examples
+    --------
+    Wheat is grain. A classifier is sure of wheat and undecided about grain:
+
+    >>> Y = [["wheat", "grain"], ["wheat", "grain"], ["grain"], ["gold"], ["gold"], []]
+    >>> LabelRescorer(evidence_weight=1).fit(Y).rescore([[0.1, 0.5, 0.9]]).round(2).tolist()
+    [[0.08, 0.65, 0.93]]
+    """
+
+    def __init__(
+        self,
+        labels: Any = None,
+        *,
+        variant: Variant = "soft",
+        evidence_weight: EvidenceWeight = "auto",
+        scale: Scale = "probability",
+        clip: float = 1e-6,
+        rules: Rules | None = None,
+        known_weight: float | None = None,
+    ) -> None:
+        self.labels = labels
+        self.variant = variant
+        self.evidence_weight = evidence_weight
+        self.scale = scale
+        self.clip = clip
+        self.rules = rules
+        self.known_weight = known_weight
+
+    def fit(
+        self, Y: Any, *, scores: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Learn how labels go together.
+
+        Parameters
+        ----------
+        Y : any kind of labels
+            Of the training documents.
+        scores : array or sparse matrix of shape (n_documents, n_labels), optional
+            Scores of the training documents, or of their candidates, from a classifier that had not
+            seen them (cross-validation); in-sample scores are warned about where they can be
+            detected. The evidence weight and cut-offs are learned from these scores.
+        sample_weight : array of shape (n_documents,), optional
+            How many times each document counts; the label classifier must take it.
+
+        Returns
+        -------
+        self
+        """
+        self._warn_without(scores)
+        self._fit(Y, scores, sample_weight, is_given=True)
+        return self
+
+    def _warn_without(self, scores: Any = None) -> None:
+        if scores is None and is_auto(self.evidence_weight):
+            warnings.warn(
+                "Without out-of-fold scores of the training documents the evidence weight cannot "
+                f"be learned, so it is {CAUTIOUS_WEIGHT}. Give fit(Y, scores=...), use "
+                "RescoredClassifier, or set evidence_weight (1 is the paper).",
+                stacklevel=3,
+            )
+
+    def fit_blocks(
+        self,
+        blocks: Iterable[Any],
+        *,
+        classes: Sequence[Any] | None = None,
+        engine: Engine | None = None,
+    ) -> Self:
+        """Learn how labels go together from documents that come in blocks, one at a time.
+
+        The same bits as :meth:`fit` on all of them; memory holds a block and the distinct label
+        sets. What is learned from scores cannot be learned like that.
+
+        Parameters
+        ----------
+        blocks : iterable of any kind of labels
+            Of the training documents; label matrices with the same columns, or paths of files
+            (:func:`labelkin.scaling.blocks.read_block`); a Dask collection with an engine for it.
+        classes : sequence, optional
+            The labels, where blocks hold label sets, which need not show them all.
+        engine : Engine, optional
+            Where blocks are counted, and labels fitted; ``None``: here, or on the engine in use
+            (:func:`labelkin.scaling.distributed.using`).
+
+        Returns
+        -------
+        self
+        """
+        check_scale(self.scale)
+        classifier = as_label_classifier(self.labels)
+        self._warn_without()
+        weight = 1.0 if is_auto(self.evidence_weight) else self.evidence_weight
+        if learns_from_predictions(self.variant, weight) or not hasattr(classifier, "fit_counted"):
+            raise ValueError(
+                "Blocks of label sets are counted, and that is enough for LogisticLabels and "
+                "SVMLabels with a fixed weight and the variants 'soft' and 'hard'; got labels="
+                f"{self.labels!r:.40}, variant={self.variant!r:.40}, evidence_weight="
+                f"{self.evidence_weight!r:.40}. Use fit(Y, scores=...)."
+            )
+        with using(engine) as worker:
+            counted = worker.fold(_count_block, _add_counts, blocks, classes=classes)
+            self.label_names_, self.label_sets_ = counted
+            self.rules_ = bind_rules(self.rules, self.label_names_)
+            self.combination_ = counted_combination(
+                classifier,
+                self.label_sets_,
+                self.label_names_,
+                self.variant,
+                self.evidence_weight,
+                self.known_weight,
+            )
+        return self
+
+    def fit_out_of_fold(
+        self, Y: Any, *, scores: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Matrix:
+        """Fit, and return the posterior of the training documents as if each had been unseen.
+
+        On the scale of the scores, which must themselves be out of fold.
+        """
+        if scores is None:
+            raise ValueError("scores must be given: out-of-fold scores of the training documents.")
+        self._fit(Y, scores, sample_weight, is_given=True)
+        return self._cross_fitted(Y, scores, sample_weight)
+
+    def _cross_fitted(self, Y: Any, scores: Any, sample_weight: Any = None) -> Any:
+        """Return the posterior of the training documents with label evidence out of fold."""
+        content, weight = self._read_scores(scores), _read_weight(sample_weight)
+        classifier = as_label_classifier(self.labels)
+        posterior = cross_fitted_posterior(
+            classifier, self.variant, self.evidence_weight, read_labels(Y), content, weight
+        )
+        if sparse.issparse(posterior):
+            return Cells.of(posterior).matrix(self._to_scale(posterior.data))
+        return self._to_scale(self._keep_rules(posterior))
+
+    def rescore(self, scores: ArrayLike | Any, known: Any = None, copy: bool = True) -> Any:
+        """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
+
+        Parameters
+        ----------
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            Content evidence, columns in the order of ``label_names_``. Of a sparse matrix the
+            stored labels are candidates; one that is not stored is a "no" and stays one.
+        known : known labels, optional
+            See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
+            as log-odds), and the other labels respond.
+        copy : bool, default True
+            ``False`` may overwrite the scores, which saves a matrix of their size.
+
+        Returns
+        -------
+        array of shape (n_documents, n_labels)
+            Or, for sparse scores, a CSR array with the same stored cells.
+        """
+        check_is_fitted(self)
+        if sparse.issparse(scores):
+            return self._rescore_candidates(scores, known)
+        content = self._read_scores(scores)
+        complete = self._read_known(known, len(content))
+        posterior = self.combination_.posterior(content, complete, None if copy else content)
+        return self._to_scale(self._keep_rules(posterior))
+
+    def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
+        """Return the posterior of some documents, from which everything about it is read.
+
+        Suggestions, explanations and decisions: see :class:`labelkin.Posterior`. For many
+        documents, of which only the log-odds are wanted, :meth:`rescore` takes less memory.
+
+        Parameters
+        ----------
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            The scores to start from, on the ``scale`` of the rescorer.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
+
+        Returns
+        -------
+        Posterior
+        """
+        check_is_fitted(self)
+        given = self._read_scores(scores)
+        content = spread_out(given)
+        candidates = Cells.of(given).dense(np.ones(given.nnz)) > 0 if given is not content else None
+        complete = self._read_known(known, len(content))
+        before, parts = self.combination_.decompose(content, complete)
+        if candidates is None:
+            after = self._keep_rules(before)
+        else:
+            after = self._keep_rules_of_rows(before, content, complete)
+        if self.rules_ is not None:
+            moved = np.zeros_like(before)
+            np.subtract(after, before, out=moved, where=np.isfinite(before) & (after != before))
+            parts = [*parts, Part("rules", moved)]
+        return Posterior(self.label_names_, after, content, complete, parts, candidates=candidates)
+
+    def explain(
+        self, scores: ArrayLike, top: int = 10, known: Any = None, label_names: Any = None
+    ) -> list[list[Explanation]]:
+        """Return, per document, the parts of its ``top`` open labels or of ``label_names``.
+
+        The parts of an :class:`Explanation` are in log-odds and add up to the posterior's.
+
+        Parameters
+        ----------
+        scores : array or sparse matrix of shape (n_documents, n_labels)
+            The scores to start from, on the ``scale`` of the rescorer.
+        top : int, default 10
+            How many labels of each document.
+        known : dict, matrix or None, default None
+            What is known of their labels, as :meth:`rescore` takes it; ``None``: nothing.
+        label_names : sequence or None, default None
+            Which labels, in place of the most probable ones.
+
+        Returns
+        -------
+        list of lists of Explanation
+        """
+        return self.posterior(scores, known).explain(top, label_names)
+
+    def learn_more(self, Y: Any) -> LabelRescorer:
+        """Return a rescorer that has also learned from the label sets of further documents.
+
+        Label sets add up, so that nothing is learned twice and no earlier document is needed; this
+        rescorer stays as it is. What was learned about predicted labels is kept.
+
+        Parameters
+        ----------
+        Y : any kind of labels
+            Of the further documents, with names among ``label_names_``, or a matrix with its
+            columns.
+        """
+        check_is_fitted(self)
+        if not hasattr(self.labels_, "fit_counted"):
+            raise ValueError(
+                f"Only label evidence that learns from counted label sets can learn more: "
+                f"LogisticLabels, SVMLabels; got {type(self.labels_).__name__}. Fit again instead."
+            )
+        result = copy(self)
+        result.label_sets_ = self.label_sets_.merge(
+            count_label_sets(read_labels(Y, names=self.label_names_))
+        )
+        paper = PaperEvidence.fit_counted(self.labels_, result.label_sets_, self.label_names_)
+        result.combination_ = self.combination_.with_evidence(paper)
+        return result
+
+    @property
+    def prior_(self) -> Matrix:
+        """p(label), ``(n_labels,)``."""
+        check_is_fitted(self)
+        return self.combination_.predicted.paper.prior
+
+    @property
+    def labels_(self) -> Any:
+        """The fitted label classifier."""
+        check_is_fitted(self)
+        return self.combination_.predicted.paper.labels
+
+    @property
+    def evidence_weight_(self) -> float:
+        """How much the paper's label evidence counts where labels are predicted."""
+        check_is_fitted(self)
+        return self.combination_.predicted.weight
+
+    @property
+    def label_weights_(self) -> Matrix | None:
+        """What label k adds to label j, ``[k, j]``, in the paper; ``None``: not linear."""
+        check_is_fitted(self)
+        return getattr(self.labels_, "weights_", None)
+
+    @property
+    def predicted_weights_(self) -> Matrix | None:
+        """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
+        check_is_fitted(self)
+        predicted, roots = self.combination_.predicted.linear, self.combination_.predicted.roots
+        if predicted is None or roots is None:
+            return None if predicted is None else predicted.weights
+        return predicted.weights + roots.weights  # of a label that is sure: its root is, too
+
+    @property
+    def label_counts_(self) -> sparse.csr_array:
+        """Training documents that have both labels; on the diagonal, those that have the label."""
+        check_is_fitted(self)
+        return self.label_sets_.together()
+
+    @property
+    def n_documents_(self) -> float:
+        """Training documents, or the sum of their weights."""
+        check_is_fitted(self)
+        return self.label_sets_.n_documents
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether ``fit`` has been called."""
+        return hasattr(self, "combination_")
+
+    def _fit(self, Y: Any, scores: Any, sample_weight: Any = None, is_given: bool = False) -> None:
+        """Fit; scores that a user has given (``is_given``) may be in sample."""
+        check_scale(self.scale)
+        labels = read_labels(Y)
+        self.label_names_ = labels.names
+        self.rules_ = bind_rules(self.rules, labels.names)
+        content = None if scores is None else self._read_scores(scores, labels.shape[0])
+        if content is not None and is_given:
+            warn_if_in_sample(labels, content, stacklevel=4)
+        weight = _read_weight(sample_weight)
+        self.combination_ = fit_combination(
+            as_label_classifier(self.labels),
+            self.variant,
+            self.evidence_weight,
+            labels,
+            content=content,
+            weight=weight,
+            known_weight=self.known_weight,
+        )
+        self.label_sets_ = count_label_sets(labels, weight)
+
+    def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
+        """Rescore what is stored: an accepted label, and one that rules demand, joins it."""
+        content = self._read_scores(scores)
+        if known is None and self.rules_ is None:
+            cells = Cells.of(content)
+            return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
+        parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
+        for start in range(0, max(content.shape[0], 1), step):
+            rows = slice(start, start + step)
+            some = None if known is None else _some_known(known, rows, content.shape[0])
+            dense = spread_out(content[rows])
+            complete = self._read_known(some, len(dense))
+            found = self.combination_.posterior(dense, complete)
+            found = self._keep_rules_of_rows(found, dense, complete)
+            found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
+            joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
+            parts.append(joined.matrix(self._to_scale(joined.at(found))))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
+
+    def _keep_rules_of_rows(
+        self, posterior: Matrix, content: Matrix, known: Matrix | None
+    ) -> Matrix:
+        """Return what rules leave, where content is −inf for labels that are no candidates.
+
+        To rules such a label is improbable, not rejected; it is a candidate once it is lifted.
+        """
+        if self.rules_ is None:
+            return posterior
+        is_absent = np.isneginf(content) & np.isneginf(posterior)
+        if known is not None:
+            is_absent &= np.isnan(known)
+        if not is_absent.any():
+            return self._keep_rules(posterior)
+        kept = self._keep_rules(np.where(is_absent, _IMPROBABLE, posterior))
+        return np.where(is_absent & (kept <= _IMPROBABLE), -np.inf, kept)
+
+    def _read_scores(self, scores: Any, n_documents: int | None = None) -> Any:
+        """Return content log-odds, dense or a CSR array of candidates."""
+        if sparse.issparse(scores):
+            cells, values = read_candidates(
+                scores, self.label_names_, n_documents=n_documents, scale=self.scale
+            )
+            if self.scale == "probability":
+                values = log_odds_of(values, clip=self.clip)
+            return cells.matrix(values)
+        values = read_scores(scores, self.label_names_, n_documents=n_documents, scale=self.scale)
+        return log_odds_of(values, clip=self.clip) if self.scale == "probability" else values
+
+    def _read_known(self, known: Any, n_documents: int) -> Matrix | None:
+        """Return what is known, and what follows from it by the rules."""
+        if known is None:
+            return None
+        given = read_known(known, n_documents, self.label_names_)
+        return given if self.rules_ is None else self.rules_.complete_known(given)
+
+    def _keep_rules(self, posterior: Matrix) -> Matrix:
+        return posterior if self.rules_ is None else self.rules_.posterior(posterior)
+
+    def _to_scale(self, posterior: Matrix) -> Matrix:
+        return posterior if self.scale == "log_odds" else probability_of(posterior)
+
+
+def _read_weight(sample_weight: Any) -> Matrix | None:
+    return None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+
+
+def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
+    """Return the known labels of some documents, before they are read: a block at a time."""
+    if sparse.issparse(known):
+        return sparse.csr_array(sound_sparse(known, "known"))[rows]
+    if isinstance(known, Mapping) and n_documents == 1:
+        return known
+    return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
+
+
+def _count_block(block: Any, classes: Sequence[Any] | None) -> tuple[NDArray[Any], LabelSets]:
+    labels = read_labels(read_block(block), names=classes)
+    return labels.names, count_label_sets(labels)
+
+
+def _add_counts(
+    one: tuple[NDArray[Any], LabelSets], other: tuple[NDArray[Any], LabelSets]
+) -> tuple[NDArray[Any], LabelSets]:
+    if not np.array_equal(one[0], other[0]):
+        raise ValueError(
+            f"Blocks must have the same labels, got {len(one[0])} and {len(other[0])}, or others. "
+            "Name the labels: classes=labels."
+        )
+    return one[0], one[1] + other[1]

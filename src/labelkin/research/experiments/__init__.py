@@ -1,0 +1,48 @@
+"""Experiments: a TOML file names corpora and systems; their runs are kept on disk and resumed.
+
+>>> experiment = parse_experiment('''
+... name = "small"
+... corpus = {name = "newsroom", options = {n_documents = 200}}
+... content.NB = {classifier = "naive_bayes"}
+... labels.BLR = {classifier = "logistic"}
+... ''')
+>>> from tempfile import TemporaryDirectory
+>>> with TemporaryDirectory() as folder:
+...     results = run_experiment(experiment, folder)
+...     print([run.system for run in results.runs], results.runs[0].log_odds().shape)
+['NB', 'NB+BLR+M1', 'NB+BLR+M2'] (67, 38)
+"""
+
+from labelkin.research.experiments.configuration import parse_experiment, read_experiment
+from labelkin.research.experiments.plan import CorpusChoice, Experiment, PlannedRun, System
+from labelkin.research.experiments.run import run_experiment
+from labelkin.research.experiments.run_folder import (
+    CorpusResults,
+    DamagedRun,
+    Results,
+    Run,
+    read_results,
+)
+from labelkin.research.experiments.shipped import (
+    find_experiment,
+    new_experiment,
+    shipped_experiments,
+)
+
+__all__ = [
+    "CorpusChoice",
+    "CorpusResults",
+    "DamagedRun",
+    "Experiment",
+    "PlannedRun",
+    "Results",
+    "Run",
+    "System",
+    "find_experiment",
+    "new_experiment",
+    "parse_experiment",
+    "read_experiment",
+    "read_results",
+    "run_experiment",
+    "shipped_experiments",
+]

@@ -1,0 +1,296 @@
+"""What the runs of an experiment learn, by the public classes alone.
+
+Content evidence is computed once per content classifier and seed: the log-odds of the run of the
+content alone are what all its additions start from, and its out-of-fold log-odds of the training
+documents are what they learn from. So a system with an addition is a content classifier and a
+:class:`labelkin.LabelRescorer` on its log-odds, which is what
+:class:`labelkin.LabelDependenceClassifier` holds inside.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from labelkin import registry
+from labelkin.content.any_classifier import PerLabel
+from labelkin.content.ensemble import ContentEnsemble
+from labelkin.label_matrix import LabelMatrix
+from labelkin.learned.calibration import Calibration, fit_calibration
+from labelkin.learned.fitting import LearnedWeight
+from labelkin.method.label_evidence import prior_scale
+from labelkin.method.label_sets import count_label_sets
+from labelkin.models.classifier import LabelDependenceClassifier
+from labelkin.models.presets import STRONG, view_members
+from labelkin.models.rescorer import LabelRescorer
+from labelkin.odds import constant_labels
+from labelkin.research.experiments.plan import AUTO, Addition, Content, Control, Rival, Thresholds
+from labelkin.research.experiments.prepared_corpus import PreparedCorpus, fit_features
+from labelkin.solvers.logistic import fit_logistic_layer
+from labelkin.text import WordCounts
+from labelkin.thresholds import LabelLimits, SCutFBR, ThresholdRule, as_rule
+
+Matrix = NDArray[np.float64]
+
+
+def _ensemble(members: list[str] = [], random_state: Any = None) -> ContentEnsemble:  # noqa: B006
+    """Return several content classifiers, by name, as one."""
+    made = [(name, make_content_classifier(name, random_state)) for name in members]
+    return ContentEnsemble(made, random_state=random_state)
+
+
+def _views(
+    views: list[str] = [],  # noqa: B006
+    members: list[str] = ["svm"],  # noqa: B006
+    words: Any = None,
+    random_state: Any = None,
+) -> ContentEnsemble:
+    """Return content classifiers of several views of texts as one; ``weights = "texts"``."""
+    made = [make_content_classifier(name, random_state) for name in members]
+    return ContentEnsemble(
+        view_members(views or STRONG, made, words=words), random_state=random_state
+    )
+
+
+def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
+    """Return what the default of the library is, by a look at the features, without labels."""
+    return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
+
+
+def _logistic_regression(C: float = 1.0) -> PerLabel:
+    return PerLabel(LogisticRegression(C=C, max_iter=1000))
+
+
+def _random_forests(random_state: Any = None) -> PerLabel:
+    return PerLabel(RandomForestClassifier(random_state=random_state))
+
+
+#: Parts that only experiments can name, beside those of the registry.
+_MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
+    "content": {
+        "gaussian_naive_bayes": GaussianNB,  # one per label
+        "ensemble": _ensemble,
+        "views": _views,
+        "by_features": _by_features,
+        "logistic_regression": _logistic_regression,
+        "random_forests": _random_forests,  # one per label
+    },
+    "labels": {},
+    "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
+    "rivals": {"binary_relevance": lambda: None},  # the content classifier itself
+}
+#: The rival that is a content classifier by itself, and what others call the one they ask.
+BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
+#: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
+#: scores are always log-odds, and what decides before limits is the rule's own affair. What a
+#: classifier prints or keeps beside its answers changes none of them.
+_OURS = {"n_jobs", "random_state", "scale", "rule", "verbose", "keep_out_of_fold", "words"}
+#: The variants as :class:`labelkin.LabelRescorer` takes them.
+_VARIANTS: dict[str, Any] = {"M1": "hard", "M2": "soft", "M1cut": SCutFBR()}
+#: To learn from, log-odds beyond this are this, as for the learned weight.
+_SURE = 500.0
+
+
+class Trained(NamedTuple):
+    """What was learned from training documents.
+
+    Attributes
+    ----------
+    log_odds
+        Returns the log-odds of test documents: from their features for the content alone, from
+        their content log-odds, and known labels if there are any, for an addition.
+    seconds
+        How long learning took, ``"learning_wall"`` and ``"learning_cpu"``.
+    out_of_fold
+        Log-odds of the training documents as if unseen, ``(n_train, n_labels)``, if asked for; a
+        CSR array of candidates where the content classifier names them.
+    learned
+        Numbers to be shown: a learned weight.
+    """
+
+    log_odds: Callable[..., Any]
+    seconds: Mapping[str, float]
+    out_of_fold: Any = None
+    learned: Mapping[str, float] = {}
+
+
+def train_content(
+    content: Content,
+    seed: int,
+    corpus: PreparedCorpus,
+    report: Callable[[str], None],
+    *,
+    out_of_fold: bool,
+) -> Trained:
+    """Train a content classifier; ``report`` is called with what is being done."""
+    report("features")
+    features, X = fit_features(content, corpus)
+    report("learning")
+    parameters = dict(content.parameters)
+    if content.classifier == "views":
+        parameters["words"] = WordCounts(**corpus.words)
+    classifier = make_content_classifier(content.classifier, seed, **parameters)
+    watch = Stopwatch()
+    if out_of_fold:
+        unseen = classifier.fit_out_of_fold(X, corpus.Y_train)
+    else:
+        unseen, _ = None, classifier.fit(X, corpus.Y_train)
+    seconds = watch.seconds("learning_")
+    learned = {}
+    if isinstance(classifier, ContentEnsemble):  # what the members count, on average over labels
+        weights = dict(
+            zip((m.name for m in classifier.members_), classifier.weights_.T, strict=True)
+        )
+        learned = {f"weight of {name}": float(one.mean()) for name, one in weights.items()}
+        learned |= {f"weight of {name}": 0.0 for name in classifier.dropped_}
+    return Trained(lambda X: classifier.log_odds(features.transform(X)), seconds, unseen, learned)
+
+
+def train_addition(
+    addition: Addition, labels: LabelMatrix, content: Any, *, out_of_fold: bool = False
+) -> Trained:
+    """Train what the other labels add to content evidence.
+
+    Parameters
+    ----------
+    addition
+        What is learned.
+    labels
+        The labels of the training documents.
+    content
+        Their out-of-fold content log-odds, ``(n_train, n_labels)``, or a CSR array of candidates;
+        only additions that learn nothing from them can do without.
+    out_of_fold
+        Whether the out-of-fold posterior of the training documents is wanted.
+    """
+    watch = Stopwatch()
+    rescorer = LabelRescorer(
+        registry.part_class("labels", addition.labels.classifier)(**addition.labels.parameters),
+        variant=_VARIANTS[addition.variant],
+        evidence_weight=addition.weight,
+        scale="log_odds",
+    )
+    rescorer.fit(labels, scores=content)
+    unseen = rescorer.rescore(content) if out_of_fold and content is not None else None
+    learned = {}
+    if addition.weight == AUTO:
+        learned = {"evidence_weight": rescorer.evidence_weight_}
+    return Trained(rescorer.rescore, watch.seconds("learning_"), unseen, learned)
+
+
+def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Trained:
+    """Repair content by itself, ``slope * content + shift``, without asking any other label.
+
+    Controls stand beside learned label evidence, so that nobody takes a repaired content classifier
+    for what other labels say. They are fitted on out-of-fold content log-odds of the training
+    documents: a number per label is added, or each label is calibrated as predicted labels are.
+    """
+    watch, content = Stopwatch(), np.clip(content, -_SURE, _SURE)
+    if control.name == "offset":
+        fitted = fit_offset(content, labels)
+    else:
+        fitted = fit_calibration(content, labels, monotone=False)
+    return Trained(lambda test: test * fitted.slope + fitted.shift, watch.seconds("learning_"))
+
+
+def make_rival(rival: Rival, seed: int) -> Any:
+    """Return an unfitted rival, with the content classifier that learns its labels."""
+    content, base = rival.estimator, None
+    if content is not None:
+        base = make_content_classifier(content.classifier, seed, **content.parameters)
+    if rival.classifier == BINARY_RELEVANCE:
+        return base
+    make = _part("rivals", rival.classifier)
+    taken = inspect.signature(make).parameters
+    given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
+    given |= {"random_state": seed} if "random_state" in taken else {}
+    return make(**given, **rival.parameters)
+
+
+def part_names(kind: registry.Kind) -> tuple[str, ...]:
+    """Return the names of content classifiers, label classifiers or rules in an experiment."""
+    return (*registry.names(kind), *_MORE_PARTS[kind])
+
+
+def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") -> dict[str, Any]:
+    """Return the parameters of a part, or of any class, with their types.
+
+    Examples
+    --------
+    >>> parameter_types("content", "nearest_neighbours")
+    {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
+    """
+    make = kind if callable(kind) else _part(kind, name)
+    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    return {
+        key: hints.get(key, type(parameter.default))
+        for key, parameter in inspect.signature(make).parameters.items()
+        if key not in _OURS
+    }
+
+
+def make_rule(thresholds: Thresholds) -> ThresholdRule:
+    """Return an unfitted rule for log-odds."""
+    return as_rule(_part("thresholds", thresholds.rule)(**thresholds.parameters), "log_odds")
+
+
+def check_rule(thresholds: Thresholds) -> None:
+    """Raise for values that the rule itself does not take: it is fitted on two documents."""
+    make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
+
+
+def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
+    more = _MORE_PARTS[kind]
+    return more[name] if name in more else registry.part_class(kind, name)
+
+
+def make_content_classifier(name: str, seed: int, **parameters: Any) -> Any:
+    """Make a content classifier by its name; the seed is for those that draw at random."""
+    make = _part("content", name)
+    if make is GaussianNB:
+        return PerLabel(make(**parameters), random_state=seed)
+    draws = "random_state" in inspect.signature(make).parameters
+    return make(**parameters, **({"random_state": seed} if draws else {}))
+
+
+def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:
+    """Fit what is to be added to each label, under the same prior as the learned correction."""
+    layer = fit_logistic_layer(
+        np.empty((labels.shape[0], 0)),
+        labels.positive,
+        np.ones(labels.shape[0]),
+        LearnedWeight().shrinkage * 2 / prior_scale(count_label_sets(labels)),
+        unknown=labels.unknown,
+        offset=content,
+        own_column_zero=False,
+    )
+    shift = np.where(constant_labels(*labels.counts()), 0.0, layer.bias)
+    return Calibration(np.ones(labels.shape[1]), shift)
+
+
+class Stopwatch:
+    """Runs from the moment it is made.
+
+    Examples
+    --------
+    >>> sorted(Stopwatch().seconds("learning_"))
+    ['learning_cpu', 'learning_wall']
+    """
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def seconds(self, prefix: str = "") -> dict[str, float]:
+        """Return the seconds since, ``"wall"`` and ``"cpu"``, of all threads together."""
+        return {
+            f"{prefix}wall": time.perf_counter() - self._wall,
+            f"{prefix}cpu": time.process_time() - self._cpu,
+        }

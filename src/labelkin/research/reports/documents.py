@@ -1,0 +1,226 @@
+"""A result folder → the files of its report: tables in every form, all scores, and the page."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from labelkin.explain.label_graph import LabelEdge
+from labelkin.files import csv_text, write_whole
+from labelkin.research.reports.paper import comparison_table, paper_tables
+from labelkin.research.reports.plots import (
+    edge_picture,
+    gain_pictures,
+    rank_picture,
+    reliability_pictures,
+    score_pictures,
+)
+from labelkin.research.reports.ranks import compare, ranks_document
+from labelkin.research.reports.results import Outcome, read_outcomes
+from labelkin.research.reports.scores import WORDS, Score
+from labelkin.research.reports.sentences import describe
+from labelkin.research.reports.tables import (
+    Table,
+    csv_table,
+    edge_table,
+    latex_table,
+    latex_text,
+    markdown_table,
+    markdown_text,
+)
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
+_LATEX_HEAD = (
+    "% Tables to be read into a document by \\input{tables}. They need no package; the document is "
+    "to be\n% in UTF-8."
+)
+
+
+def report_results(
+    folder: str | os.PathLike[str], out: str | os.PathLike[str] | None = None
+) -> tuple[Path, ...]:
+    """Write the report on a result folder, finished or not; return the files.
+
+    ``tables.md``, ``tables.tex`` and ``tables.html`` hold the paper's tables with its figures
+    beside ours, ``<corpus>-<table>.csv`` each table alone, and ``scores.csv`` every score. Nothing
+    is trained, and no file is ever there by halves. Where there are rivals, ``ranks.md`` compares
+    them, and ``ranks-<metric>.svg`` draws their mean ranks where there are several corpora.
+
+    Parameters
+    ----------
+    folder
+        Where :func:`labelkin.research.experiments.run_experiment` put its runs.
+    out : default None
+        Where the files go, made if need be; ``None``: into ``folder``.
+
+    Returns
+    -------
+    The paths of the files.
+    """
+    outcomes = read_outcomes(folder)
+    documents = report_documents(outcomes)
+    compared = compare(read_outcomes(folder, rules=True))
+    if compared.systems:
+        documents["ranks.md"] = ranks_document(compared, f"{outcomes[0].title}: systems compared")
+        if _can_draw():
+            documents |= {
+                f"ranks-{metric}.svg": rank_picture(test, WORDS[metric]).file
+                for metric, test in compared.tests.items()
+            }
+    place = Path(folder if out is None else out)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in documents.items():
+        write_whole(place / name, text)
+    return tuple(place / name for name in documents)
+
+
+def report_documents(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the text of every file of the report by its name."""
+    shown = [s for outcome in outcomes for s in outcome.scores if s.metric in outcome.metrics]
+    return {
+        "tables.md": markdown_document(outcomes),
+        "tables.tex": latex_document(outcomes),
+        "tables.html": html_page(outcomes),
+        **{
+            f"{outcome.corpus}-{table.key}.csv": csv_table(table)
+            for outcome in outcomes
+            for table in paper_tables(outcome)
+        },
+        "scores.csv": scores_csv(shown),
+    }
+
+
+def markdown_document(outcomes: Sequence[Outcome]) -> str:
+    """Return all tables of all corpora as Markdown, with how they were made."""
+    parts = []
+    for outcome in outcomes:
+        parts.append(f"# {markdown_text(outcome.title)}")
+        parts += markdown_sections(paper_tables(outcome), 2, set())
+        parts += ["## How it was made", markdown_facts(outcome)]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_sections(tables: Iterable[Table], level: int, said: set[str]) -> Iterator[str]:
+    """Yield tables, each under its title, with its notes below it.
+
+    Notes among those ``said`` are not said again; new ones are put there.
+    """
+    for table in tables:
+        yield f"{'#' * level} {markdown_text(table.title)}"
+        if not table.caption.startswith(table.title):
+            yield markdown_text(f"{table.caption}.")
+        yield markdown_table(table, apart=True)
+        yield from (markdown_text(note) for note in table.notes if note not in said)
+        said.update(table.notes)
+
+
+def markdown_facts(outcome: Outcome) -> str:
+    """Return how it was made, as a list."""
+    return "\n".join(
+        f"- {markdown_text(name)}: {markdown_text(fact)}" for name, fact in outcome.facts.items()
+    )
+
+
+def latex_document(outcomes: Sequence[Outcome]) -> str:
+    """Return all tables of all corpora as LaTeX, to be read into a document."""
+    parts = [_LATEX_HEAD]
+    for outcome in outcomes:
+        parts.append(f"% {latex_text(outcome.title)}")
+        parts += [latex_table(table, outcome.corpus) for table in paper_tables(outcome)]
+    return "\n\n".join(parts) + "\n"
+
+
+def scores_csv(scores: Iterable[Score]) -> str:
+    """Return every score that is there, a line each, beside it the paper's and the difference.
+
+    Values are written in full, so that reading them back gives the same numbers. One-error is
+    compared with 1 less what the paper prints, as in the tables.
+    """
+    rows = [["corpus", "system", "metric", "value", "paper", "difference"]]
+    for score in scores:
+        if not math.isnan(score.value):
+            paper = "" if score.paper is None else repr(score.paper.value)
+            difference = "" if score.paper is None else repr(score.difference)
+            row = [score.corpus, score.system, score.metric, repr(float(score.value))]
+            rows.append([*row, paper, difference])
+    return csv_text(rows)
+
+
+_NO_PICTURES = 'Pictures need matplotlib: pip install "labelkin[plot]"'
+
+
+def html_page(
+    outcomes: Sequence[Outcome], *, introduction: str = "", edges: Sequence[LabelEdge] = ()
+) -> str:
+    """Return the page; all text in it is escaped, and the same outcomes give the same page.
+
+    Without matplotlib the page has its tables, and says what its pictures need.
+
+    Parameters
+    ----------
+    outcomes
+        What came out, corpus by corpus.
+    introduction : str, default ""
+        A paragraph on the corpus and on how to take the numbers.
+    edges : default ()
+        The strongest attractions and repulsions between labels, drawn as a graph where there are
+        any.
+    """
+    in_paper = any(outcome.paper for outcome in outcomes)
+    return page_template("page.html").render(
+        title="The paper’s tables, measured again" if in_paper else "What the other labels add",
+        names=", ".join(outcome.corpus for outcome in outcomes),
+        introduction=introduction,
+        sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
+        no_pictures="" if _can_draw() else _NO_PICTURES,
+        graph=edge_picture(edges) if edges and _can_draw() else None,
+        edges=edge_table(edges) if edges else None,
+    )
+
+
+def _section(outcome: Outcome, key: str) -> dict[str, Any]:
+    """Return what the template shows of one corpus."""
+    tables = paper_tables(outcome)
+    if not outcome.paper:  # with nothing to stand beside, all five metrics fit one table
+        tables = [comparison_table(outcome), *tables[2:]]
+    draws, addition = _can_draw(), outcome.addition
+    return {
+        "outcome": outcome,
+        "sentences": describe(outcome),
+        "tables": tables,
+        "scores": score_pictures(outcome, key) if draws else [],
+        "gains": gain_pictures(outcome, addition, key) if draws and addition else [],
+        "reliability": reliability_pictures(outcome, addition, key) if draws and addition else [],
+    }
+
+
+def _can_draw() -> bool:
+    return find_spec("matplotlib") is not None
+
+
+def page_template(name: str) -> Template:
+    """Return a template of a page, in which all text is escaped."""
+    return _environment().get_template(name)
+
+
+@cache
+def _environment() -> Environment:
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError('Pages need jinja2: pip install "labelkin[cli]"') from error
+    return Environment(
+        loader=PackageLoader("labelkin.research.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

@@ -1,0 +1,307 @@
+"""The audit through its public class: laws, forms of labels, awkward corpora."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from docs.make.label_noise import RECIPES, damage_labels
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
+
+from labelkin import LabelAudit, NaiveBayes
+from labelkin.curation.audit.issues import list_end
+from labelkin.label_matrix import read_labels
+from labelkin.vocabulary.rules import Rules
+
+
+def corpus(n_documents=240, seed=0):
+    """Word counts and labels: wheat and corn are grain; one error of each kind."""
+    rng = np.random.default_rng(seed)
+    topic = rng.integers(0, 3, n_documents)
+    Y = np.zeros((n_documents, 4), dtype=int)  # corn, gold, grain, wheat
+    Y[topic == 0, 0] = Y[topic == 2, 3] = 1
+    Y[topic == 1, 1] = 1
+    Y[topic != 1, 2] = 1
+    both = (topic == 0) & (rng.random(n_documents) < 0.3)
+    Y[both, 3] = 1
+    X = rng.poisson(0.2 + 3 * np.repeat(Y, 5, axis=1)).astype(float)
+    return X, Y
+
+
+@pytest.fixture(scope="module")
+def audited():
+    X, Y = corpus()
+    D = Y.copy()
+    lacks, has = np.flatnonzero(Y[:, 2])[5], np.flatnonzero(Y[:, 1] == 0)[9]
+    D[lacks, 2], D[has, 1] = 0, 1
+    fitted = LabelAudit(content=NaiveBayes(), random_state=0).fit(X, D)
+    return X, Y, D, (lacks, has), fitted
+
+
+def test_the_two_errors_come_first_with_their_kinds_and_repairs(audited):
+    _, _, _, (lacks, has), audit = audited
+    first, second = audit.issues(2)
+    found = {(one.document, one.label, one.kind, one.repair) for one in (first, second)}
+    assert found == {(lacks, 2, "missing", "add"), (has, 1, "wrong", "remove")}
+    assert audit.list_end_ >= 2
+
+
+def test_the_parts_of_an_issue_add_up_to_its_log_odds(audited):
+    for issue in audited[-1].issues(20):
+        if 1e-6 < issue.probability < 1 - 1e-4:
+            total = sum(issue.parts.values())
+            assert total == pytest.approx(logit(issue.probability), abs=2e-2)
+        constant = issue.parts["other labels"] - sum(one.log_odds for one in issue.labels)
+        assert np.isfinite(constant)
+
+
+def test_cleaned_labels_are_the_right_ones(audited):
+    _, Y, D, _, audit = audited
+    assert np.array_equal(audit.cleaned(), Y)
+    unknown = audit.cleaned(repair="unknown")
+    assert np.array_equal(np.isnan(unknown), Y != D)
+    assert audit.cleaned(at_least=1.0).sum() == D.sum()
+
+
+def test_errors_are_counted_label_by_label(audited):
+    *_, audit = audited
+    assert [one.label for one in audit.label_errors_] == [0, 1, 2, 3]
+    total = sum(one.missing + one.wrong for one in audit.label_errors_)
+    assert (
+        total
+        == pytest.approx(audit.n_errors_)
+        == pytest.approx(audit.error_probability_.sum(dtype=float))
+    )
+
+
+def test_a_frame_has_a_row_per_issue_and_names_of_documents(audited):
+    *_, D, _, audit = audited
+    ids = [f"doc-{i}" for i in range(len(D))]
+    frame = audit.issues_frame(5, ids=ids)
+    assert frame["document"].str.startswith("doc-").all()
+    assert list(frame["probability"]) == sorted(frame["probability"], reverse=True)
+    assert {"prior", "content", "other_labels", "noise", "because_of"} <= set(frame.columns)
+    assert not [name for name in frame.columns if " " in name]
+    assert len(audit.issues_frame(0)) == 0
+
+
+def test_kinds_are_filtered_before_or_after_the_list_is_cut(audited):
+    *_, audit = audited
+    assert {one.kind for one in audit.issues(30, kinds=["wrong"])} == {"wrong"}
+    assert len(audit.issues(30, kinds=["missing"])) == 30
+    within = audit.issues(kinds=["missing"])
+    assert [one.document for one in within] == [
+        one.document for one in audit.issues_ if one.kind == "missing"
+    ]
+    with pytest.raises(ValueError, match="kinds must be among"):
+        audit.issues(3, kinds=["strange"])
+    with pytest.raises(ValueError, match="top must be a whole number"):
+        audit.issues(-1)
+
+
+def test_permuting_labels_permutes_the_answer(audited):
+    X, _, D, _, audit = audited
+    order = np.array([2, 0, 3, 1])
+    again = LabelAudit(content=NaiveBayes(), random_state=0, cv=4)
+    first = clone(again).fit(X, D).error_probability_
+    scores = clone(again).fit(X, D).content_log_odds_
+    moved = LabelAudit(scale="log_odds").fit(X, D[:, order], scores=scores[:, order])
+    same = LabelAudit(scale="log_odds").fit(X, D, scores=scores)
+    assert moved.error_probability_ == pytest.approx(same.error_probability_[:, order], abs=1e-5)
+    assert first.shape == audit.error_probability_.shape
+
+
+def test_the_same_seed_gives_the_same_bytes_and_parameters_stay(audited):
+    X, _, D, _, _ = audited
+    audit = LabelAudit(random_state=3)
+    before = audit.get_params()
+    one, two = audit.fit(X, D).error_probability_, clone(audit).fit(X, D).error_probability_
+    assert np.array_equal(one, two)
+    assert audit.get_params() == before
+
+
+def test_sparse_frames_and_sets_are_audited_alike_and_come_back_as_they_were(audited):
+    X, Y, D, _, audit = audited
+    names = ["corn", "gold", "grain", "wheat"]
+    sets = [{names[j] for j in np.flatnonzero(row)} for row in D]
+    frame = pd.DataFrame(D, columns=names, index=range(100, 100 + len(D)))
+    forms = [sparse.csr_array(D), sparse.csr_matrix(D), frame, sets]
+    for form in forms:
+        again = clone(audit).fit(sparse.csr_array(X), form)
+        assert again.error_probability_ == pytest.approx(audit.error_probability_, abs=1e-6)
+        cleaned = again.cleaned()
+        assert np.array_equal(read_labels(cleaned).positive.toarray(), Y)
+        assert type(cleaned) is type(form)
+    assert clone(audit).fit(X, frame).cleaned().index[0] == 100
+
+
+def test_unknown_cells_are_never_issues_and_stay_unknown(audited):
+    X, _, D, _, audit = audited
+    holes = D.astype(float)
+    places = np.random.default_rng(1).random(D.shape) < 0.1
+    holes[places] = np.nan
+    again = clone(audit).fit(X, holes)
+    assert (again.error_probability_[places] == 0).all()
+    assert not any(places[one.document, one.label] for one in again.issues(500))
+    assert np.array_equal(np.isnan(again.cleaned(0.3)), places)
+
+
+def test_given_scores_take_the_place_of_a_classifier(audited):
+    _, _, D, _, audit = audited
+    scores = expit(audit.content_log_odds_.astype(float))
+    again = LabelAudit().fit(None, D, scores=scores)
+    assert again.content_ is None
+    assert again.issues(1)[0].similar == ()
+    both = np.corrcoef(again.error_probability_.ravel(), audit.error_probability_.ravel())
+    assert both[0, 1] > 0.95
+
+
+def test_similar_documents_say_whether_they_have_the_label(audited):
+    _, _, D, _, audit = audited
+    issue = audit.issues(1)[0]
+    assert len(issue.similar) == 3
+    for document, similarity, has in issue.similar:
+        assert document != issue.document
+        assert 0 < similarity <= 1
+        assert has == bool(D[document, issue.label])
+
+
+def test_a_cell_that_breaks_a_rule_is_an_issue_with_that_reason(audited):
+    X, _, D, (lacks, _), _ = audited
+    rules = Rules(implies=[(3, 2), (0, 2)])
+    audit = LabelAudit(content=NaiveBayes(), rules=rules, random_state=0).fit(X, D)
+    first = audit.issues(1)[0]
+    assert (first.document, first.label, first.kind) == (lacks, 2, "rule")
+    assert first.reason in ("3 implies 2", "0 implies 2")
+    assert first.parts["rules"] > 0
+    assert {one.kind for one in audit.issues(10, kinds=["rule"])} == {"rule"}
+
+
+def test_twins_that_are_labelled_otherwise_are_listed_and_change_no_probability(audited):
+    X, Y, _, _, _ = audited
+    doubled, D = np.vstack([X, X[:40]]), np.vstack([Y, Y[:40]])
+    D[250, 2] = 1 - D[250, 2]
+    audit = LabelAudit(content=NaiveBayes(), random_state=0).fit(doubled, D)
+    twins = {(one.document, one.label) for one in audit.issues(10, kinds=["twin"])}
+    assert (250, 2) in twins
+    assert "document 10 has the same words" in audit.issues(1, kinds=["twin"])[0].reason
+    alone = LabelAudit(content=NaiveBayes(), twin_similarity=None, random_state=0)
+    alone.fit(doubled, D)
+    np.testing.assert_array_equal(audit.error_probability_, alone.error_probability_)
+
+
+def test_a_second_round_is_kept_only_if_it_explains_more(audited):
+    X, Y, _, _, _ = audited
+    D = damage_labels(read_labels(Y), 0.15, 0.1).positive.toarray()
+    audit = LabelAudit(content=NaiveBayes(), rounds=2, random_state=0).fit(X, D)
+    assert audit.n_rounds_ in (1, 2)
+    once = LabelAudit(content=NaiveBayes(), random_state=0).fit(X, D)
+    if audit.n_rounds_ == 2:
+        assert audit.noise_.log_likelihood > once.noise_.log_likelihood
+    else:
+        assert np.array_equal(audit.error_probability_, once.error_probability_)
+
+
+def test_any_classifier_will_do_for_content_and_labels(audited):
+    X, _, D, (lacks, _), _ = audited
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    audit = LabelAudit(content=tree, labels=tree, rounds=2, cv=3, random_state=0).fit(X, D)
+    assert lacks in {one.document for one in audit.issues(6)}
+    assert audit.issues(1)[0].labels == ()
+
+
+def test_weights_count_documents(audited):
+    X, _, D, _, _ = audited
+    weight = np.ones(len(D))
+    plain = LabelAudit(random_state=0).fit(X, D)
+    weighted = LabelAudit(random_state=0).fit(X, D, sample_weight=weight)
+    assert weighted.error_probability_ == pytest.approx(plain.error_probability_, abs=1e-4)
+
+
+def test_labels_that_cannot_be_audited_and_unlabelled_documents_are_said():
+    X, Y = corpus(80)
+    Y = np.hstack([Y, np.zeros((80, 2), dtype=int)])
+    Y[5, 5] = 1
+    Y[:3] = 0
+    audit = LabelAudit(content=NaiveBayes()).fit(X, Y)
+    assert (audit.error_probability_[:, 4:] == 0).all()
+    constant, single, empty = audit.notes_
+    assert "1 labels that no document has, or every one" in constant
+    assert "one document alone" in single
+    assert "3 documents have no label" in empty
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "options", "message"),
+    [
+        (np.ones((4, 2)), [["a"], ["b"], ["a"], []], {}, "at least 8 documents"),
+        (np.ones((9, 2)), np.arange(9), {}, "label matrix or label sets"),
+        (np.ones((9, 2)), [["a"]] * 10, {}, "same number of documents"),
+        (None, [["a"]] * 10, {}, "X may be None only where scores"),
+        (np.ones((9, 2)), [["a"]] * 9, {"rounds": 3}, "rounds must be 1 or 2"),
+        (np.ones((9, 2)), [["a"]] * 9, {"n_similar": -1}, "n_similar must be"),
+        (np.ones((9, 2)), [["a"]] * 9, {"twin_similarity": 2}, "twin_similarity must be"),
+    ],
+)
+def test_bad_input_is_an_error_that_states_the_rule(X, Y, options, message):
+    with pytest.raises(ValueError, match=message):
+        LabelAudit(**options).fit(X, Y)
+
+
+def test_repairs_need_a_probability_and_a_known_way(audited):
+    with pytest.raises(ValueError, match="at_least must be above 0"):
+        audited[-1].cleaned(at_least=0)
+    with pytest.raises(ValueError, match="repair must be"):
+        audited[-1].cleaned(repair="delete")
+
+
+def test_constant_labels_alone_leave_nothing_to_find():
+    audit = LabelAudit(content=NaiveBayes()).fit(np.ones((10, 3)), np.ones((10, 2), dtype=int))
+    assert audit.issues_ == []
+    assert audit.n_errors_ == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_probabilities_are_probabilities_for_any_labels_and_scores(data):
+    n_documents, n_labels = data.draw(st.integers(8, 30)), data.draw(st.integers(1, 5))
+    cells = st.integers(0, 2 if n_labels > 1 else 1)
+    size = n_documents * n_labels
+    drawn = np.array(data.draw(st.lists(cells, min_size=size, max_size=size)), dtype=float)
+    Y = np.where(drawn == 2, np.nan, drawn).reshape(n_documents, n_labels)
+    score = st.floats(0, 1)
+    scores = np.array(data.draw(st.lists(score, min_size=size, max_size=size))).reshape(Y.shape)
+    audit = LabelAudit().fit(None, Y, scores=scores)
+    p = audit.error_probability_
+    assert ((p >= 0) & (p <= 1)).all()
+    assert (p[np.isnan(Y)] == 0).all()
+    listed = [one.probability for one in audit.issues(size)]
+    assert listed == sorted(listed, reverse=True)
+    assert len(listed) == (p > 0).sum()
+
+
+@pytest.mark.parametrize("n_errors", [0.5, 2.0, 30.0])
+def test_the_list_ends_where_expected_f1_is_best(n_errors):
+    p = np.sort(np.random.default_rng(0).random(40) ** 3)[::-1]
+    f1 = [2 * p[:k].sum() / (k + n_errors) for k in range(1, 41)]
+    assert list_end(p, n_errors) == int(np.argmax(f1)) + 1
+    assert list_end([], 3.0) == 0
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_damage_is_as_large_as_asked_and_the_same_for_a_seed(recipe):
+    _, Y = corpus(400)
+    labels = read_labels(Y)
+    lengths = np.arange(400)
+    damaged = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
+    change = (damaged.positive - labels.positive).toarray()
+    n = labels.positive.nnz
+    assert ((change == -1).sum(), (change == 1).sum()) == (round(0.1 * n), round(0.05 * n))
+    again = damage_labels(labels, 0.1, 0.05, recipe, lengths, 3)
+    assert (again.positive != damaged.positive).nnz == 0
+    if recipe == "document":
+        row = np.nonzero(change)[0]
+        assert (row < 200).sum() > 1.5 * (row >= 200).sum()

@@ -1,0 +1,173 @@
+"""Decisions against scikit-learn's metrics, on matrices with empty rows and unused labels."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import metrics as sk
+
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.decisions import count_by_document, count_decisions
+from labelkin.evaluation.metrics.judged import Truth
+from labelkin.label_matrix import read_labels
+
+PAIRS = {
+    "precision": (metrics.precision, metrics.precision_per_label, sk.precision_score),
+    "recall": (metrics.recall, metrics.recall_per_label, sk.recall_score),
+    "f1": (metrics.f1, metrics.f1_per_label, sk.f1_score),
+    "jaccard": (metrics.jaccard, metrics.jaccard_per_label, sk.jaccard_score),
+}
+AVERAGES = {"micro": "micro", "macro": "macro", "weighted": "weighted", "document": "samples"}
+
+
+def world(seed, n=60, p=7):
+    """Truth and decisions with documents and labels that lack one, the other, or both."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.3).astype(int)
+    D = np.where(rng.random((n, p)) < 0.7, Y, rng.integers(0, 2, (n, p)))
+    Y[:3], D[1:5] = 0, 0
+    Y[:, 0], D[:, 0], D[:, 1], Y[:, 2] = 0, 0, 0, 0
+    return Y, D, rng.random(n) * 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("average", AVERAGES)
+@pytest.mark.parametrize("name", PAIRS)
+def test_averages_equal_scikit_learn_with_empty_rows_and_unused_labels(name, average, seed):
+    ours, _, theirs = PAIRS[name]
+    Y, D, weight = world(seed)
+    for w in (None, weight):
+        expected = theirs(Y, D, average=AVERAGES[average], zero_division=0, sample_weight=w)
+        np.testing.assert_allclose(ours(Y, D, average=average, sample_weight=w), expected)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_scores_per_label_equal_scikit_learn(name):
+    _, ours, theirs = PAIRS[name]
+    Y, D, weight = world(3)
+    expected = theirs(Y, D, average=None, zero_division=0, sample_weight=weight)
+    np.testing.assert_allclose(ours(Y, D, sample_weight=weight), expected)
+    assert ours(Y, D)[0] == 0  # the label that nobody has and nobody decided
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hamming_and_subset_loss_equal_scikit_learn(seed):
+    Y, D, weight = world(seed)
+    for w in (None, weight):
+        assert metrics.hamming_loss(Y, D, sample_weight=w) == pytest.approx(
+            sk.hamming_loss(Y, D, sample_weight=w)
+        )
+        assert metrics.subset_loss(Y, D, sample_weight=w) == pytest.approx(
+            sk.zero_one_loss(Y, D, sample_weight=w)
+        )
+
+
+def test_micro_and_macro_f1_are_f1_with_that_average():
+    Y, D, _ = world(4)
+    assert metrics.micro_f1(Y, D) == pytest.approx(sk.f1_score(Y, D, average="micro"))
+    assert metrics.macro_f1(Y, D) == pytest.approx(
+        sk.f1_score(Y, D, average="macro", zero_division=0)
+    )
+
+
+def test_nothing_true_and_nothing_decided_scores_zero_although_every_set_is_right():
+    nothing = np.zeros((4, 3))
+    for function, _, _ in PAIRS.values():
+        assert [function(nothing, nothing, average=a) for a in AVERAGES] == [0, 0, 0, 0]
+    assert metrics.subset_loss(nothing, nothing) == 0
+    assert metrics.hamming_loss(nothing, nothing) == 0
+
+
+def test_cells_that_nobody_knows_are_skipped_label_by_label():
+    rng = np.random.default_rng(5)
+    Y, D, weight = world(5)
+    known = rng.random(Y.shape) < 0.7
+    known[:, 4] = False
+    Y_half_known = np.where(known, Y, np.nan)
+    kept = [j for j in range(Y.shape[1]) if j != 4]
+    expected = [
+        sk.f1_score(
+            Y[known[:, j], j], D[known[:, j], j], zero_division=0, sample_weight=weight[known[:, j]]
+        )
+        for j in kept
+    ]
+    per_label = metrics.f1_per_label(Y_half_known, D, sample_weight=weight)
+    np.testing.assert_allclose(per_label[kept], expected)
+    assert np.isnan(per_label[4])
+    assert metrics.macro_f1(Y_half_known, D, sample_weight=weight) == pytest.approx(
+        np.mean(expected)
+    )
+    assert metrics.micro_f1(Y_half_known, D) == pytest.approx(sk.f1_score(Y[known], D[known]))
+    assert metrics.hamming_loss(Y_half_known, D) == pytest.approx(np.mean((Y != D)[known]))
+
+
+def test_metrics_of_whole_label_sets_raise_for_unknown_cells_and_say_the_way_out():
+    Y = [[1, 0, np.nan], [0, 1, 1], [np.nan, np.nan, 0]]
+    D = np.ones((3, 3))
+    message = (
+        r"subset_loss needs every label of a document to be known, got 3 unknown cells \(NaN\) "
+        r"in 2 documents, the first at document 0, label 2\. Leave those documents out, or use a "
+        r"metric that counts cells: .*micro_f1"
+    )
+    with pytest.raises(ValueError, match=message):
+        metrics.subset_loss(Y, D)
+    with pytest.raises(ValueError, match="document_f1 needs every label"):
+        metrics.f1(Y, D, average="document")
+    assert metrics.subset_loss(Y, D, sample_weight=[0, 1, 0]) == 1  # weight 0: not there
+
+
+def test_without_documents_or_labels_every_score_is_nan():
+    for shape in [(0, 3), (3, 0), (0, 0)]:
+        empty = np.zeros(shape)
+        scores = [metrics.hamming_loss(empty, empty), metrics.subset_loss(empty, empty)]
+        for function, _, _ in PAIRS.values():
+            scores += [function(empty, empty, average=a) for a in AVERAGES]
+        assert np.isnan(scores).all()
+
+
+def test_names_outside_the_choices_are_errors():
+    with pytest.raises(ValueError, match=r"average must be one of .*'macro'.*got 'samples'"):
+        metrics.f1([[1]], [[1]], average="samples")
+    counts = count_decisions(Truth.of(read_labels([[1, 0]])), np.array([[True, False]]))
+    with pytest.raises(ValueError, match=r"metric must be one of .*'f1'.*got 'f2'"):
+        counts.per_label("f2")
+
+
+def half_known(seed):
+    """Truth with unknown cells and a label known nowhere, decisions, weights."""
+    Y, D, weight = world(seed)
+    hidden = np.where(np.random.default_rng(seed).random(Y.shape) < 0.3, np.nan, Y)
+    hidden[:, 5] = np.nan
+    return Truth.of(read_labels(hidden), weight), hidden, D == 1, weight
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_those_of_a_look_at_every_cell(seed):
+    truth, hidden, decided, weight = half_known(seed)
+    is_known, is_true = ~np.isnan(hidden), hidden == 1
+    cells_of = [is_known, is_true, decided & is_known, decided & is_true]
+    for given in (decided, sparse.csr_array(decided, dtype=float)):
+        counts = count_decisions(truth, given)
+        of_documents = count_by_document(truth, given)
+        for name, cells in zip(("known", "true", "decided", "hits"), cells_of, strict=True):
+            np.testing.assert_allclose(getattr(counts, name), weight @ cells, atol=1e-12)
+            np.testing.assert_array_equal(getattr(of_documents, name), cells.sum(axis=1))
+        wrong = (decided != is_true) & is_known
+        np.testing.assert_array_equal(of_documents.wrong, wrong.sum(axis=1))
+        assert counts.known[5] == 0
+
+
+def test_several_weightings_are_counted_at_once():
+    truth, hidden, decided, _ = half_known(4)
+    draws = np.random.default_rng(0).integers(0, 3, (7, len(decided)))
+    for weightings in (draws.astype(float), sparse.csr_array(draws, dtype=float)):
+        for given in (decided, sparse.csr_array(decided, dtype=float)):
+            at_once = count_decisions(truth, given, weightings)
+            one_by_one = [
+                count_decisions(Truth.of(read_labels(hidden), w.astype(float)), given)
+                for w in draws
+            ]
+            for average in ("micro", "macro", "weighted"):
+                expected = [counts.average("f1", average) for counts in one_by_one]
+                np.testing.assert_allclose(at_once.average("f1", average), expected)
+            expected = [counts.hamming_loss for counts in one_by_one]
+            np.testing.assert_allclose(at_once.hamming_loss, expected)

@@ -1,0 +1,257 @@
+"""One record of everything: the same as the single functions, and its laws."""
+
+import pickle
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics import evaluate, judged
+
+modest = settings(max_examples=30, deadline=None)
+
+
+@st.composite
+def worlds(draw, values=(0.0, 1.0)):
+    """Truth, tied and infinite log-odds, decisions, whole weights; p ≥ 2."""
+    shape = (draw(st.integers(1, 7)), draw(st.integers(2, 5)))
+    cells = st.sampled_from([-np.inf, -3.0, -1.5, 0.0, 1.5, 2.0, 2.0, np.inf])
+    return (
+        draw(arrays(float, shape, elements=st.sampled_from(values))),
+        draw(arrays(float, shape, elements=cells)),
+        draw(arrays(bool, shape)),
+        draw(arrays(int, shape[0], elements=st.integers(0, 3))),
+    )
+
+
+def assert_same_scores(one, other):
+    mine, theirs = one.scores(), other.scores()
+    assert mine.keys() == theirs.keys()
+    np.testing.assert_allclose(list(mine.values()), list(theirs.values()), rtol=1e-12, atol=1e-12)
+    for name, column in one.per_label().items():
+        np.testing.assert_allclose(column, other.per_label()[name], rtol=1e-12, atol=1e-12)
+
+
+def propensity_of(Y):
+    return np.linspace(0.2, 1.0, Y.shape[1])
+
+
+def test_every_score_equals_the_function_of_its_name():
+    rng = np.random.default_rng(0)
+    Y = rng.random((30, 6)) < 0.3
+    log_odds, D, w = rng.normal(size=Y.shape), rng.random(Y.shape) < 0.4, rng.random(30)
+    propensity = propensity_of(Y)
+    scores = evaluate(Y, log_odds, D, sample_weight=w, propensity=propensity, ks=(2, 4)).scores()
+    expected = {}
+    for name in ("hamming_loss", "subset_loss"):
+        expected[name] = getattr(metrics, name)(Y, D, sample_weight=w)
+    for name in ("precision", "recall", "f1", "jaccard"):
+        for average in ("micro", "macro", "weighted", "document"):
+            function = getattr(metrics, name)
+            expected[f"{average}_{name}"] = function(Y, D, average=average, sample_weight=w)
+    ranking = ("one_error", "coverage", "ranking_loss", "label_ranking_average_precision")
+    for name in (*ranking, "brier_score", "log_loss", "expected_calibration_error"):
+        expected[name] = getattr(metrics, name)(Y, log_odds, sample_weight=w)
+    for k in (2, 4):
+        for name in ("precision", "recall", "ndcg"):
+            function = getattr(metrics, f"{name}_at_k")
+            expected[f"{name}@{k}"] = function(Y, log_odds, k, sample_weight=w)
+        expected[f"psp@{k}"] = metrics.propensity_scored_precision_at_k(
+            Y, log_odds, k, propensity, sample_weight=w
+        )
+    assert scores == pytest.approx(expected)
+
+
+@given(worlds())
+@modest
+def test_weights_are_duplicates_and_weight_zero_is_absence(world):
+    Y, log_odds, D, weight = world
+    propensity = propensity_of(Y)
+    weighted = evaluate(Y, log_odds, D, sample_weight=weight, propensity=propensity)
+    repeated = [np.repeat(matrix, weight, axis=0) for matrix in (Y, log_odds, D)]
+    assert_same_scores(weighted, evaluate(*repeated, propensity=propensity))
+
+
+@given(worlds(values=(0.0, 1.0, 1.0, np.nan)), st.integers(0, 7), st.integers(0, 7))
+@modest
+def test_blocks_add_up_to_the_whole(world, first, second):
+    Y, log_odds, D, weight = world
+    propensity = propensity_of(Y)
+
+    def part(rows):
+        return evaluate(
+            Y[rows], log_odds[rows], D[rows], sample_weight=weight[rows], propensity=propensity
+        )
+
+    low, high = sorted((first, second))
+    blocks = [part(slice(0, low)), part(slice(low, high)), part(slice(high, None))]
+    whole = part(slice(None))
+    added = sum(blocks)
+    assert_same_scores(added, whole)
+    assert_same_scores(blocks[0] + (blocks[1] + blocks[2]), whole)
+    for name in ("known", "true", "decided", "hits"):  # counts: exactly
+        assert (getattr(added.decisions, name) == getattr(whole.decisions, name)).all()
+
+
+def test_an_unknown_cell_of_an_unlabelled_block_is_not_forgotten():
+    """Whether that document has labels at all nobody knows: no ranking of the whole has a score."""
+    Y, log_odds = np.array([[np.nan, 0.0], [1.0, 0.0]]), np.zeros((2, 2))
+    whole = evaluate(Y, log_odds)
+    assert_same_scores(evaluate(Y[:1], log_odds[:1]) + evaluate(Y[1:], log_odds[1:]), whole)
+    assert np.isnan(whole.scores()["one_error"])
+
+
+@given(worlds())
+@modest
+def test_the_size_of_the_blocks_read_at_a_time_does_not_matter(world):
+    Y, log_odds, D, weight = world
+    whole = evaluate(Y, log_odds, D, sample_weight=weight)
+    with mock.patch.object(judged, "CELLS_PER_BLOCK", 2 * Y.shape[1]):
+        by_two = evaluate(Y, log_odds, D, sample_weight=weight)
+    assert_same_scores(by_two, whole)
+
+
+@given(worlds(), st.randoms(use_true_random=False))
+@modest
+def test_permuting_labels_permutes_labels_and_leaves_scores(world, random):
+    Y, _, D, _ = world
+    n, p = Y.shape
+    log_odds = np.array(random.sample(range(-500, 500), n * p)).reshape(n, p) / 50  # no ties
+    order = random.sample(range(p), p)
+    propensity = propensity_of(Y)
+    one = evaluate(Y, log_odds, D, propensity=propensity)
+    other = evaluate(
+        Y[:, order], log_odds[:, order], D[:, order], propensity=propensity[order], labels=order
+    )
+    assert other.scores() == pytest.approx(one.scores(), nan_ok=True)
+    for name, column in one.per_label().items():
+        np.testing.assert_allclose(other.per_label()[name], column[order])
+
+
+@given(worlds())
+@modest
+def test_one_error_is_at_most_subset_loss_when_every_document_has_a_label(world):
+    Y, log_odds, _, _ = world
+    Y[:, 0] = np.where(Y.any(axis=1), Y[:, 0], 1)
+    scores = evaluate(Y, log_odds)
+    assert scores["one_error"] <= scores["subset_loss"]
+
+
+@given(worlds())
+@modest
+def test_all_kinds_of_decisions_and_truth_say_the_same(world):
+    Y, log_odds, D, _ = world
+    names = list("abcde")[: Y.shape[1]]
+    expected = evaluate(Y, log_odds, D)
+
+    def sets(matrix):
+        return [{names[j] for j in np.flatnonzero(row)} for row in matrix]
+
+    assert_same_scores(evaluate(sets(Y), log_odds, sets(D), labels=names), expected)
+    sparse_ones = sparse.csr_array(Y), sparse.csc_matrix(D.astype(int))
+    assert_same_scores(evaluate(sparse_ones[0], log_odds, sparse_ones[1]), expected)
+    assert_same_scores(evaluate(Y.tolist(), log_odds.tolist(), D.tolist()), expected)
+
+
+def test_decisions_default_to_log_odds_above_zero():
+    Y, log_odds = [[1, 0, 1], [0, 1, 0]], np.array([[0.1, 0.0, np.inf], [-1.0, 2.0, -np.inf]])
+    assert_same_scores(evaluate(Y, log_odds), evaluate(Y, log_odds, log_odds > 0))
+    assert evaluate(Y, log_odds)["subset_loss"] == 0
+
+
+def test_without_log_odds_their_scores_are_absent():
+    result = evaluate([[1, 0], [0, 1]], decisions=[[1, 0], [1, 1]])
+    assert result.ranking is None
+    assert result.reliability is None
+    assert result["hamming_loss"] == 0.25
+    assert not {"one_error", "log_loss", "precision@1"} & result.scores().keys()
+    assert "brier_score" not in result.per_label()
+    with pytest.raises(KeyError, match="No score is named 'one_error'; there are hamming_loss, "):
+        result["one_error"]
+    with pytest.raises(ValueError, match="needs log_odds, probabilities or decisions, got neither"):
+        evaluate([[1, 0], [0, 1]])
+
+
+def test_unknown_cells_make_nan_of_what_needs_whole_label_sets_and_nothing_else():
+    known = evaluate([[1, 0], [0, 1]], [[2, -1], [-1, 3]])
+    half_known = evaluate([[1, np.nan], [0, 1]], [[2, -1], [-1, 3]])
+    by_cell = {"hamming_loss", "brier_score", "log_loss", "expected_calibration_error"}
+    by_cell |= {name for name in known.scores() if name.startswith(("micro", "macro", "weighted"))}
+    for total in (half_known, half_known + known, known + half_known):
+        nan = {name for name, value in total.scores().items() if np.isnan(value)}
+        assert nan == total.scores().keys() - by_cell
+
+
+def test_without_documents_or_labels_every_score_is_nan_and_an_empty_block_adds_nothing():
+    for shape in [(0, 2), (2, 0), (0, 0)]:
+        empty = evaluate(np.zeros(shape), np.zeros(shape), propensity=np.ones(shape[1]))
+        assert np.isnan(list(empty.scores().values())).all()
+        assert "documents" in str(empty)
+    some = evaluate([[1, 0]], [[2, -1]])
+    assert (some + evaluate(np.zeros((0, 2)), np.zeros((0, 2)))).scores() == some.scores()
+
+
+def test_only_what_was_evaluated_in_the_same_way_adds_up():
+    Y, log_odds = [["a"], ["b"]], [[2, -1], [-1, 3]]
+    one = evaluate(Y, log_odds)
+    others = {
+        r"labels agree, got 2 \(a, b\) and 2 \(a, c\)": evaluate([["a"], ["c"]], log_odds),
+        r"labels agree, got 2 \(a, b\) and 6 \(0, 1, 2, 3, …\)": evaluate(np.eye(6), -np.eye(6)),
+        r"ks agree, got \(1, 3, 5\) and \(1,\)": evaluate(Y, log_odds, ks=(1,)),
+        r"propensity agree, got None and 2 \(1\.0, 0\.5\)": evaluate(
+            Y, log_odds, propensity=[1, 0.5]
+        ),
+        "use of log_odds agree, got True and False": evaluate(Y, decisions=Y),
+        "n_bins agree, got 15 and 10": evaluate(Y, log_odds, n_bins=10),
+    }
+    for message, other in others.items():
+        with pytest.raises(ValueError, match=f"add up only when their {message}"):
+            one + other
+    with pytest.raises(TypeError):
+        one + 1
+
+
+def test_the_record_shows_itself_in_short_and_in_full():
+    result = evaluate([["tea"], ["sugar"]] * 500, [[-1, 2], [-1, -3]] * 500)
+    assert repr(result).startswith("<Evaluation of 1000 documents, 2 labels: micro_f1 0.667, ")
+    assert len(repr(result)) < 200
+    html = result._repr_html_()
+    assert html.count("<tr>") == len(result.scores())
+    assert f"<th>one_error</th><td>{result['one_error']:.5f}</td>" in html
+
+
+def test_the_record_prints_itself_and_travels():
+    result = evaluate([["tea"], ["sugar"]], [[-1, 2], [-1, -3]], sample_weight=[2, 0.5])
+    text = str(result)
+    assert text.startswith("2.5 documents, 2 labels\nhamming_loss ")
+    assert len(text.splitlines()) == 1 + len(result.scores())
+    assert f"{result['one_error']:.5f}" in text
+    assert_same_scores(pickle.loads(pickle.dumps(result)), result)
+
+
+def test_reliability_of_the_record_is_that_of_the_function():
+    rng = np.random.default_rng(1)
+    Y, log_odds = rng.random((20, 3)) < 0.4, rng.normal(size=(20, 3))
+    mine = evaluate(Y, log_odds, n_bins=4).reliability
+    theirs = metrics.reliability(Y, log_odds, n_bins=4)
+    np.testing.assert_array_equal(mine.share_positive, theirs.share_positive)
+    assert mine.count.sum() == 60
+
+
+def test_inputs_are_not_modified():
+    rng = np.random.default_rng(2)
+    Y, log_odds, w = (
+        (rng.random((20, 3)) < 0.4).astype(float),
+        rng.normal(size=(20, 3)),
+        np.ones(20),
+    )
+    Y[0, 0] = np.nan
+    copies = Y.copy(), log_odds.copy(), w.copy()
+    evaluate(Y, log_odds, log_odds > 1, sample_weight=w)
+    for before, after in zip(copies, (Y, log_odds, w), strict=True):
+        np.testing.assert_array_equal(before, after)

@@ -1,0 +1,151 @@
+"""How truth, log-odds, decisions and weights enter; what is an error, and what it says."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.special import expit
+
+from labelkin.evaluation.metrics import brier_score, evaluate, hamming_loss, one_error
+from labelkin.label_matrix import read_labels
+
+Y = np.array([[1, 0, 1], [0, 1, 0]])
+LOG_ODDS = np.array([[2.0, -1.0, 3.0], [-2.0, 0.5, -4.0]])
+
+
+@pytest.mark.parametrize("metric", [evaluate, one_error, brier_score])
+def test_log_odds_that_look_like_probabilities_are_an_error_that_names_the_way_out(metric):
+    look = r"all lie in \[0, 1\], got 0\.3 to 0\.9: .*evaluate\(Y, probabilities=.*log_odds_of"
+    with pytest.raises(ValueError, match=look):
+        metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, 0.5]])
+    metric(Y, [[0.9, 0.3, 0.5], [0.4, 0.6, -0.5]])
+    metric([[1, 0]], [[0.9, 0.3]])  # so few may be chance, as in a stream of small blocks
+
+
+def test_probabilities_are_judged_as_their_log_odds_are():
+    probabilities = expit(LOG_ODDS)
+    expected = evaluate(Y, LOG_ODDS).scores()
+    frame = pd.DataFrame(probabilities, columns=list("abc"))[["c", "a", "b"]]
+    named = pd.DataFrame(Y, columns=list("abc"))
+    assert evaluate(Y, probabilities=probabilities).scores() == pytest.approx(expected)
+    assert evaluate(named, probabilities=frame).scores() == pytest.approx(expected)
+    certain = evaluate(Y, probabilities=sparse.csr_array(Y))
+    assert (certain["log_loss"], certain["subset_loss"]) == (0, 0)
+    assert evaluate(Y, probabilities=1 - Y)["log_loss"] == np.inf
+
+
+def test_probabilities_are_checked():
+    with pytest.raises(ValueError, match=r"probabilities in \[0, 1\], got 2 at document 0, l"):
+        evaluate(Y, probabilities=LOG_ODDS)
+    with pytest.raises(ValueError, match=r"probabilities must have .*got shape \(2, 2\) and Y of"):
+        evaluate(Y, probabilities=np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="log_odds or probabilities, got both"):
+        evaluate(Y, LOG_ODDS, probabilities=expit(LOG_ODDS))
+
+
+def test_shapes_that_do_not_fit_are_errors_with_both():
+    both = r"got shape \({}\) and Y of shape \(2, 3\)\. Labels that no document"
+    with pytest.raises(ValueError, match="log_odds must have .*" + both.format("2, 2")):
+        evaluate(Y, LOG_ODDS[:, :2])
+    with pytest.raises(ValueError, match="log_odds must have .*" + both.format("3,")):
+        evaluate(Y, LOG_ODDS[0])
+    for D in (Y[:1], sparse.csr_array(Y[:1])):
+        with pytest.raises(ValueError, match="decisions must have .*" + both.format("1, 3")):
+            evaluate(Y, LOG_ODDS, D)
+    with pytest.raises(ValueError, match="decisions must have .*" + both.format("1, 3")):
+        hamming_loss(Y, [{0}])
+    with pytest.raises(ValueError, match="decisions must have .*" + both.format("2,")):
+        hamming_loss(Y, [0, 1])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.*3 labels, got shape \(2, 2"):
+        hamming_loss(Y, [[0, 1], [1, 0]])
+
+
+def test_log_odds_must_be_numbers():
+    with pytest.raises(
+        ValueError, match=r"log_odds must be numbers, got NaN at document 1, label 0 \(1 "
+    ):
+        one_error(Y, np.where(LOG_ODDS == -2, np.nan, LOG_ODDS))
+    with pytest.raises(TypeError, match=r"real numbers, got dtype bool\. Yes/no answers are decis"):
+        one_error(Y, LOG_ODDS > 0)
+
+
+def test_decisions_must_be_yes_or_no():
+    with pytest.raises(
+        ValueError, match=r"NaN at document 1, label 2 \(1 such cells\)\. Only Y may"
+    ):
+        hamming_loss(Y, [[1, 0, 1], [0, 1, np.nan]])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.* got 0\.7 at document 0"):
+        hamming_loss(Y, [[0.7, 0, 1], [0, 1, 0]])
+    with pytest.raises(ValueError, match=r"decisions are read as Y is.*got 'rum'"):
+        hamming_loss([["tea"], ["sugar"]], [["tea"], ["rum"]])
+
+
+def test_weights_are_checked():
+    with pytest.raises(ValueError, match=r"per document, \(2,\), got shape \(3,\)"):
+        hamming_loss(Y, Y, sample_weight=[1, 1, 1])
+    for bad in (-1.0, np.nan, np.inf):
+        with pytest.raises(
+            ValueError, match=rf"finite and not negative, got {bad} at document 1 \(1 such"
+        ):
+            hamming_loss(Y, Y, sample_weight=[1, bad])
+
+
+def test_a_1d_y_of_two_classes_is_one_label():
+    y = np.array(["ham", "spam", "spam", "ham"])
+    log_odds = np.array([-1.0, 2.0, -3.0, 4.0])
+    expected = evaluate((y == "spam")[:, None], log_odds[:, None]).scores()
+    said = np.where(log_odds > 0, "spam", "ham")
+    for decisions in (None, said, said.tolist(), log_odds > 0, log_odds[:, None] > 0):
+        result = evaluate(y, log_odds, decisions)
+        assert result.labels.tolist() == ["spam"]
+        assert result.scores() == expected
+    assert evaluate(y, log_odds[:, None]).scores() == expected
+    assert evaluate((y == "spam")[:, None], log_odds, [0, 1, 0, 1]).scores() == expected
+
+
+def test_a_1d_y_of_one_class_must_be_told_the_other():
+    with pytest.raises(ValueError, match=r"which two classes there are, got \[0\] only.*labels="):
+        evaluate([0, 0], [-1.0, 2.0])
+    assert evaluate([0, 0], [-1.0, 2.0], labels=[0, 1])["hamming_loss"] == 0.5
+
+
+def test_a_1d_y_of_three_classes_is_three_labels():
+    result = evaluate([0, 2, 1], np.eye(3)[[0, 2, 0]] * 9 - 4, [0, 2, 0])
+    assert result["one_error"] == result["subset_loss"] == pytest.approx(1 / 3)
+
+
+def test_frames_are_arranged_by_name():
+    names = ["a", "b", "c"]
+    expected = evaluate(Y, LOG_ODDS, Y).scores()
+    for frame in (pd.DataFrame, pl.DataFrame):
+        columns = {name: Y[:, j] for j, name in enumerate(names)}
+        turned = {name: LOG_ODDS[:, names.index(name)] for name in "cab"}
+        D = {name: columns[name] for name in "bca"}
+        assert evaluate(frame(columns), frame(turned), frame(D)).scores() == expected
+        assert evaluate(Y, frame(turned)[names], Y).scores() == expected  # Y has no names
+    foreign = pd.DataFrame(LOG_ODDS, columns=["a", "b", "d"])
+    with pytest.raises(ValueError, match="got 'd'"):
+        evaluate(pd.DataFrame(Y, columns=names), foreign)
+    with pytest.raises(ValueError, match=r"columns must be distinct labels, got 'b' twice"):
+        evaluate(pd.DataFrame(Y, columns=names), pd.DataFrame(LOG_ODDS, columns=["a", "b", "b"]))
+
+
+def test_a_frame_of_decisions_may_lack_labels_nobody_was_given():
+    truth = pd.DataFrame(Y, columns=["a", "b", "c"])
+    assert hamming_loss(truth, truth[["c", "b"]]) == pytest.approx(1 / 6)
+
+
+def test_labels_that_no_document_carries_are_named():
+    sets = [["tea"], ["sugar"]]
+    with pytest.raises(ValueError, match=r"got shape \(2, 3\) and Y of shape \(2, 2\)"):
+        evaluate(sets, LOG_ODDS)
+    names = ["sugar", "milk", "tea"]
+    result = evaluate(sets, LOG_ODDS, labels=names)
+    assert result.labels.tolist() == names
+    assert result.scores() == evaluate(read_labels(sets, names=names), LOG_ODDS).scores()
+
+
+def test_float32_log_odds_give_float64_scores():
+    single = LOG_ODDS.astype(np.float32)
+    assert evaluate(Y, single).scores() == evaluate(Y, single.astype(np.float64)).scores()

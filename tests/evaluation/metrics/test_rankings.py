@@ -1,0 +1,221 @@
+"""Rankings against scikit-learn's metrics where it has them, and against loops where it has not."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from labelkin.evaluation import metrics
+from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.rankings import first_errors
+from labelkin.label_matrix import read_labels
+
+WITH_TIES = [False, True]
+
+
+def world(seed, ties, n=50, p=6):
+    """Truth with documents that have no label and all labels, an unused label; log-odds."""
+    rng = np.random.default_rng(seed)
+    Y = (rng.random((n, p)) < 0.35).astype(int)
+    Y[:3], Y[3:6], Y[6:, 1] = 0, 1, 0
+    noise = rng.integers(-2, 3, (n, p)) if ties else rng.normal(size=(n, p)) * 2
+    return Y, noise - 1.0 + Y, rng.random(n) * 3
+
+
+def labelled(Y, log_odds, weight):
+    """The documents that have a label: the others have no ranking that could be right."""
+    rows = Y.any(axis=1)
+    return Y[rows], log_odds[rows], None if weight is None else weight[rows]
+
+
+@pytest.mark.parametrize("ties", WITH_TIES)
+@pytest.mark.parametrize("seed", range(4))
+def test_whole_rankings_score_as_in_scikit_learn(seed, ties):
+    Y, log_odds, weight = world(seed, ties)
+    pairs = [
+        (metrics.coverage, sk.coverage_error),
+        (metrics.ranking_loss, sk.label_ranking_loss),
+        (metrics.label_ranking_average_precision, sk.label_ranking_average_precision_score),
+    ]
+    for ours, theirs in pairs:
+        for w in (None, weight):
+            ranked = labelled(Y, log_odds, w)
+            expected = theirs(*ranked[:2], sample_weight=ranked[2])
+            assert ours(Y, log_odds, sample_weight=w) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 6, 9])
+def test_ndcg_without_ties_equals_scikit_learn(k):
+    Y, log_odds, weight = world(7, ties=False)
+    Y_ranked, ranked, w = labelled(Y, log_odds, weight)
+    expected = sk.ndcg_score(Y_ranked, ranked, k=k, sample_weight=w)
+    assert metrics.ndcg_at_k(Y, log_odds, k, sample_weight=weight) == pytest.approx(expected)
+
+
+def first_labels(log_odds, k):
+    """Columns of the k highest log-odds, ties to the lowest column: one document, by sorting."""
+    return sorted(range(len(log_odds)), key=lambda j: (-log_odds[j], j))[:k]
+
+
+def at_k_by_hand(labels, log_odds, k):
+    first = first_labels(log_odds, k)
+    n_relevant = sum(labels)
+    hits = sum(labels[j] for j in first)
+    dcg = sum(labels[j] / math.log2(r + 2) for r, j in enumerate(first))
+    best = sum(1 / math.log2(r + 2) for r in range(min(k, n_relevant)))
+    return hits / k, hits / n_relevant if n_relevant else 0, dcg / best if best else 0
+
+
+@pytest.mark.parametrize("k", [1, 3, 6, 8])
+@pytest.mark.parametrize("ties", WITH_TIES)
+def test_metrics_at_k_equal_a_loop_over_documents(ties, k):
+    Y, log_odds, weight = world(8, ties)
+    by_hand = np.array([at_k_by_hand(y, z, k) for y, z in zip(Y.tolist(), log_odds, strict=True)])
+    functions = (metrics.precision_at_k, metrics.recall_at_k, metrics.ndcg_at_k)
+    for w in (None, weight):
+        rows = Y.any(axis=1)
+        expected = np.average(by_hand[rows], axis=0, weights=None if w is None else w[rows])
+        ours = [function(Y, log_odds, k, sample_weight=w) for function in functions]
+        np.testing.assert_allclose(ours, expected)
+
+
+def test_one_error_ties_go_to_the_lowest_column_and_empty_documents_are_left_out():
+    Y = [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1]]
+    log_odds = [[2, 2, 1], [2, 2, 1], [2, 0, 0], [-9, -9, -8]]
+    assert metrics.one_error(Y[:1], log_odds[:1]) == 0
+    assert metrics.one_error(Y[1:2], log_odds[1:2]) == 1
+    assert np.isnan(metrics.one_error(Y[2:3], log_odds[2:3]))
+    assert metrics.one_error(Y, log_odds) == pytest.approx(1 / 3)
+    evaluation = metrics.evaluate(Y, log_odds)
+    assert (evaluation.n_documents, evaluation.n_ranked) == (4, 3)
+    assert "4 documents (3 with labels: ranked), 3 labels" in str(evaluation)
+    assert metrics.evaluate(Y[:2], log_odds[:2]).n_ranked == 2
+    assert "ranked" not in str(metrics.evaluate(Y[:2], log_odds[:2]))
+    assert metrics.evaluate(Y, decisions=Y).n_ranked is None
+
+
+@pytest.mark.parametrize("ties", WITH_TIES)
+def test_one_error_equals_a_loop_and_the_complement_of_precision_at_1(ties):
+    Y, log_odds, weight = world(9, ties)
+    Y_ranked, ranked, w = labelled(Y, log_odds, weight)
+    wrong = [1 - y[first_labels(z, 1)[0]] for y, z in zip(Y_ranked, ranked, strict=True)]
+    ours = metrics.one_error(Y, log_odds, sample_weight=weight)
+    assert ours == pytest.approx(np.average(wrong, weights=w))
+    assert ours == pytest.approx(1 - metrics.precision_at_k(Y, log_odds, 1, sample_weight=weight))
+
+
+def test_log_odds_tell_apart_what_probabilities_tie():
+    Y, log_odds = [[0, 1]], [[40.0, 50.0]]
+    tied = metrics.log_odds_of(1 / (1 + np.exp(-np.array(log_odds))))
+    assert metrics.one_error(Y, log_odds) == 0
+    assert metrics.one_error(Y, tied) == 1
+
+
+def test_infinite_log_odds_rank_first_and_last():
+    assert metrics.one_error([[0, 1, 0]], [[800.0, np.inf, -np.inf]]) == 0
+    assert metrics.ranking_loss([[0, 0, 1]], [[800.0, np.inf, -np.inf]]) == 1
+    assert metrics.coverage([[0, 1, 1]], [[-np.inf, -np.inf, np.inf]]) == 3
+
+
+def test_propensities_follow_the_formula_of_jain_and_others():
+    a, b, n = 0.55, 1.5, 1000
+    for count in (0, 1, 30, 1000):
+        c = (math.log(n) - 1) * (b + 1) ** a
+        expected = 1 / (1 + c * math.exp(-a * math.log(count + b)))
+        assert metrics.propensities([count], n)[0] == pytest.approx(expected)
+    assert metrics.propensities([1, 2], 2).tolist() == [1, 1]
+    ours = metrics.propensities([3], 100, a=0.6, b=2.6)[0]
+    assert 1 / ours == pytest.approx(1 + (math.log(100) - 1) * 3.6**0.6 / 5.6**0.6)
+
+
+def test_propensities_raise_for_counts_beyond_the_documents():
+    with pytest.raises(ValueError, match=r"between 0 and n_documents = 5, got 6\.0 at label 1 \(1"):
+        metrics.propensities([1, 6], 5)
+    with pytest.raises(ValueError, match=r"shape \(n_labels,\), got shape \(1, 2\)"):
+        metrics.propensities([[1, 6]], 5)
+
+
+def test_propensity_scored_precision_in_a_world_counted_by_hand():
+    propensity = [1.0, 0.5, 0.25]  # gains 1, 2, 4
+    Y = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
+    log_odds = [[3, 2, 1], [3, 2, 1], [3, 2, 1]]
+    score = metrics.propensity_scored_precision_at_k
+    assert score(Y, log_odds, 1, propensity) == pytest.approx((1 + 0 + 0) / (2 + 4 + 0))
+    assert score(Y, log_odds, 2, propensity) == pytest.approx((3 + 2 + 0) / (3 + 6 + 0))
+    assert score(Y, log_odds, 3, propensity) == 1
+    assert score(Y, log_odds, 2, propensity, normalised=False) == pytest.approx((3 + 2) / 2 / 2)
+    assert np.isnan(score(np.zeros((2, 3)), log_odds[:2], 2, propensity))
+    weighted = score(Y, log_odds, 2, propensity, sample_weight=[1, 2, 5])
+    assert weighted == pytest.approx((3 + 2 * 2) / (3 + 2 * 6))
+
+
+@pytest.mark.parametrize("ties", WITH_TIES)
+def test_propensity_scored_precision_equals_a_loop_over_documents(ties):
+    Y, log_odds, _ = world(10, ties)
+    propensity = metrics.propensities(Y.sum(axis=0), len(Y))
+    for k in (1, 3, 9):
+        gains = [
+            sum(y[j] / propensity[j] for j in first_labels(z, k))
+            for y, z in zip(Y, log_odds, strict=True)
+        ]
+        best = [sum(sorted(y / propensity, reverse=True)[:k]) for y in Y]
+        ours = metrics.propensity_scored_precision_at_k(Y, log_odds, k, propensity)
+        assert ours == pytest.approx(sum(gains) / sum(best))
+        plain = metrics.propensity_scored_precision_at_k(
+            Y, log_odds, k, np.ones(Y.shape[1]), normalised=False
+        )
+        assert plain == pytest.approx(metrics.precision_at_k(Y, log_odds, k))
+
+
+def test_rankings_raise_for_unknown_cells():
+    Y, log_odds = [[1, np.nan], [0, 1]], [[-1, 2], [-2, 3]]
+    for name in ("one_error", "coverage", "ranking_loss", "label_ranking_average_precision"):
+        with pytest.raises(ValueError, match=f"{name} needs every label of a document to be known"):
+            getattr(metrics, name)(Y, log_odds)
+    for name in ("precision_at_k", "recall_at_k", "ndcg_at_k"):
+        with pytest.raises(ValueError, match=f"{name} needs every label"):
+            getattr(metrics, name)(Y, log_odds, 1)
+    with pytest.raises(ValueError, match="propensity_scored_precision_at_k needs every label"):
+        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [0.5, 0.5])
+
+
+def test_k_and_propensity_are_checked():
+    Y, log_odds = [[1, 0]], [[-1, 2]]
+    for k in (0, 1.5):
+        with pytest.raises(ValueError, match=rf"k must be a whole number from 1 on.*got \({k},\)"):
+            metrics.precision_at_k(Y, log_odds, k)
+    with pytest.raises(ValueError, match=r"each given once, got \(3, 3\)"):
+        metrics.evaluate(Y, log_odds, ks=(3, 3))
+    with pytest.raises(ValueError, match=r"one number per label, shape \(2,\), got shape \(3,\)"):
+        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 1, 1])
+    with pytest.raises(
+        ValueError, match=r"above 0 and at most 1, got 0\.0 at label 1 \(1 such labels\)"
+    ):
+        metrics.propensity_scored_precision_at_k(Y, log_odds, 1, [1, 0])
+
+
+def test_without_documents_or_labels_every_score_is_nan():
+    for shape in [(0, 3), (3, 0), (0, 0)]:
+        empty, propensity = np.zeros(shape), np.ones(shape[1])
+        scores = [
+            metrics.one_error(empty, empty),
+            metrics.coverage(empty, empty),
+            metrics.ranking_loss(empty, empty),
+            metrics.label_ranking_average_precision(empty, empty),
+            metrics.precision_at_k(empty, empty, 2),
+            metrics.recall_at_k(empty, empty, 2),
+            metrics.ndcg_at_k(empty, empty, 2),
+            metrics.propensity_scored_precision_at_k(empty, empty, 2, propensity),
+        ]
+        assert np.isnan(scores).all()
+
+
+def test_the_first_place_goes_to_the_lowest_column_of_the_best():
+    log_odds = np.array([[1.0, 3.0, 3.0], [np.inf, np.inf, 0.0], [-np.inf, -np.inf, -np.inf]])
+    for column, wrong in ((0, [True, False, False]), (1, [False, True, True]), (2, [True] * 3)):
+        Y = np.zeros((3, 3))
+        Y[:, column] = 1
+        truth = Truth.of(read_labels(Y))
+        assert first_errors(truth, log_odds).tolist() == wrong
+        assert metrics.one_error(Y, log_odds) == pytest.approx(np.mean(wrong))

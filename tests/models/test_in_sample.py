@@ -1,0 +1,94 @@
+"""In-sample scores are detected; out-of-fold scores of the same classifiers are not."""
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+
+from labelkin import LabelAudit, LabelRescorer, RescoredClassifier, cross_val_log_odds
+from labelkin.corpora import newsroom
+from labelkin.label_matrix import read_labels
+from labelkin.models.in_sample import perfect_labels
+from labelkin.odds import probability_of
+
+sys.path.append(str(Path(__file__).parents[1] / "cli"))
+
+FOREST = RandomForestClassifier(20, random_state=0)
+LINEAR = OneVsRestClassifier(LogisticRegression())
+
+
+@pytest.fixture(scope="module", params=[FOREST, LINEAR], ids=["forest", "linear"])
+def scored(request):
+    """Return labels, out-of-fold and in-sample probabilities of a small corpus."""
+    news = newsroom(300)
+    X = TfidfVectorizer().fit_transform(news.documents)
+    Y = news.Y[:, news.Y.any(axis=0)]
+    model = RescoredClassifier(request.param, evidence_weight=0).fit(X, Y)
+    unseen = probability_of(cross_val_log_odds(request.param, X, Y, random_state=0))
+    return Y, unseen, probability_of(model.content_.log_odds(X))
+
+
+def fits(Y, scores):
+    yield lambda: LabelRescorer().fit(Y, scores=scores)
+    yield lambda: LabelRescorer().fit_out_of_fold(Y, scores=scores)
+    yield lambda: LabelRescorer().fit(Y, scores=sparse.csr_array(scores))
+    yield lambda: LabelAudit().fit(None, Y, scores=scores)
+
+
+def test_in_sample_scores_are_warned_about(scored):
+    Y, _, in_sample = scored
+    rule = r"separate \d+ of \d+ labels .* perfectly, as in-sample scores do. Use Rescored"
+    for fit in fits(Y, in_sample):
+        with pytest.warns(UserWarning, match=rule):
+            fit()
+
+
+def test_out_of_fold_scores_are_not(scored):
+    Y, unseen, _ = scored
+    for fit in fits(Y, unseen):
+        with warnings.catch_warnings(action="error", category=UserWarning):
+            fit()
+
+
+def test_estimators_that_make_their_scores_do_not_warn():
+    """A corpus that is easy out of fold: each label is one feature."""
+    Y = np.random.default_rng(0).random((100, 6)) < 0.3
+    X = Y + 0.0
+    with warnings.catch_warnings(action="error", category=UserWarning):
+        RescoredClassifier(LogisticRegression(), thresholds="micro_f1").fit(X, Y)
+
+
+def test_the_command_line_warns_with_its_own_hint(scored, tmp_path):
+    from in_process import call
+
+    Y, unseen, in_sample = scored
+    rows = [{"labels": [f"n{j}" for j in np.flatnonzero(row)]} for row in Y]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = sorted({name for row in rows for name in row["labels"]})
+    for kind, scores in (("unseen", unseen), ("seen", in_sample)):
+        lines = [",".join(map(str, row[[int(n[1:]) for n in names]])) for row in scores]
+        (tmp_path / f"{kind}.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
+    train, given = tmp_path / "train.jsonl", tmp_path / "unseen.csv"
+    call_with = ["rescore", given, "--train", train, "--out", tmp_path / "o.csv", "--replace"]
+    done = call(*call_with, "--out-of-fold", tmp_path / "seen.csv")
+    assert done.code == 0
+    assert "--out-of-fold scores must come from" in done.err
+    assert "Make them by cross-validation." in done.err
+    assert "scores must come" not in call(*call_with, "--out-of-fold", given).err
+
+
+def test_a_label_is_perfect_if_its_documents_score_highest():
+    labels = read_labels(np.array([[1, 0, 1], [1, 1, 0], [0, 0, 0]]))
+    scores = np.array([[0.9, 0.1, 0.5], [0.8, 0.3, 0.5], [0.7, 0.4, 0.1]])
+    assert perfect_labels(labels, scores).tolist() == [True, False, False]
+    candidates = sparse.csr_array(np.array([[0.9, 0, 0.5], [0.8, 0.3, 0], [0, 0, 0]]))
+    assert perfect_labels(labels, candidates).tolist() == [True, True, True]
+    assert not perfect_labels(labels, sparse.csr_array((3, 3))).any()

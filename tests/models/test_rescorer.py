@@ -1,0 +1,309 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from labelkin.label_matrix import Cells, read_labels
+from labelkin.learned.fitting import LearnedWeight
+from labelkin.method.label_evidence import LogisticLabels, SVMLabels
+from labelkin.models.rescorer import LabelRescorer
+
+NAMES = ["gold", "grain", "wheat"]
+Y = [["wheat", "grain"]] * 8 + [["grain"]] * 4 + [["gold"]] * 7 + [[]]
+SCORES = np.array([[0.1, 0.5, 0.9], [0.6, 0.2, 0.0]])
+
+
+def test_the_printed_formula_on_probabilities():
+    labels = LogisticLabels().fit(Y)
+    prior = np.array([7, 12, 8]) / 20
+    P = np.clip(SCORES, 1e-6, 1 - 1e-6)
+    Q = labels.predict_proba(P)
+    expected = P * Q / prior / (P * Q / prior + (1 - P) * (1 - Q) / (1 - prior))
+    np.testing.assert_allclose(
+        LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), expected, rtol=1e-9
+    )
+
+
+def test_hard_fills_in_decisions():
+    labels = LogisticLabels().fit(Y)
+    content = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
+    prior = logit(np.array([7, 12, 8]) / 20)
+    expected = expit(content + labels.log_odds((SCORES >= 0.5).astype(float)) - prior)
+    np.testing.assert_allclose(
+        LabelRescorer(variant="hard", evidence_weight=1).fit(Y).rescore(SCORES), expected
+    )
+
+
+def test_both_scales_say_the_same():
+    as_odds = (
+        LabelRescorer(evidence_weight=1, scale="log_odds")
+        .fit(Y)
+        .rescore(logit(np.clip(SCORES, 1e-6, 1)))
+    )
+    np.testing.assert_allclose(
+        expit(as_odds), LabelRescorer(evidence_weight=1).fit(Y).rescore(SCORES), rtol=1e-9
+    )
+
+
+def test_accepting_and_refusing_moves_the_others():
+    rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    open_grain = rescorer.rescore(SCORES[:1])[0, 1]
+    accepted = rescorer.rescore(SCORES[:1], known={"accepted": ["wheat"]})
+    refused = rescorer.rescore(SCORES[:1], known={"refused": ["wheat"]})
+    assert accepted[0, 2] == 1
+    assert refused[0, 2] == 0
+    assert refused[0, 1] < open_grain < accepted[0, 1]
+
+
+def test_scores_that_no_retriever_gave_may_be_minus_infinity():
+    posterior = (
+        LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore([[-np.inf, 0.0, 2.0]])
+    )
+    assert posterior[0, 0] == -np.inf
+    assert np.isfinite(posterior[0, 1:]).all()
+
+
+@pytest.mark.parametrize(
+    "labels", [None, SVMLabels(), RandomForestClassifier(10, random_state=0)], ids=repr
+)
+def test_any_label_classifier_goes(labels):
+    rescorer = LabelRescorer(labels=labels, evidence_weight=1).fit(
+        pd.DataFrame(0, index=range(4), columns=NAMES)
+    )
+    np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1))  # nobody has any
+    moved = LabelRescorer(labels=labels, evidence_weight=1).fit(Y).rescore(SCORES)
+    assert ((moved > 0) & (moved < 1)).all()
+    assert np.abs(moved - SCORES).max() > 0.01
+    assert (
+        LabelRescorer(labels=labels, evidence_weight=1).fit(Y).label_weights_ is None
+    ) == isinstance(labels, RandomForestClassifier)
+
+
+class Frequency:
+    """A label classifier made elsewhere: fit, log_odds, and nothing of ours."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def fit(self, Y):
+        assert isinstance(Y, np.ndarray)
+        self.rate = logit(Y.mean(axis=0))
+        return self
+
+    def log_odds(self, L):
+        return np.tile(self.rate, (len(L), 1))
+
+
+def test_a_label_classifier_made_elsewhere_gets_a_plain_matrix():
+    rescorer = LabelRescorer(labels=Frequency(), evidence_weight=1).fit(Y)
+    np.testing.assert_allclose(rescorer.rescore(SCORES), np.clip(SCORES, 1e-6, 1), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "scores", "message"),
+    [
+        (
+            {},
+            [[0.1, 1.2, 0.3]],
+            r"in \[0, 1\], got 1.2 at document 0, label 1 \(1 such cells\).*log_odds",
+        ),
+        ({}, [[0.1, 0.2]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
+        ({"scale": "log_odds"}, [[0, np.nan, 1]], "got NaN at document 0, label 1"),
+        (
+            {"variant": "medium"},
+            SCORES,
+            r"not a rule such as SCutFBR\(\), must be one of 'hard', 'soft', got 'medium'",
+        ),
+        (
+            {"scale": "logits"},
+            SCORES,
+            "scale must be one of 'probability', 'log_odds', got 'logits'",
+        ),
+        ({"evidence_weight": -1}, SCORES, r'at least 0, "auto" or LearnedWeight\(\), got -1'),
+        (
+            {"evidence_weight": "all"},
+            SCORES,
+            r"or LearnedWeight\(\), got 'all'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(parameters, scores, message):
+    with pytest.raises(ValueError, match=message):
+        LabelRescorer(**parameters).fit(Y).rescore(scores)
+
+
+class TestCandidates:
+    """Sparse scores: stored = candidate, absent = not a candidate."""
+
+    def made(self, p=12, n=40, seed=0):
+        rng = np.random.default_rng(seed)
+        Y = (rng.random((200, p)) < 0.25).astype(float)
+        Z = rng.normal(size=(n, p)) * 2 - 1
+        return Y, Z, rng.random((n, p)) < 0.4
+
+    @pytest.mark.parametrize("labels", [None, SVMLabels()])
+    @pytest.mark.parametrize("variant", ["soft", "hard"])
+    @pytest.mark.parametrize("weight", [1.0, 0.4, 0.0])
+    def test_all_cells_stored_is_the_dense_answer(self, labels, variant, weight):
+        Y, Z, _ = self.made()
+        rescorer = LabelRescorer(
+            labels, variant=variant, evidence_weight=weight, scale="log_odds"
+        ).fit(Y)
+        found = rescorer.rescore(Cells.full(Z.shape).matrix(Z.ravel()))
+        np.testing.assert_allclose(found.toarray(), rescorer.rescore(Z), rtol=0, atol=1e-12)
+
+    def test_the_same_cells_come_back_zeros_included(self):
+        Y, Z, stored = self.made()
+        Z[stored & (Z < 0)] = 0.0
+        cells = Cells.of(sparse.csr_array(stored.astype(float)))
+        scores = cells.matrix(cells.at(Z))
+        found = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y).rescore(scores)
+        assert (found.indptr == scores.indptr).all()
+        assert (found.indices == scores.indices).all()
+
+    @pytest.mark.parametrize("labels", [None, DecisionTreeClassifier(max_depth=3, random_state=0)])
+    def test_a_label_that_is_no_candidate_counts_as_no(self, labels):
+        Y, Z, stored = self.made()
+        rescorer = LabelRescorer(labels, evidence_weight=1, scale="log_odds").fit(Y)
+        dense = rescorer.rescore(np.where(stored, Z, -np.inf))
+        cells = Cells.of(sparse.csr_array(stored.astype(float)))
+        found = rescorer.rescore(cells.matrix(cells.at(Z)))
+        np.testing.assert_allclose(found.data, dense[stored], rtol=0, atol=1e-12)
+
+    def test_probabilities_come_back_as_probabilities(self):
+        rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+        found = rescorer.rescore(sparse.csr_array(SCORES))
+        expected = np.where(SCORES > 0, rescorer.rescore(SCORES), 0.0)
+        np.testing.assert_allclose(found.toarray(), expected, rtol=0, atol=1e-5)  # clip is 1e-6
+
+    @pytest.mark.parametrize(
+        ("scores", "message"),
+        [
+            ([[0.5, 1.5, 0.0]], r"in \[0, 1\], got 1.5 at document 0, label 1 \(1 such"),
+            ([[0.5, np.nan, 0.0]], r"got nan at document 0, label 1"),
+            ([[0.5, 0.5]], r"documents × labels, \(n, 3\), got shape \(1, 2\)"),
+        ],
+    )
+    def test_wrong_cells_are_named(self, scores, message):
+        with pytest.raises(ValueError, match=message):
+            LabelRescorer(evidence_weight=1).fit(Y).rescore(sparse.csr_array(scores))
+
+
+def test_named_scores_are_arranged_by_name():
+    rescorer = LabelRescorer(evidence_weight=1).fit(Y)
+    expected = rescorer.rescore(SCORES)
+    frame = pd.DataFrame(SCORES, columns=NAMES)[["wheat", "gold", "grain"]]
+    np.testing.assert_array_equal(rescorer.rescore(frame), expected)
+    with pytest.raises(ValueError, match="among the 3 labels of the model, got 'silver'"):
+        rescorer.rescore(frame.rename(columns={"gold": "silver"}))
+    with pytest.raises(ValueError, match=r"a column for every label; it lacks 'grain'"):
+        rescorer.rescore(frame[["wheat", "gold"]])
+
+
+class TestLearningMore:
+    rng = np.random.default_rng(3)
+    first, further = (
+        (rng.random((40, 5)) < 0.4).astype(int),
+        (rng.random((25, 5)) < 0.6).astype(int),
+    )
+    scores = rng.random((7, 5))
+
+    def test_learning_in_two_steps_is_learning_at_once(self):
+        known = np.full((7, 5), np.nan)
+        known[:, 1] = 1
+        both = LabelRescorer(evidence_weight=1).fit(np.vstack([self.first, self.further]))
+        more = LabelRescorer(evidence_weight=1).fit(self.first).learn_more(self.further)
+        for facts in (None, known):
+            expected = both.rescore(self.scores, facts)
+            np.testing.assert_allclose(more.rescore(self.scores, facts), expected, rtol=1e-7)
+        np.testing.assert_array_equal(more.label_counts_.toarray(), both.label_counts_.toarray())
+        assert more.n_documents_ == 65
+
+    def test_the_rescorer_itself_stays_as_it_is(self):
+        rescorer = LabelRescorer(evidence_weight=1).fit(self.first)
+        before = rescorer.rescore(self.scores)
+        rescorer.learn_more(self.further)
+        np.testing.assert_array_equal(rescorer.rescore(self.scores), before)
+
+    def test_what_was_learned_about_predicted_labels_is_kept(self):
+        scores = np.clip(self.rng.random((40, 5)), 0.01, 0.99)
+        rescorer = LabelRescorer(evidence_weight="auto").fit(self.first, scores=scores)
+        more = rescorer.learn_more(self.further)
+        assert more.evidence_weight_ == rescorer.evidence_weight_
+        kept, before = more.combination_.predicted, rescorer.combination_.predicted
+        assert kept.correction is before.correction
+
+    def test_counts_of_documents_with_both_labels_are_a_matrix_product(self):
+        expected = self.first.T @ self.first
+        np.testing.assert_array_equal(
+            LabelRescorer(evidence_weight=1).fit(self.first).label_counts_.toarray(), expected
+        )
+
+    def test_label_evidence_that_keeps_no_counts_says_so(self):
+        rescorer = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(self.first)
+        with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got OtherLabels"):
+            rescorer.learn_more(self.further)
+
+
+def test_scores_are_overwritten_only_when_that_is_allowed() -> None:
+    """``copy=False`` gives the same numbers; by default the caller's scores stay as they are."""
+    Y = np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    scores = np.random.default_rng(0).normal(size=Y.shape)
+    rescorer = LabelRescorer(evidence_weight=1.0, scale="log_odds").fit(Y)
+    given = scores.copy()
+    expected = rescorer.rescore(given)
+    np.testing.assert_array_equal(given, scores)
+    np.testing.assert_array_equal(rescorer.rescore(given, copy=False), expected)
+    np.testing.assert_array_equal(given, expected)
+
+
+class TestCautiousWeight:
+    """Without out-of-fold scores nothing says how far scores can be trusted."""
+
+    def fitted(self, **parameters):
+        with pytest.warns(UserWarning, match=r"Without out-of-fold .* so it is 0\.1\. Give"):
+            return LabelRescorer(scale="log_odds", **parameters).fit(Y)
+
+    def test_predicted_labels_count_a_tenth(self):
+        scores = logit(np.clip(SCORES, 1e-6, 1 - 1e-6))
+        tenth = LabelRescorer(evidence_weight=0.1, scale="log_odds").fit(Y)
+        cautious = self.fitted()
+        assert cautious.evidence_weight_ == 0.1
+        np.testing.assert_allclose(cautious.rescore(scores), tenth.rescore(scores), rtol=1e-9)
+
+    def test_known_labels_have_weight_three_quarters(self):
+        scores, known = np.zeros((1, 3)), {"accepted": ["wheat"]}
+        paper = LabelRescorer(evidence_weight=1, scale="log_odds").fit(Y)
+        cautious = self.fitted()
+        moved = [
+            r.rescore(scores, known)[0, 1] - r.rescore(scores)[0, 1] for r in (paper, cautious)
+        ]
+        assert moved[1] == pytest.approx(0.75 * moved[0], rel=1e-9)
+        assert moved[0] > 0.5
+
+    def test_blocks_of_label_sets_count_the_same(self):
+        labels = read_labels(Y)
+        with pytest.warns(UserWarning, match="so it is 0.1"):
+            blocks = LabelRescorer(scale="log_odds").fit_blocks(
+                [labels.rows(slice(0, 7)), labels.rows(slice(7, None))]
+            )
+        scores = np.array([[-1.0, 0.0, 2.0]])
+        np.testing.assert_allclose(blocks.rescore(scores), self.fitted().rescore(scores), rtol=1e-9)
+
+    def test_more_is_learned_with_the_same_caution(self):
+        more = self.fitted().learn_more(Y)
+        assert more.evidence_weight_ == 0.1
+
+    def test_scores_and_numbers_are_no_reason_to_warn(self, recwarn):
+        scores = np.random.default_rng(0).random((len(Y), 3))
+        LabelRescorer().fit(Y, scores=scores)
+        LabelRescorer(evidence_weight=1).fit(Y)
+        assert not [w for w in recwarn if issubclass(w.category, UserWarning)]
+
+    def test_a_learned_weight_that_is_named_needs_scores(self):
+        with pytest.raises(ValueError, match="scores must be given to learn a weight"):
+            LabelRescorer(evidence_weight=LearnedWeight()).fit(Y)

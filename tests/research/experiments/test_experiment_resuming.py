@@ -1,0 +1,276 @@
+"""Killed, resumed, shared, damaged, changed: the runs are the same or it is an error."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from labelkin.research.experiments import (
+    DamagedRun,
+    parse_experiment,
+    read_results,
+    run_experiment,
+)
+
+EXPERIMENT = """
+name = "small"
+corpus = { name = "newsroom", options = { n_documents = 120 } }
+[content.NB]
+classifier = "naive_bayes"
+[content.kNN]
+classifier = "nearest_neighbours"
+weights = "tfidf"
+[labels.BLR]
+classifier = "logistic"
+"""
+TINY = """
+name = "tiny"
+variants = ["M2"]
+evidence_weights = ["auto"]
+thresholds.S = { rule = "scut_fbr" }
+corpus = { name = "newsroom", options = { n_documents = 60 } }
+content.NB = { classifier = "naive_bayes" }
+labels.BLR = { classifier = "logistic" }
+"""
+PROGRAM = Path(__file__).with_name("killing.py")
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="this system has no fork, by which the children are made"
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Run the experiment once without interruption."""
+    return run_experiment(parse_experiment(EXPERIMENT), tmp_path_factory.mktemp("whole") / "out")
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    """Copy the finished experiment, to be harmed."""
+    shutil.copytree(whole.folder, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def files(folder):
+    """Return the bytes of everything that must not depend on what happened."""
+    names = (
+        "log_odds.npy", "decisions.npy", "out_of_fold.npy", "cuts.csv", "truth.npz", "corpus.json",
+        "experiment.toml",
+    )  # fmt: skip
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.name in names
+    }
+
+
+def act(scene, text, tmp_path):
+    """Play a scene of the program; nothing it started outlives it."""
+    (tmp_path / "experiment.toml").write_text(text)
+    arguments = [sys.executable, PROGRAM, scene, tmp_path / "experiment.toml", tmp_path / "out"]
+    with subprocess.Popen(
+        arguments,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    ) as program:
+        try:
+            said, _ = program.communicate(timeout=120)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(program.pid, signal.SIGKILL)
+    assert program.returncode == 0
+    return json.loads(said)
+
+
+@needs_fork
+@pytest.mark.long
+def test_a_kill_at_any_moment_loses_nothing_but_the_run_in_progress(
+    tmp_path, monkeypatch, long_proofs
+):
+    monkeypatch.setenv("KILL_AT_EVERY", "1" if long_proofs else "9")
+    seen = act("every_moment", TINY, tmp_path)
+    assert seen["bad"] == []
+    assert len(seen["folders"]) > (50 if long_proofs else 5)
+    expected = files(run_experiment(parse_experiment(TINY), tmp_path / "whole").folder)
+    for folder in map(Path, seen["folders"]):
+        assert files(folder) == expected
+        left = {path.name for path in folder.glob("newsroom/runs/*")}
+        assert left == {
+            "NB@seed0", "NB+BLR+M2_w=auto@seed0", "NB@S@seed0", "NB+BLR+M2_w=auto@S@seed0",
+        }  # fmt: skip
+
+
+@needs_fork
+def test_many_kills_one_after_the_other_end_in_the_same(whole, tmp_path):
+    seen = act("many_kills", EXPERIMENT, tmp_path)
+    assert seen["bad"] == []
+    assert seen["kills"] >= 2
+    assert files(tmp_path / "out") == files(whole.folder)
+
+
+@needs_fork
+def test_two_processes_share_the_work_and_both_finish(whole, tmp_path):
+    seen = act("two_at_once", EXPERIMENT, tmp_path)
+    assert seen["statuses"] == [0, 0]
+    made = [name for log in seen["made"] for name in log if "@" in name]
+    assert sorted(made) == sorted(run.folder.name for run in whole.runs)
+    assert all(log[-1] == "done" for log in seen["made"])
+    assert files(tmp_path / "out") == files(whole.folder)
+
+
+@needs_fork
+def test_who_waits_for_another_takes_over_when_it_dies(whole, tmp_path):
+    seen = act("waiting", EXPERIMENT, tmp_path)
+    assert seen["status"] == 0
+    assert set(seen["finished"]) == {"kNN@seed0", "kNN+BLR+M1@seed0", "kNN+BLR+M2@seed0"}
+    assert files(tmp_path / "out") == files(whole.folder)
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-8])
+
+
+def fake_checksum(path):
+    path.write_text(path.read_text().replace('"sha256"', '"sha"'))
+
+
+def forget_versions(path):
+    path.write_text(path.read_text().replace('"versions"', '"version"'))
+
+
+@pytest.mark.parametrize(
+    ("name", "harm", "message"),
+    [
+        ("log_odds.npy", flip, r"log_odds.npy has the checksum \w+, and run.json says"),
+        ("log_odds.npy", truncate, r"log_odds.npy has the checksum"),
+        ("decisions.npy", flip, r"decisions.npy has the checksum"),
+        ("decisions.npy", Path.unlink, r"decisions.npy is missing"),
+        ("run.json", truncate, r"run.json cannot be read"),
+        ("run.json", fake_checksum, r"run.json cannot be read .*'sha256'"),
+        ("run.json", forget_versions, r"run.json does not say versions"),
+        ("run.json", Path.unlink, r"run.json cannot be read .*FileNotFoundError"),
+    ],
+)
+def test_a_damaged_run_is_found_named_and_made_again_when_deleted(
+    whole, folder, name, harm, message
+):
+    run = folder / "newsroom" / "runs" / "kNN@seed0"
+    harm(run / name)
+    for read in (read_results, lambda place: run_experiment(whole.experiment, place)):
+        with pytest.raises(DamagedRun, match=rf"kNN@seed0 is damaged: {message}.*Delete the fold"):
+            read(folder)
+    shutil.rmtree(run)
+    run_experiment(whole.experiment, folder)
+    assert files(folder) == files(whole.folder)
+
+
+@pytest.mark.parametrize("name", ["truth.npz", "corpus.json"])
+@pytest.mark.parametrize("harm", [truncate, Path.unlink])
+def test_a_damaged_record_of_the_corpus_is_named_and_made_again_when_deleted(
+    whole, folder, name, harm
+):
+    record = folder / "newsroom" / name
+    harm(record)
+    with pytest.raises(ValueError, match=rf"{name} is damaged: .*Delete it"):
+        read_results(folder)
+    record.unlink(missing_ok=True)
+    run_experiment(whole.experiment, folder)
+    assert files(folder) == files(whole.folder)
+
+
+def test_an_array_of_another_run_is_found(folder):
+    runs = folder / "newsroom" / "runs"
+    shutil.copy(runs / "NB@seed0" / "log_odds.npy", runs / "kNN@seed0" / "log_odds.npy")
+    with pytest.raises(DamagedRun, match=r"log_odds.npy has the checksum"):
+        read_results(folder)
+
+
+def test_a_run_under_a_wrong_name_is_found(folder):
+    runs = folder / "newsroom" / "runs"
+    shutil.rmtree(runs / "kNN+BLR+M1@seed0")
+    shutil.copytree(runs / "kNN+BLR+M2@seed0", runs / "kNN+BLR+M1@seed0")
+    with pytest.raises(ValueError, match=r"not of this experiment: addition.variant was 'M2' and"):
+        read_results(folder)
+
+
+def test_an_unfinished_experiment_is_named_and_can_be_read_in_part(folder):
+    shutil.rmtree(folder / "newsroom" / "runs" / "kNN+BLR+M1@seed0")
+    with pytest.raises(FileNotFoundError, match=r"unfinished: 1 of 6 .*kNN\+BLR\+M1@seed0 on news"):
+        read_results(folder)
+    assert len(read_results(folder, partial=True).runs) == 5
+
+
+def test_a_half_written_run_is_no_run(folder):
+    runs = folder / "newsroom" / "runs"
+    (runs / "kNN@seed0").rename(runs / "kNN@seed0.part")
+    with pytest.raises(FileNotFoundError, match="unfinished: 1 of 6"):
+        read_results(folder)
+
+
+def test_a_folder_without_an_experiment_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"must be the folder of an experiment, and has no"):
+        read_results(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('weights = "tfidf"', 'weights = "ltc"', r"content.weights was 'tfidf' and is 'ltc'"),
+        ("n_documents = 120", "n_documents = 121", r"options.n_documents was 120 and is 121"),
+        (
+            '"naive_bayes"',
+            '"naive_bayes"\nalpha = 0.5',
+            r"parameters.alpha was not given and is 0.5",
+        ),
+        (
+            '"logistic"',
+            '"logistic"\nsolver = "weka"',
+            r"labels.parameters.solver was not given and is",
+        ),
+        ('name = "small"', 'name = "small"\nthreshold = 0.4', r"threshold was 0.5 and is 0.4"),
+        (
+            "[labels.BLR]",
+            "[words]\nstem = false\n[labels.BLR]",
+            r"words.stem was not given and is False",
+        ),
+    ],
+)
+def test_a_changed_experiment_is_an_error_with_the_way_out(folder, old, new, message):
+    before = files(folder)
+    changed = parse_experiment(EXPERIMENT.replace(old, new))
+    with pytest.raises(ValueError, match=rf"not of this experiment: .*{message}.*--out.*or delete"):
+        run_experiment(changed, folder)
+    assert files(folder) == before
+
+
+def test_a_changed_corpus_is_an_error(folder, whole, tmp_path):
+    lines = [
+        {"id": i, "text": "tea corn", "labels": ["tea"], "split": ["train", "test"][i % 2]}
+        for i in range(8)
+    ]
+    file = tmp_path / "mine.jsonl"
+    text = EXPERIMENT.replace(
+        '"newsroom", options = { n_documents = 120 }', f'"m", path = "{file}"'
+    )
+    experiment = parse_experiment(text)
+    file.write_text("\n".join(map(json.dumps, lines)))
+    run_experiment(experiment, tmp_path / "mine")
+    file.write_text("\n".join(map(json.dumps, lines)).replace("corn", "rice", 1))
+    run_experiment(experiment, tmp_path / "mine")  # nothing is missing, and nothing is read
+    shutil.rmtree(tmp_path / "mine" / "m" / "runs" / "kNN@seed0")
+    with pytest.raises(ValueError, match=r"made on other data: .*training documents was '\w+' and"):
+        run_experiment(experiment, tmp_path / "mine")

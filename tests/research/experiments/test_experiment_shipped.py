@@ -1,0 +1,194 @@
+"""Experiments by name, and a template for a corpus of one's own that runs as it is written."""
+
+import json
+import re
+import tomllib
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from labelkin import corpora
+from labelkin.research.experiments import (
+    find_experiment,
+    new_experiment,
+    parse_experiment,
+    prepared_corpus,
+    read_experiment,
+    run_experiment,
+)
+from labelkin.research.reports.documents import report_results
+
+WORDS = ["corn", "wheat", "ship", "harbour", "gold", "silver", "bank", "rate"]
+THREE = ["SVM", "SVM+BLR+M2", "SVM+BLR+M2 w=auto"]
+
+
+def documents(n_documents, *, split=False, seed=0):
+    """Return documents whose words and labels go together, as JSON lines have them."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n_documents):
+        topic = int(rng.integers(4))
+        words = [*WORDS[2 * topic : 2 * topic + 2], str(rng.choice(WORDS))]
+        labels = [f"topic {topic}", *(["shared"] if topic < 2 else [])]
+        part = {"split": "test" if i % 4 == 0 else "train"} if split else {}
+        rows.append({"id": i, "text": " ".join(words), "labels": labels, **part})
+    return rows
+
+
+def write_jsonl(path, rows):
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+def write_new(corpus, file, **options):
+    file.write_text(new_experiment(corpus, file, **options), encoding="utf-8")
+    return read_experiment(file)
+
+
+def with_all_that_is_ready(text):
+    """Take the # away where a line is ready to be used."""
+    return re.sub(r"(?m)^#(?=[\[a-z])", "", text)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_template_compares_content_the_paper_and_the_learned_weight(split, tmp_path):
+    corpus = write_jsonl(tmp_path / "mine.jsonl", documents(60, split=split))
+    experiment = write_new(corpus, tmp_path / "mine.toml")
+    (results,) = run_experiment(experiment, tmp_path / "out").corpora
+    assert [run.system for run in results.runs] == THREE
+    sizes = (results.facts["n_train"], results.facts["n_test"])
+    assert sizes == ((45, 15) if split else (42, 18))
+    assert len(report_results(tmp_path / "out")) == 8
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        documents(2),
+        documents(3),
+        documents(9),
+        [{"id": i, "text": "tea", "labels": ["same"]} for i in range(6)],
+        [{"id": i, "text": "tea" * (i % 2), "labels": [str(i)]} for i in range(7)],
+        [{"id": 1, "text": "tea", "labels": ["x"], "split": "train"},
+         {"id": 2, "text": "corn", "labels": [], "split": "test"}],
+    ],
+    ids=["two", "three", "nine", "all alike", "every label once", "one and one"],
+)  # fmt: skip
+def test_the_template_runs_as_written_on_next_to_nothing(rows, tmp_path):
+    experiment = write_new(write_jsonl(tmp_path / "tiny.jsonl", rows), tmp_path / "tiny.toml")
+    results = run_experiment(experiment, tmp_path / "out")
+    assert [run.system for run in results.runs] == THREE
+    assert all(np.isfinite(run.log_odds()).all() for run in results.runs)
+    report_results(tmp_path / "out")
+
+
+def test_what_stands_ready_in_comments_runs_too(tmp_path):
+    corpus = write_jsonl(tmp_path / "mine.jsonl", documents(60))
+    text = with_all_that_is_ready(new_experiment(corpus, tmp_path / "mine.toml"))
+    results = run_experiment(parse_experiment(text, folder=tmp_path), tmp_path / "out")
+    assert {run.content for run in results.runs} == {"SVM", "NB"}
+    assert {run.seed for run in results.runs} == {0, 1, 2}
+    assert {"SVM+offset", "NB+BLR+M2 w=auto"} <= {run.system for run in results.runs}
+    assert "SVM+BLR+M2 w=auto | GlobalCut" in {run.system for run in results.threshold_runs}
+    assert "ndcg@5" in results.experiment.metrics
+
+
+KINDS = {
+    "counts": np.array([[2, 0, 1], [0, 3, 1], [1, 1, 0]]),
+    "binary": np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]]),
+    "weights": np.array([[0.5, 0, 0.1], [0, 0.7, 0.2], [0.3, 0.3, 0]]),
+    "numbers": np.array([[-0.5, 40.0, 0.1], [0.2, -70.0, 0.2], [0.3, 30.0, -1.0]]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("stored", [np.array, sparse.csr_array])
+def test_vectors_of_every_kind_get_weights_that_make_sense_of_them(
+    kind, stored, tmp_path, monkeypatch
+):
+    corpus = corpora.Corpus(
+        name="vectors",
+        documents=stored(np.tile(KINDS[kind], (8, 1)).astype(float)),
+        features=kind,
+        Y=np.tile([[1, 0], [0, 1], [1, 1]], (8, 1)),
+        label_names=np.array(["a", "b"]),
+        train=np.arange(24),
+        test=np.arange(0),
+        source="here",
+        licence="none",
+    )
+    file = tmp_path / "vectors.toml"
+    text = new_experiment(tmp_path / "vectors.arff", file, corpus=corpus)
+    assert "[words]" not in text
+    monkeypatch.setattr(prepared_corpus, "load", lambda place: corpus)
+    experiment = parse_experiment(with_all_that_is_ready(text), folder=tmp_path)
+    results = run_experiment(experiment, tmp_path / "out")
+    assert {run.content for run in results.runs} == {"SVM", "NB"}
+
+
+def test_paths_count_from_the_file_and_names_suit_files(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "plans").mkdir()
+    monkeypatch.chdir(tmp_path)
+    write_jsonl(tmp_path / "data" / 'my "news" – 1.jsonl', documents(12))
+    experiment = write_new('data/my "news" – 1.jsonl', tmp_path / "plans" / "x.toml")
+    assert experiment.name == experiment.corpora[0].name == "my-news-1"
+    given = tomllib.loads((tmp_path / "plans" / "x.toml").read_text(encoding="utf-8"))
+    assert given["corpus"]["path"] == '../data/my "news" – 1.jsonl'
+    assert run_experiment(experiment, tmp_path / "out").corpora[0].facts["n_test"] == 4
+
+
+def test_a_file_with_the_name_of_a_known_corpus_is_still_the_file(tmp_path):
+    corpus = write_jsonl(tmp_path / "newsroom.jsonl", documents(12))
+    experiment = write_new(corpus, tmp_path / "x.toml")
+    assert experiment.corpora[0].name == "my-newsroom"
+    assert run_experiment(experiment, tmp_path / "out").corpora[0].Y.shape[0] == 4
+
+
+def test_a_known_corpus_is_named_and_options_are_kept(tmp_path):
+    known = write_new("newsroom", tmp_path / "x.toml", n_documents=40)
+    assert (known.corpora[0].name, known.corpora[0].path) == ("newsroom", None)
+    assert known.corpora[0].options == {"n_documents": 40}
+    table = tmp_path / "mine.csv"
+    table.write_text("id,body,labels\n1,corn,farm|sea\n2,ship,sea\n", encoding="utf-8")
+    options = {"separator": "|", "columns": {"text": "body"}}
+    experiment = write_new(table, tmp_path / "y.toml", **options)
+    assert experiment.corpora[0].options == options
+    results = run_experiment(experiment, tmp_path / "out")
+    assert results.corpora[0].label_names.tolist() == ["farm", "sea"]
+
+
+def test_a_corpus_nothing_can_be_compared_on_is_an_error_at_once(tmp_path):
+    corpus = write_jsonl(tmp_path / "mine.jsonl", documents(1))
+    with pytest.raises(ValueError, match=r"at least 2 documents, .*mine\.jsonl has 1"):
+        new_experiment(corpus, tmp_path / "x.toml")
+
+
+def write_tokens(folder, n_train, n_test):
+    """Write token files of RCV1's form; the term ``rare`` is in four training documents."""
+    rng = np.random.default_rng(0)
+    parts = [("train", 2286, n_train)]
+    parts += [(f"test_pt{k}", 26_151 + k * 1000, n_test // 4) for k in range(4)]
+    with (folder / "rcv1-v2.topics.qrels").open("w") as qrels:
+        for name, first, n_documents in parts:
+            lines = []
+            for number in range(first, first + n_documents):
+                topic = int(rng.integers(3))
+                words = [f"s{topic}"] * (1 + topic) + [f"t{number % 6}", "all"]
+                words += ["rare"] if name == "train" and number < first + 4 else []
+                lines.append(f".I {number}\n.W\n{' '.join(words)}\n\n")
+                qrels.write(f"C{topic} {number} 1\nCALL {number} 1\n")
+            (folder / f"lyrl2004_tokens_{name}.dat").write_text("".join(lines))
+
+
+def test_tokens_of_rcv1_give_naive_bayes_counts_of_terms_in_five_documents(tmp_path):
+    write_tokens(tmp_path, 40, 20)
+    text = find_experiment("rcv1-tokens").text
+    experiment = parse_experiment(text.replace("n_neighbors = 100", "n_neighbors = 5"))
+    prepared = prepared_corpus.prepare(experiment.corpora[0], experiment.words, tmp_path)
+    assert prepared.kind == "counts"
+    assert prepared.X_train.shape == (40, 10)  # s0 to s2, t0 to t5, all; rare is left out
+    assert prepared.X_train.max() == 3
+    results = run_experiment(experiment, tmp_path / "out", paths={"rcv1": tmp_path})
+    assert results.corpora[0].Y.shape == (20, 4)

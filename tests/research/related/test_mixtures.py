@@ -1,0 +1,110 @@
+"""Mixtures of words find again the parameters that made the documents."""
+
+import numpy as np
+import pytest
+
+from labelkin.research.related import MixtureModel, ParametricMixture
+
+N_WORDS, N_LABELS = 12, 3
+rng = np.random.default_rng(0)
+THETA = rng.dirichlet(np.full(N_WORDS, 0.4), N_LABELS)
+SETS = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
+
+
+def documents(weights_of, n_documents=350, length=400):
+    """Draw documents: each word from φ(S), the mixture of the labels of its set."""
+    sets = [SETS[i % len(SETS)] for i in range(n_documents)]
+    X = [rng.multinomial(length, weights_of(s) @ THETA[list(s)]) for s in sets]
+    Y = np.array([[j in s for j in range(N_LABELS)] for s in sets]).astype(int)
+    return np.array(X, dtype=float), Y
+
+
+def equal(labels):
+    return np.full(len(labels), 1 / len(labels))
+
+
+def skewed(labels):
+    return np.array([3.0 ** -labels.index(j) for j in labels]) / sum(
+        3.0**-i for i in range(len(labels))
+    )
+
+
+PAIRS = np.array([[0.5, 0.8, 0.3], [0.2, 0.5, 0.6], [0.7, 0.4, 0.5]])
+
+
+def paired(labels):
+    """Return Ueda & Saito's weights: w_l = Σ_m 2 h_l h_m γ_lm."""
+    return PAIRS[np.ix_(labels, labels)].sum(axis=1) * 2 / len(labels) ** 2
+
+
+def test_pmm1_finds_the_word_distributions():
+    model = ParametricMixture().fit(*documents(equal))
+    assert np.abs(model.theta_[:N_LABELS] - THETA).max() < 0.01
+
+
+def test_pmm2_finds_word_distributions_and_pair_weights():
+    X, Y = documents(paired, 700)
+    model = ParametricMixture(order=2, max_iter=500, tol=1e-9).fit(X, Y)
+    assert np.abs(model.theta_[:N_LABELS] - THETA).max() < 0.01
+    assert np.abs(model.pair_weights_[:N_LABELS, :N_LABELS] - PAIRS).max() < 0.03
+    for labels in SETS:
+        assert model._weights(np.array(labels)).sum() == pytest.approx(1)
+
+
+def test_the_em_mixture_finds_word_distributions_and_the_weights_of_every_set():
+    X, Y = documents(skewed, 700)
+    model = MixtureModel(max_iter=500, tol=1e-9).fit(X, Y)
+    assert np.abs(model.theta_[:N_LABELS] - THETA).max() < 0.01
+    for labels in SETS:
+        found = model._weights(np.array(labels))
+        assert np.abs(found - skewed(labels)).max() < 0.03
+
+
+@pytest.mark.parametrize(
+    "model", [MixtureModel(), ParametricMixture(), ParametricMixture(order=2)], ids=repr
+)
+def test_new_documents_get_the_label_sets_that_made_them(model):
+    X, Y = documents(equal)
+    new, truth = documents(equal, 70)
+    assert (model.fit(X, Y).predict(new) == truth).all(axis=1).mean() > 0.95
+    assert ((model.predict_proba(new) > 0.5) == truth).mean() > 0.95
+
+
+def test_likelihood_never_falls():
+    X, Y = documents(paired, 70, 60)
+    for model in (MixtureModel(1e-9, tol=0.0), ParametricMixture(2, smoothing=1e-9, tol=0.0)):
+        values = []
+        for n_iter in range(2, 12):
+            fitted = model.set_params(max_iter=n_iter).fit(X, Y)
+            mixed = np.array(
+                [
+                    fitted._weights(np.flatnonzero(row)) @ fitted.theta_[np.flatnonzero(row)]
+                    for row in Y
+                ]
+            )
+            values.append(float((X * np.log(mixed)).sum()))
+        assert (np.diff(values) > -1e-6).all()
+
+
+def test_a_label_set_that_training_never_saw_can_be_found():
+    X, Y = documents(equal)
+    seen = ~((Y[:, 0] == 1) & (Y[:, 1] == 1) & (Y[:, 2] == 1))
+    model = ParametricMixture().fit(X[seen], Y[seen])
+    new = rng.multinomial(3000, equal((0, 1, 2)) @ THETA, 5).astype(float)
+    np.testing.assert_array_equal(model.predict(new), np.ones((5, 3)))
+    assert (model.predict_proba(new) > 0.5).all()
+
+
+def test_documents_without_labels_have_words_of_their_own():
+    X = np.array([[9.0, 1, 0], [8, 1, 0], [0, 1, 9], [0, 2, 7], [1, 9, 1], [0, 8, 0]])
+    sets = [["a"], ["a"], ["b"], ["b"], [], []]
+    for model in (MixtureModel(), ParametricMixture()):
+        assert model.fit(X, sets).predict_labels([[0, 9, 0], [9, 0, 0]]) == [(), ("a",)]
+
+
+def test_words_of_each_label_of_a_set_are_shared_out_as_by_hand():
+    # One step of EM by hand: label a draws word 0 only, b word 1 only (smoothing aside). A document
+    # of both with counts 3 and 1 gives a three words and b one.
+    X, sets = np.array([[90.0, 0], [0, 90], [30, 10]]), [["a"], ["b"], ["a", "b"]]
+    model = MixtureModel(1e-6, tol=1e-12, max_iter=1000).fit(X, sets)
+    np.testing.assert_allclose(model._weights(np.array([0, 1])), [0.75, 0.25], atol=1e-3)

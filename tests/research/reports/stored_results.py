@@ -1,0 +1,67 @@
+"""Tiny result folders, as an experiment leaves them, without training anything."""
+
+import numpy as np
+
+from labelkin.label_matrix import read_labels
+from labelkin.research.experiments import parse_experiment
+from labelkin.research.experiments.run_folder import (
+    FACTS,
+    RUNS,
+    new_run,
+    write_json,
+    write_log_odds,
+    write_truth,
+)
+
+CONTENT = {
+    "NB": '{classifier = "naive_bayes"}',
+    "kNN": '{classifier = "nearest_neighbours", n_neighbors = 30, weights = "tfidf"}',
+    "SVM": '{classifier = "svm", weights = "tfidf"}',
+}
+
+
+def experiment_text(
+    corpus="reuters21578", *, title="Reuters-21578", contents=("NB", "kNN", "SVM"), extra=""
+):
+    """Return the file of an experiment with the paper's five systems per content classifier."""
+    lines = [f"content.{name} = {CONTENT[name]}" for name in contents]
+    return "\n".join(
+        [
+            'name = "toy"',
+            f"title = '''{title}'''",
+            extra,
+            *lines,
+            'labels.BLR = {classifier = "logistic"}',
+            'labels.SMO = {classifier = "svm"}',
+            *(f'[[corpus]]\nname = "{name}"' for name in corpus.split()),
+        ]
+    )
+
+
+def store_results(folder, text, Y, log_odds, names=None, left_out=()):
+    """Write runs with given log-odds, ``log_odds(system, seed) -> (n_documents, n_labels)``.
+
+    Training and test documents are the same. ``left_out`` are runs, ``"NB@seed0"``, not to write.
+    """
+    experiment = parse_experiment(text)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "experiment.toml").write_text(text, encoding="utf-8")
+    labels = read_labels(Y, names=names)
+    for corpus in experiment.corpora:
+        place = folder / corpus.name
+        (place / RUNS).mkdir(parents=True)
+        write_truth(place, labels, labels, None)
+        write_json(place / FACTS, {"source": "made", "licence": "none", "n_test": len(Y)})
+    for run in experiment.runs():
+        if run.name not in left_out:
+            _store_run(
+                folder / run.corpus / RUNS / run.name, run, log_odds(run.system.name, run.seed)
+            )
+    return folder
+
+
+def _store_run(place, run, log_odds):
+    block = np.asarray(log_odds, dtype=np.float64)
+    made = {"versions": {"labelkin": "0"}, "seconds": {}, "shape": block.shape}
+    with new_run(place, {**run.record(), **made}) as part:
+        write_log_odds(part, [block], block.shape, 0.0)

@@ -1,0 +1,205 @@
+"""The paper's tables: their layout, their marks, and counts made by hand."""
+
+import numpy as np
+import pytest
+from stored_results import experiment_text, store_results
+
+from labelkin.research.reports.paper import (
+    comparison_table,
+    example_table,
+    f1_summary,
+    further_tables,
+    label_table,
+    loss_summary,
+)
+from labelkin.research.reports.results import Outcome, read_outcomes
+from labelkin.research.reports.tables import markdown_table
+
+TINY = np.array([[1, 0], [1, 0], [0, 1], [1, 1]])
+# NB finds the first label of two documents; every score below is reckoned by hand.
+SYSTEMS = {
+    "NB": [[2, -1], [2, -1], [-1, -2], [-1, -2]],
+    "NB+BLR+M1": [[2, -1], [2, -1], [-1, 1], [-1, -2]],
+    "NB+BLR+M2": [[2, -1], [2, -1], [-1, 1], [2, 1]],
+    "NB+SMO+M1": [[-1, -1], [-1, -1], [-1, -1], [-1, -1]],
+    "NB+SMO+M2": [[2, -1], [2, -1], [-1, -2], [-1, -2]],
+}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    text = experiment_text(contents=("NB",))
+    place = tmp_path_factory.mktemp("tiny")
+    return read_outcomes(store_results(place, text, TINY, lambda system, seed: SYSTEMS[system]))[0]
+
+
+def body(table):
+    return markdown_table(table, apart=True).splitlines()[2:]
+
+
+def test_the_label_based_table_is_laid_out_as_the_papers(tiny):
+    head = "| Model | μF₁ | micro Δ% | s-test | MF₁ | macro Δ% | S-test |"
+    table = label_table(tiny)
+    assert markdown_table(table).splitlines()[0] == head
+    assert body(table) == [
+        "| NB | 0.57143 (0.61766, −0.04623) | – | – | 0.40000 (0.25145, +0.14855) | – | – |",
+        "| NB+BLR+M1 | 0.75000 (0.65697, +0.09303) | +31.25 (+6.36, +24.89) | ~ (≪) "
+        "| 0.73333 (0.29183, +0.44150) | +83.33 (+16.06, +67.27) | ~ (≪) |",
+        "| NB+BLR+M2 | 1.00000 (0.65830, +0.34170) | +75.00 (+6.58, +68.42) | ~ (≪) "
+        "| 1.00000 (0.29293, +0.70707) | +150.00 (+16.49, +133.51) | ~ (≪) |",
+        "| NB+SMO+M1 | 0.00000 (0.65644, −0.65644) | −100.00 (+6.28, −106.28) | ~ (≪) "
+        "| 0.00000 (0.29357, −0.29357) | −100.00 (+16.75, −116.75) | ~ (≪) |",
+        "| NB+SMO+M2 | 0.57143 (0.66032, −0.08889) | 0.00 (+6.91, −6.91) | ~ (≪) "
+        "| 0.40000 (0.29650, +0.10350) | 0.00 (+17.92, −17.92) | ~ (≪) |",
+    ]
+
+
+def test_the_example_based_table_marks_better_or_equal_and_worse(tiny):
+    rows = [[cell.text for cell in row] for row in example_table(tiny).rows]
+    assert rows == [
+        ["NB", "0.37500", "", "0.50000", "", "0.25000", ""],
+        ["NB+BLR+M1", "0.25000", "•", "0.25000", "•", "0.00000", "•"],
+        ["NB+BLR+M2", "0.00000", "•", "0.00000", "•", "0.00000", "•"],
+        ["NB+SMO+M1", "0.62500", "◦", "1.00000", "◦", "0.25000", "•"],
+        ["NB+SMO+M2", "0.37500", "•", "0.50000", "•", "0.25000", "•"],
+    ]
+
+
+def test_the_papers_one_error_is_complemented_with_its_marks_and_the_reason_is_given(tiny):
+    table = example_table(tiny)
+    added = table.rows[1]
+    assert added[5].beside == ("0.15071", "−0.15071")  # printed: 0.84929, marked •
+    assert added[6].beside == ("◦",)
+    assert added[1].beside == ("0.01291", "+0.23709") and added[2].beside == ("•",)
+    assert any("fits 1 − one-error" in note for note in table.notes)
+
+
+def test_a_corpus_that_the_paper_does_not_have_has_nothing_beside(tmp_path):
+    text = experiment_text("yeast", contents=("NB",))
+    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
+    outcome = read_outcomes(folder)[0]
+    for table in (label_table(outcome), example_table(outcome), f1_summary([outcome])):
+        assert not any(cell.beside for row in table.rows for cell in row)
+        assert not any("paper's" in note for note in table.notes)
+
+
+def test_three_groups_of_five_rows_stand_apart(tmp_path):
+    Y = np.eye(4, dtype=int)
+    outcome = read_outcomes(store_results(tmp_path, experiment_text(), Y, lambda *_: Y - 0.5))[0]
+    table = label_table(outcome)
+    assert [len(group) for group in table.groups] == [5, 5, 5]
+    lines = markdown_table(table, apart=True).splitlines()[2:]
+    assert [i for i, line in enumerate(lines) if not line.strip("| ")] == [5, 11]
+
+
+def counted_world(system, seed):
+    """Twenty labels, a document each; what a system says is what the hand counts below need."""
+    Y = np.eye(20)
+    nothing, two = np.zeros((20, 20)), np.diag([1.0] * 2 + [0.0] * 18)
+    content, _, addition = system.partition("+")
+    decided = {
+        ("NB", ""): nothing, ("NB", "BLR+M1"): Y, ("NB", "BLR+M2"): two,
+        ("kNN", ""): Y, ("kNN", "BLR+M1"): nothing, ("kNN", "BLR+M2"): Y,
+        ("SVM", ""): two, ("SVM", "BLR+M1"): two, ("SVM", "BLR+M2"): Y,
+    }  # fmt: skip
+    return 2 * decided.get((content, addition), nothing) - 1
+
+
+def test_the_summaries_count_as_a_hand_does(tmp_path):
+    folder = store_results(tmp_path, experiment_text(), np.eye(20, dtype=int), counted_world)
+    outcome = read_outcomes(folder)[0]
+    rows = {row[0].text: row for row in f1_summary([outcome]).rows}
+    # M1: NB ≪ (20 of 20), kNN ≫, SVM equal. M2: NB better by two labels only (~), kNN equal, SVM ≪.
+    assert [cell.text for cell in rows["BLR+M1"][1:]] == ["1/1/1/1", "1/1/1/1"]
+    assert [cell.text for cell in rows["BLR+M2"][1:]] == ["2/1/0/0", "2/1/0/0"]
+    # The paper on Reuters: M1 micro ≪ ≫ ≫, macro ≪ ~ < all up; M2 micro ≪ ≫ ~(up), macro all ≪.
+    assert [cell.beside for cell in rows["BLR+M1"][1:]] == [("1/1/2/2",), ("3/2/0/0",)]
+    assert [cell.beside for cell in rows["BLR+M2"][1:]] == [("2/1/1/1",), ("3/3/0/0",)]
+    losses = {row[0].text: row for row in loss_summary([outcome]).rows}
+    assert [cell.text for cell in losses["BLR+M1"][1:3]] == ["1/1", "1/1"]
+    assert [cell.beside for cell in losses["BLR+M1"][1:]] == [("1/2",), ("1/2",), ("0/3",)]
+
+
+def test_over_the_three_corpora_the_summary_has_the_papers_own_counts(tmp_path):
+    outcomes = [
+        read_outcomes(
+            store_results(
+                tmp_path / corpus, experiment_text(corpus), np.eye(20, dtype=int), counted_world
+            )
+        )[0]
+        for corpus in ("reuters21578", "ohsumed23", "rcv1")
+    ]
+    printed = {row[0].text: [c.beside[0] for c in row[1:]] for row in f1_summary(outcomes).rows}
+    assert printed == {
+        "BLR+M1": ["5/3/4/4", "9/7/0/0"],
+        "BLR+M2": ["8/4/1/1", "9/9/0/0"],
+        "SMO+M1": ["4/2/5/5", "6/5/3/2"],
+        "SMO+M2": ["5/3/4/4", "9/7/0/0"],
+    }
+    losses = loss_summary(outcomes)
+    assert losses.rows[3][3].beside == ("0/8",)  # printed 8/0, complemented
+
+
+@pytest.fixture(scope="module")
+def part(tmp_path_factory):
+    left_out = ("NB+BLR+M2@seed0", "NB+SMO+M1@seed0")
+    text = experiment_text(contents=("NB",))
+    place = tmp_path_factory.mktemp("part")
+    folder = store_results(place, text, TINY, lambda s, _: SYSTEMS[s], left_out=left_out)
+    return read_outcomes(folder)[0]
+
+
+def test_a_missing_system_keeps_its_row_and_is_named(part):
+    table = label_table(part)
+    assert body(table)[2] == (
+        "| NB+BLR+M2 | – (0.65830) | – (+6.58) | – (≪) | – (0.29293) | – (+16.49) | – (≪) |"
+    )
+    missing = "Missing, not run yet: NB+BLR+M2 (seed 0), NB+SMO+M1 (seed 0)."
+    assert missing in table.notes and missing in example_table(part).notes
+
+
+def test_a_missing_system_is_counted_neither_here_nor_in_the_paper(part):
+    row = next(r for r in f1_summary([part]).rows if r[0].text == "BLR+M2")
+    assert (row[1].text, row[1].beside) == ("0/0/0/0", ())
+    assert "Runs that are missing and not counted: 2." in f1_summary([part]).notes
+
+
+def test_several_seeds_are_named(tmp_path):
+    text = experiment_text(contents=("NB",), extra="seeds = [0, 1]")
+    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
+    notes = label_table(read_outcomes(folder)[0]).notes
+    assert any(note.startswith("Scores are means over seeds 0, 1;") for note in notes)
+
+
+def test_a_sample_is_not_passed_off_as_the_papers_corpus(tmp_path):
+    text = experiment_text("rcv1-sample", contents=("NB",))
+    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
+    notes = label_table(read_outcomes(folder)[0]).notes
+    assert "The paper's figures are those for RCV1, not for rcv1-sample." in notes
+
+
+def test_the_table_says_what_each_content_classifier_is(tiny):
+    assert label_table(tiny).notes[-1] == "NB: naive_bayes on counts; BLR: logistic; SMO: svm."
+
+
+def test_more_metrics_and_intervals_are_shown_where_the_experiment_asks(tmp_path, tiny):
+    assert list(further_tables(tiny)) == []
+    extra = 'metrics = ["micro_f1", "micro_recall"]\ntests = ["paired_bootstrap"]'
+    text = experiment_text(contents=("NB",), extra=extra)
+    folder = store_results(tmp_path, text, TINY, lambda system, seed: SYSTEMS[system])
+    metrics, intervals = further_tables(read_outcomes(folder)[0])
+    assert [row[1].text for row in metrics.rows][:3] == ["0.40000", "0.60000", "1.00000"]
+    assert [row[0].text for row in intervals.rows] == list(SYSTEMS)[1:]
+    assert intervals.rows[1][1].text.startswith("+0.4286 [")
+    assert intervals.rows[3][1].text == "0.0000 [0.0000, 0.0000] ~"
+
+
+def test_the_papers_figures_do_not_stand_in_the_comparison(tiny):
+    table = comparison_table(tiny)
+    assert not any(cell.beside for row in table.rows for cell in row)
+    assert [row[1].text for row in table.rows if row[1].best] == ["1.0000"]
+
+
+def test_an_outcome_of_nothing_has_tables_of_nothing():
+    table = comparison_table(Outcome("tea", "Tea", []))
+    assert table.rows == [] and table.caption.startswith("Scores;")

@@ -1,0 +1,138 @@
+"""The paper's own numbers: as printed, and what they say of themselves."""
+
+import csv
+import re
+from importlib.resources import files
+
+import pytest
+from printed_paper import CAPTIONS, printed_tables
+
+from labelkin.research.reports.paper import broken_one_errors, one_error_note
+from labelkin.research.reports.scores import (
+    F1_METRICS,
+    LOSSES,
+    METRICS,
+    PAPER_TITLES,
+    paper_corpus,
+    paper_score,
+    paper_scores,
+    weakest_sign,
+)
+
+
+def rows_of(name):
+    text = files("labelkin.research.reports").joinpath(name).read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def test_the_figures_are_those_of_the_six_printed_tables():
+    expected = {}
+    for caption, rows in printed_tables():
+        corpus = next((CAPTIONS[c] for c in CAPTIONS if re.search(rf"for {c}", caption)), None)
+        for system, tokens in rows.items() if corpus else ():
+            label_based = caption.startswith("Label-based")
+            metrics = F1_METRICS if label_based else LOSSES
+            width = len(tokens) // len(metrics)
+            for i, metric in enumerate(metrics):
+                expected[corpus, system, metric] = tokens[i * width : (i + 1) * width]
+    assert len(expected) == 3 * 15 * 5
+    given = {
+        (row["corpus"], row["system"], row["metric"]): [
+            text for text in (row["value"], row["change"], row["sign"]) if text
+        ]
+        for row in rows_of("paper_figures.csv")
+    }
+    assert given == expected
+
+
+def test_every_system_has_every_metric_on_every_corpus():
+    names = [
+        content + addition
+        for content in ("NB", "kNN", "SVM")
+        for addition in ("", "+BLR+M1", "+BLR+M2", "+SMO+M1", "+SMO+M2")
+    ]
+    for corpus in PAPER_TITLES:
+        assert list(paper_scores(corpus)) == [(n, m) for n in names for m in METRICS]
+
+
+def test_a_score_knows_its_own_baseline():
+    score = paper_scores("rcv1")["kNN+SMO+M2", "macro_f1"]
+    assert (score.value, score.baseline) == (0.32626, 0.27494)
+    assert (score.change, score.sign) == (18.67, "≪")
+    assert paper_scores("rcv1")["kNN", "macro_f1"].sign == ""
+
+
+def test_the_printed_change_follows_from_the_scores_but_for_two_cells():
+    wrong = [
+        (corpus, *key)
+        for corpus in PAPER_TITLES
+        for key, s in paper_scores(corpus).items()
+        if key[1] in F1_METRICS
+        and "+" in key[0]
+        and abs(100 * (s.value - s.baseline) / s.baseline - s.change) > 0.015
+    ]
+    assert wrong == [("ohsumed23", "NB+SMO+M2", "macro_f1"), ("rcv1", "SVM+SMO+M2", "micro_f1")]
+
+
+def test_signs_and_marks_point_where_the_scores_do():
+    for row in rows_of("paper_figures.csv"):
+        score = paper_scores(row["corpus"])[row["system"], row["metric"]]
+        if row["metric"] in F1_METRICS and row["sign"] in {"≪", "<"}:
+            assert score.lead > 0
+        elif row["metric"] in F1_METRICS and row["sign"] in {"≫", ">"}:
+            assert score.lead < 0
+        elif row["metric"] in ("hamming_loss", "subset_loss"):
+            assert score.mark == row["sign"]
+
+
+def test_one_error_is_one_less_what_is_printed_and_its_marks_are_turned_round():
+    for row in rows_of("paper_figures.csv"):
+        if row["metric"] == "one_error":
+            score = paper_scores(row["corpus"])[row["system"], "one_error"]
+            assert score.value == pytest.approx(1 - float(row["value"]), abs=1e-12)
+            if score.lead:
+                assert score.mark == {"•": "◦", "◦": "•", "": ""}[row["sign"]]
+
+
+def test_complemented_no_baseline_has_more_one_errors_than_wrong_label_sets():
+    """As printed, six of nine do, which is impossible; a law that shares no code."""
+    pairs = [
+        (paper_scores(c)[s, "one_error"].value, paper_scores(c)[s, "subset_loss"].value)
+        for c in PAPER_TITLES
+        for s in ("NB", "kNN", "SVM")
+    ]
+    assert all(one_error <= subset for one_error, subset in pairs)
+    assert sum(1 - one_error > subset for one_error, subset in pairs) == 6
+    assert broken_one_errors() == (6, 9)
+    assert "6 of the paper's 9 baselines break that" in one_error_note()
+
+
+@pytest.mark.parametrize(
+    ("name", "corpus"),
+    [("reuters21578", "reuters21578"), ("ohsumed23", "ohsumed23"), ("rcv1-sample", "rcv1"),
+     ("rcv1", "rcv1"), ("yeast", None), ("newsroom", None)],
+)  # fmt: skip
+def test_a_corpus_goes_by_the_name_of_one_of_the_papers(name, corpus):
+    assert paper_corpus(name) == corpus
+
+
+def test_another_corpus_is_an_error_with_those_there_are():
+    with pytest.raises(ValueError, match=r"'reuters21578', 'ohsumed23', 'rcv1', got 'yeast'"):
+        paper_scores("yeast")
+
+
+@pytest.mark.parametrize(
+    ("signs", "sign"),
+    [("≪≪", "≪"), ("≪<", "<"), ("≫>", ">"), ("≪~", "~"), ("≪≫", "~"), ("<>", "~"), ("~", "~")],
+)
+def test_a_sign_is_the_one_that_all_seeds_support(signs, sign):
+    assert weakest_sign(list(signs)) == weakest_sign(list(reversed(signs))) == sign
+
+
+def test_what_weka_fits_has_the_papers_figure_too():
+    exact, weka = (
+        paper_score("reuters21578", "NB", addition, "micro_f1")
+        for addition in ("BLR+M2", "BLR (Weka)+M2")
+    )
+    assert weka is exact is not None
+    assert paper_score("reuters21578", "NB", "BLR+M2 w=auto", "micro_f1") is None
