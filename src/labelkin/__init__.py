@@ -1,4 +1,4 @@
-"""Multilabel classification that listens to the other labels.
+"""Multilabel classification with evidence from the other labels.
 
 Names are imported when they are first used: a command that needs no model loads no scikit-learn.
 """

@@ -1,4 +1,4 @@
-"""From log-odds to everything scikit-learn asks of a classifier.
+"""Base classes: from log-odds to the methods of a scikit-learn classifier.
 
 Each classifier of the library says how it learns from a :class:`~labelkin.label_matrix.LabelMatrix`
 and what its log-odds are, ``(n_documents, n_labels)``. Probabilities, decisions, the score and the

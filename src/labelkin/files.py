@@ -1,4 +1,4 @@
-"""Files that nobody ever reads by halves, and the text of tables in them."""
+"""Atomic file writes, sizes that files declare, and CSV cells."""
 
 from __future__ import annotations
 

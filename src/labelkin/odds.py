@@ -1,4 +1,4 @@
-"""The two doors between probabilities, which people read, and log-odds, which the library adds."""
+"""Conversion between probabilities and log-odds."""
 
 from __future__ import annotations
 

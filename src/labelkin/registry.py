@@ -1,4 +1,4 @@
-"""One name for every part that Python, a command, a TOML file or the page can name.
+"""Names of parts for Python, the command line and TOML files.
 
 A part is named as its parameter takes it: ``LabelDependenceClassifier(content="naive_bayes")``,
 ``labelkin train --content naive_bayes`` and ``content = "naive_bayes"`` in an experiment are the

@@ -1,4 +1,4 @@
-"""What scikit-learn keeps private and estimators around other estimators need: in one place.
+"""Private functions of scikit-learn and helpers for estimators, in one module.
 
 Each name that begins with an underscore may change without notice; nothing else in the library
 imports one. ``make test-scikit-learn`` runs the tests of what each does on the lowest and on the

@@ -1,4 +1,4 @@
-"""The command line: ``labelkin``. It parses, calls the library, and prints.
+"""The command line ``labelkin``: options, one call into the library, printing.
 
 Results go to stdout, messages and progress to stderr. Exit codes: 0 done, 1 the work failed or was
 interrupted, 2 the call or its input was wrong. Whatever a user can do wrong ends in one line.

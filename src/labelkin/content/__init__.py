@@ -1,1 +1,1 @@
-"""Content evidence, p(label | document): classifiers whose log-odds the method starts from."""
+"""Content evidence, p(label | document): classifiers that return log-odds."""

@@ -1,4 +1,4 @@
-"""The three readers: any ``Y``, any score matrix, any known labels → checked matrices with names.
+"""Labels, scores and known labels as checked matrices with names.
 
 ===================  ======================================  =======================================
 :func:`read_labels`  label matrix, label sets, classes       :class:`LabelMatrix`

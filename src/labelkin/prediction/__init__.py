@@ -1,4 +1,4 @@
-"""Labels for many documents: read one batch, answer it, write it, forget it.
+"""Prediction for many documents, batch by batch.
 
 ================  ==================================================================================
 ``fitted_model``  a loaded model: what it takes, its log-odds, answers batch by batch

@@ -1,4 +1,4 @@
-"""The laboratory: experiments, their reports, related methods and the demo.
+"""Research: experiments, their reports, related methods and the demo.
 
 ===============  ===================================================================
 ``experiments``  Experiments from TOML files, stored in folders and resumed

@@ -1,4 +1,4 @@
-"""The service: suggestions over HTTP, for Annif's clients, our own page and other programs.
+"""The HTTP service: suggestions for the page, for Annif's clients and other programs.
 
 ===================  ===============================================================================
 ``serving``          ``create_app``, ``serve``: models → an application, an address; the bounds

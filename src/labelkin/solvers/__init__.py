@@ -1,1 +1,1 @@
-"""Numerical routines that know no labels: logistic fits, sigmoids, linear SVMs, cosine search."""
+"""Solvers: logistic regression, sigmoid fits, linear SVMs, cosine search."""

@@ -1,4 +1,4 @@
-"""Model files that cannot execute code, and that outlive the modules they were made with.
+"""Model files that execute no code when they are loaded.
 
 A model file holds arrays, and JSON that says how they are put together; there is no pickle in it.
 Classes and functions have names of their own there ("NaiveBayes"), and only those of one table

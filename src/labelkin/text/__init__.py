@@ -1,4 +1,4 @@
-"""Text → vectors: the paper's preprocessing as scikit-learn transformers.
+"""Texts as vectors: the paper's preprocessing as scikit-learn transformers.
 
 Words without mark-up and stop words, as stems, counted (:class:`WordCounts`); weighed
 (:class:`TermWeights`); and the terms that say most about the labels (:class:`TermSelection`).

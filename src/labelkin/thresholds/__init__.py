@@ -1,4 +1,4 @@
-"""Scores → decisions: threshold rules, each usable on any score matrix (documents × labels).
+"""Thresholds: rules that turn scores into decisions.
 
 A rule has three verbs: ``fit(scores, Y)`` on out-of-fold scores of training documents and their
 true labels, ``decide(scores)`` → 0/1, and ``table()``, one line per label to look at.
