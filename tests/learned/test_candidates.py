@@ -40,7 +40,7 @@ def best(Z, k):
 
 @pytest.mark.parametrize(
     ("labels", "weighted"),
-    [(None, False), (None, True), (DecisionTreeClassifier(max_depth=2), False)],
+    [(None, False), (None, True), (DecisionTreeClassifier(max_depth=2, random_state=0), False)],
     ids=["linear", "weighted", "tree"],
 )
 def test_all_cells_as_candidates_give_the_dense_posterior(labels, weighted):
