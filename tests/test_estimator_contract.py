@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import (
-    AllLabels,
     ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     OtherLabels,
@@ -108,7 +108,7 @@ class TestEstimatorsOfLabelMatrices:
 
 MULTILABEL = [
     *CLASSIFIERS,
-    AllLabels(RandomForestClassifier(n_estimators=10, random_state=0)),
+    MultilabelContent(RandomForestClassifier(n_estimators=10, random_state=0)),
     LabelDependenceClassifier(content=NaiveBayes(), labels=SVMLabels(), variant="hard"),
 ]
 

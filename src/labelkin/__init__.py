@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelkin import corpora, curation, evaluation, research, text, vocabulary
-    from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
+    from labelkin.content.any_classifier import MultilabelContent, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
@@ -50,7 +50,7 @@ _HOMES = {
         "curation.next_documents.choosing": "next_documents",
         "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
-        "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
+        "content.any_classifier": "MultilabelContent PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
         "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
@@ -74,7 +74,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "AllLabels",
     "ContentEnsemble",
     "ExpectedF1",
     "Explanation",
@@ -89,6 +88,7 @@ __all__ = [
     "LearnedWeight",
     "LogisticLabels",
     "MCut",
+    "MultilabelContent",
     "NaiveBayes",
     "NearestNeighbours",
     "OmikujiContent",

@@ -47,12 +47,12 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from labelkin import (
-    AllLabels,
     ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LearnedWeight,
     LogisticLabels,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     OtherLabels,
@@ -148,7 +148,7 @@ BINARY = [
     SGDClassifier(random_state=np.random.RandomState(1)),
 ]
 MULTILABEL = [
-    AllLabels(MLPClassifier((4,), max_iter=3, random_state=0)),
+    MultilabelContent(MLPClassifier((4,), max_iter=3, random_state=0)),
     ContentEnsemble([NaiveBayes(), NearestNeighbours(3)], random_state=0),
     RandomForest(5, random_state=0),
     RescoredClassifier(NaiveBayes(), cv=2),

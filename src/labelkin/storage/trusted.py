@@ -25,7 +25,7 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("MultilabelContent", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
     *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
     "RescoredClassifier",
