@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.learned.fitting import LearnedWeight
-    from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+    from labelkin.method.label_evidence import LogisticLabels, PerLabelEvidence, SVMLabels
     from labelkin.method.paper import PaperClassifier
     from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.models.presets import preset
@@ -61,7 +61,7 @@ _HOMES = {
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
         "explain.terms": "TermExplanation explain_terms",
         "models.classifier": "LabelDependenceClassifier",
-        "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.label_evidence": "LogisticLabels PerLabelEvidence SVMLabels",
         "method.paper": "PaperClassifier",
         "models.rescored": "RescoredClassifier",
         "models.rescorer": "LabelRescorer",
@@ -92,10 +92,10 @@ __all__ = [
     "NaiveBayes",
     "NearestNeighbours",
     "OmikujiContent",
-    "OtherLabels",
     "PCut",
     "PaperClassifier",
     "PerLabel",
+    "PerLabelEvidence",
     "PlattSVM",
     "Posterior",
     "RCut",

@@ -245,7 +245,7 @@ class TestLearningMore:
 
     def test_label_evidence_that_keeps_no_counts_says_so(self):
         rescorer = LabelRescorer(LogisticRegression(), evidence_weight=1).fit(self.first)
-        with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got OtherLabels"):
+        with pytest.raises(ValueError, match="LogisticLabels, SVMLabels; got PerLabelEvidence"):
             rescorer.learn_more(self.further)
 
 

@@ -29,7 +29,7 @@ _PUBLIC = (
     *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
     "RescoredClassifier",
-    *("LogisticLabels", "OtherLabels", "SVMLabels"),
+    *("LogisticLabels", "PerLabelEvidence", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
 )
