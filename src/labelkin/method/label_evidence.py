@@ -315,7 +315,8 @@ class PerLabelEvidence(LabelEvidence):
             )
         if weight is not None:
             raise ValueError(
-                f"PerLabelEvidence({name}) does not take sample_weight; LogisticLabels and SVMLabels do."
+                f"PerLabelEvidence({name}) does not take sample_weight. Use LogisticLabels or "
+                "SVMLabels."
             )
         self.label_names_, self.prior_ = labels.names, labels.prior()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
