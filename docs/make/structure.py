@@ -80,8 +80,8 @@ def private_imports(trees: dict[str, ast.Module]) -> list[str]:
     ]
 
 
-def layers(trees: dict[str, ast.Module]) -> list[set[str]]:
-    """Return packages and top-level modules in layers: each imports only from layers below it."""
+def imports_below(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
+    """Return which packages and top-level modules each of them imports."""
     below: dict[str, set[str]] = defaultdict(set)
     for name, tree in trees.items():
         here = _place(name)
@@ -91,13 +91,19 @@ def layers(trees: dict[str, ast.Module]) -> list[set[str]]:
             if module.split(".")[0] == "labelkin" and there not in ("", here):
                 below[here].add(there)
     below.pop("", None)
-    rows: list[set[str]] = []
-    while below:
-        row = {name for name, others in below.items() if not others & set(below)}
+    return dict(below)
+
+
+def layers(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Return names in rows, each of which imports only from rows below; cycles are errors."""
+    rows: list[list[str]] = []
+    left = dict(imports)
+    while left:
+        row = sorted(name for name, others in left.items() if not others & left.keys())
         if not row:
-            raise ValueError(f"Packages must not import each other, got {sorted(below)}.")
-        rows.append(row)
-        below = {name: others for name, others in below.items() if name not in row}
+            raise ValueError(f"Packages must not import each other, got {sorted(left)}.")
+        rows.insert(0, row)
+        left = {name: others for name, others in left.items() if name not in row}
     return rows
 
 
@@ -116,10 +122,10 @@ def _defined_names(node: ast.stmt) -> list[str]:
 def main() -> None:
     """Print the counts."""
     trees = modules()
-    rows = layers(trees)
+    rows = layers(imports_below(trees))
     print(f"{len(trees)} modules in {len(rows)} layers")
-    for row in reversed(rows):
-        print("  " + "  ".join(sorted(row)))
+    for row in rows:
+        print("  " + "  ".join(row))
     once = imported_once(trees)
     print(f"{len(once)} modules imported by exactly one other: {', '.join(once)}")
     names = ambiguous_names(trees)
