@@ -109,7 +109,7 @@ def layers(imports: dict[str, set[str]]) -> list[list[str]]:
 
 def _place(module: str) -> str:
     """Return the package or top-level module below ``labelkin`` that a module belongs to."""
-    return (module.split(".") + [""])[1]
+    return [*module.split("."), ""][1]
 
 
 def _defined_names(node: ast.stmt) -> list[str]:
