@@ -50,8 +50,7 @@ from labelkin.learned.fitting import (
     check_learning,
     learns_from_predictions,
     read_known_weight,
-    read_weight_parameter,
-    usable_weight,
+    resolve_evidence_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
@@ -270,7 +269,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
-        evidence_weight = usable_weight(self.evidence_weight, *labels.shape)
+        evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
         needs_predictions = learns_from_predictions(self.variant, evidence_weight)
         predicts = is_honest or rule.needs_scores or needs_predictions
         self.rescorer_ = LabelRescorer(
@@ -283,7 +282,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
                 self.known_weight, self.evidence_weight, evidence_weight
             ),
         )
-        learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+        learns = isinstance(evidence_weight, LearnedWeight)
         if learns and not names_candidates(parts["content"]):
             check_learning(*labels.shape)  # before the content, which takes longest
         with self._jobs():
