@@ -17,15 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from docs.make.conclusions import conclude
-from labelkin.curation.next_documents import document_values
-from labelkin.curation.next_documents.choosing import choose_representative
-from labelkin.curation.next_documents.information import binary_entropy
 from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from labelkin import LabelDependenceClassifier, PlattSVM, corpora, next_documents
+from labelkin import LabelDependenceClassifier, PlattSVM, corpora
+from labelkin.curation import document_values, next_documents
 from labelkin.evaluation import metrics
 from labelkin.files import write_whole
 from labelkin.text import TermWeights, WordCounts
@@ -404,8 +402,8 @@ _CLOSING = """\
 Answers are never wrong here and complete; a document with ten labels costs as much as one with
 none. Content is one classifier, batches have one size, and there are some hundred documents; with
 thousands, chance catches up. A label that no labelled document has is not searched. All three
-corpora are text: on `water-quality`, with 16 measurements per document, the representative batch was
-worse than chance ([what was tried](../decisions/0013-next-documents.md))."""
+corpora are text: on `water-quality`, with 16 measurements per document, the representative batch
+was worse than chance ([what was tried](../decisions/0013-next-documents.md))."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
