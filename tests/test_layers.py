@@ -25,7 +25,6 @@ LAYERS = [
     {"evaluation"},
     {"label_matrix"},
     {"scaling"},
-    {"array_files"},
     {
         "odds",
         "files",

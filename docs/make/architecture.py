@@ -9,7 +9,7 @@ import ast
 from pathlib import Path
 
 import labelkin
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 ROOT = Path(labelkin.__file__).parent
 PAGE = Path(__file__).parent.parent / "explanation" / "architecture.md"
@@ -71,4 +71,4 @@ def page_with_diagram(page: str) -> str:
 
 
 if __name__ == "__main__":
-    write_whole(PAGE, page_with_diagram(PAGE.read_text(encoding="utf-8")))
+    write_atomic(PAGE, page_with_diagram(PAGE.read_text(encoding="utf-8")))

@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from labelkin.corpora.dialect import ReadingError
+from labelkin.corpora.tables import ReadingError
 from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from labelkin.corpora.rcv1 import (
+from labelkin.corpora.published.rcv1 import (
     Rcv1Topics,
     iter_rcv1_tokens,
     iter_rcv1_vectors,

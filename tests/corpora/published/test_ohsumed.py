@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.corpus import DATA
 
-from labelkin.corpora.ohsumed import read_ohsumed, read_ohsumed_arff
+from labelkin.corpora.published.ohsumed import read_ohsumed, read_ohsumed_arff
 
 ARCHIVE = DATA / "ohsumed" / "ohsumed-single-23.tar.gz"
 WORDS = DATA / "ohsumed" / "OHSUMED-F.arff"

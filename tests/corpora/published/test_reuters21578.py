@@ -5,7 +5,7 @@ import pytest
 from benchmarks.corpus import DATA
 from benchmarks.reuters import read_stories
 
-from labelkin.corpora.reuters21578 import read_reuters21578
+from labelkin.corpora.published.reuters21578 import read_reuters21578
 
 DOCTYPE = '<!DOCTYPE lewis SYSTEM "lewis.dtd">\n'
 FOLDER = DATA / "reuters21578"

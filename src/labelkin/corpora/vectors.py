@@ -266,7 +266,7 @@ def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
         raise ValueError(
             f"{folder.name} must have one file of training documents and at most one of test "
             f"documents, called so, got {', '.join(path.name for path in files)}. Name them: "
-            "labelkin.corpora.sparse_text.read_extreme(train, test)."
+            "labelkin.corpora.vectors.read_extreme(train, test)."
         )
     return read_extreme(train[0], *test, **{"name": folder.name, **options})
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.sparse_text import iter_extreme, read_extreme, read_libsvm
+from labelkin.corpora.vectors import iter_extreme, read_extreme, read_libsvm
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from labelkin.corpora.corpus import Corpus, Features, label_fields, object_array
 from labelkin.corpora.lines import decoded_lines, find_file, line_blocks, line_of
-from labelkin.corpora.sparse_text import Rows, iter_rows
+from labelkin.corpora.vectors import Rows, iter_rows
 from labelkin.label_matrix import read_labels
 
 Form = Literal["vectors", "tokens", "counts"]
