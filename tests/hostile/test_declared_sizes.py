@@ -131,7 +131,7 @@ readers = {
     "block": blocks.read_block, "run": run_folder.read_array, "xmc": vectors.read_extreme,
     "svm": vectors.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
     "meka": arff.read_meka, "corpus": corpora.load,
-    "lines": lambda path: list(lines.line_blocks(path, 9)),
+    "lines": lambda path: list(lines.byte_lines(path)),
     "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
 }
 used = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])

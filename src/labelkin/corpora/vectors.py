@@ -1,41 +1,91 @@
-"""Vectors written as ``TERM:WEIGHT TERM:WEIGHT …``, a document per line, after its labels.
+"""Vectors and scores as text: ``LABEL,LABEL TERM:WEIGHT …``, one document per line.
 
-LIBSVM's multilabel files, ``LABEL,LABEL TERM:WEIGHT …``, count terms from 1, ascending.
+LIBSVM's multilabel files count terms from 1, in ascending order.
 
-The extreme-classification repository's (http://manikvarma.org/downloads/XC/XMLRepository.html)
-count labels and terms from 0, in any order; their first line holds the numbers of documents,
-features and labels, ``n d p``. A line that begins with a blank has no labels.
+Files of the extreme-classification repository
+(http://manikvarma.org/downloads/XC/XMLRepository.html) count labels and terms from 0, in any order.
+Their first line contains the numbers of documents, features and labels, ``n d p``. A line that
+begins with a blank has no labels.
+
+Omikuji, napkinXC and the tools of that repository write predictions as ``LABEL:SCORE LABEL:SCORE``,
+if with a first line, then the numbers of documents and labels. (PECOS saves predictions as SciPy
+does, as ``.npz``.)
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
-from labelkin.corpora.lines import decoded_lines, in_blocks, line_blocks, line_of, stem_of
+from labelkin.corpora.lines import byte_lines, decoded_lines, line_of, stem_of
 from labelkin.files import MOST_LABELS, check_declared
 from labelkin.label_matrix import read_labels
 
 _Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-#: As many features as a matrix can have.
-_MOST_FEATURES = int(np.iinfo(np.int32).max)
-# Possessive: a wrong entry is not tried in other ways, and it takes half the time.
-_VECTOR = re.compile(rb"\s*(?:[0-9]++:[-+.0-9eE]++(?:\s++|$))*+")
 _SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
-_LINE = re.compile(
-    r"(?P<labels>\d+(?:,\s*\d+)*(?![\d:]))?(?P<vector>(?:(?:\s+|^)\d+:[-+.\deE]+)*)\s*", re.ASCII
-)
+_SCORES_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s*")
+_SCORE = re.compile(r"(\d+):(\S+)")
+
+
+class _Lines:
+    """Numbered lines as a file object for scikit-learn; ``number`` is the line it reads."""
+
+    def __init__(self, lines: Iterable[tuple[int, bytes]]) -> None:
+        self._lines = lines
+        self.number = 1
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in self._lines:
+            self.number = number
+            yield line
+
+    def read(self) -> bytes:
+        """Return all lines: scikit-learn takes what has this method for a file."""
+        return b"".join(self)
+
+
+def read_vectors(
+    path: Path,
+    lines: Iterable[tuple[int, bytes]],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    multilabel: bool = False,
+) -> tuple[sparse.csr_array, Any]:
+    """Return the vectors and the targets of numbered lines; errors name the line.
+
+    With ``multilabel`` the targets are tuples of numbers. Lines that are blank or a comment are not
+    documents.
+    """
+    source: Any = _Lines(lines)
+    try:
+        X, targets = load_svmlight_file(source, zero_based=zero_based, multilabel=multilabel)
+    except (ValueError, OverflowError) as error:
+        if str(error).startswith(path.name):
+            raise
+        raise ValueError(
+            f"{line_of(path, source.number)}: a line must be LABEL,LABEL TERM:WEIGHT …, terms "
+            f"ascending from {int(not zero_based)}, got: {error}. Is the file cut off?"
+        ) from None
+    if n_features is not None and X.shape[1] > n_features:
+        raise ValueError(f"{path.name}: terms must be 1 to {n_features}, got {X.shape[1]}.")
+    if not np.isfinite(X.data).all():
+        row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right"))
+        raise ValueError(f"{path.name}, document {row}: weights must be finite numbers.")
+    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array(arrays, shape=(X.shape[0], n_features or X.shape[1])), targets
 
 
 def read_libsvm(
@@ -43,166 +93,50 @@ def read_libsvm(
 ) -> Corpus:
     """Read multilabel files of LIBSVM, maybe packed, such as ``rcv1_topics_train.svm.bz2``.
 
-    Labels are those of all documents, in the order of their numbers (or of the alphabet); their
-    names are strings. Index 1 is column 0. The documents are CSR.
+    Labels are those of all documents, in the order of their numbers; their names are strings. Index
+    1 is column 0. The documents are CSR.
 
     Parameters
     ----------
     train, test : path or sequence of paths
         A file, or several that are read one after the other.
     n_features : int, optional
-        Number of columns; ``None``: the highest index.
+        Number of columns; default: the highest index.
     name : str, optional
-        Of the corpus; ``None``: the first file's.
+        Name of the corpus; default: the name of the first file.
     """
-    parts = [_as_paths(train), _as_paths(test)]
-    width = n_features or _MOST_FEATURES
-    blocks = [[rows for path in part for rows in iter_rows(path, width)] for part in parts]
-    everything = [rows for part in blocks for rows in part]
-    if not everything:
+    parts = [
+        [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+        for paths in (train, test)
+    ]
+    options = {"n_features": n_features, "multilabel": True}
+    files = [(path, *read_vectors(path, byte_lines(path), **options)) for path in chain(*parts)]
+    n_train = sum(X.shape[0] for _, X, _ in files[: len(parts[0])])
+    if not n_train:
         shown = ", ".join(path.name for path in parts[0])
         raise ValueError(f"The training files must have documents, and {shown} have none.")
-    X = sparse.csr_array(sparse.vstack([rows.X for rows in everything]))
-    width = n_features or int(X.indices.max(initial=-1)) + 1
-    if n_features is None:
-        largest = max((*parts[0], *parts[1]), key=lambda path: path.stat().st_size)
-        check_declared(largest, width, "features")
-    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-    label_sets = [labels for rows in everything for labels in rows.label_sets()]
-    n_train = sum(len(rows.lines) for rows in blocks[0])
+    width = n_features or max(X.shape[1] for _, X, _ in files)
+    for path, X, _ in files:
+        if n_features is None:
+            check_declared(path, X.shape[1], "features")
+        X.resize(X.shape[0], width)
+    X = sparse.vstack([X for _, X, _ in files], format="csr")
+    numbers = [labels for _, _, some in files for labels in some]
+    if not all(map(isfinite, set().union(*numbers))):
+        raise ValueError(f"{parts[0][0].name}: labels must be finite numbers.")
+    names = {x: str(int(x)) if x.is_integer() else repr(x) for x in sorted(set().union(*numbers))}
+    label_sets = [{names[x] for x in labels} for labels in numbers]
     return Corpus(
         name=name or parts[0][0].name.split(".")[0],
         documents=X,
         features=kind_of_features(X),
-        **label_fields(read_labels(label_sets, names=_in_order(set().union(*label_sets)))),
+        **label_fields(read_labels(label_sets, names=list(names.values()))),
         train=np.arange(n_train),
         test=np.arange(n_train, len(label_sets)),
         source=f"{parts[0][0].name}, in the format of LIBSVM, "
         "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
         licence="not stated with the data: see the source",
     )
-
-
-def _as_paths(paths: _Paths) -> list[Path]:
-    several = [paths] if isinstance(paths, str | os.PathLike) else paths
-    return [Path(path) for path in several]
-
-
-def _in_order(labels: set[str]) -> list[str]:
-    """Numbers by size, everything else by the alphabet."""
-    try:
-        return sorted(labels, key=float)
-    except ValueError:
-        return sorted(labels)
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Some lines of a file.
-
-    Attributes
-    ----------
-    lines
-        Their numbers, from 1.
-    heads
-        What stands before the vectors.
-    X
-        The vectors, ``(n_lines, n_features)``; term 1 is column 0.
-    """
-
-    lines: Sequence[int]
-    heads: Sequence[bytes]
-    X: sparse.csr_array
-
-    def label_sets(self) -> list[frozenset[str]]:
-        """Return the labels in the heads, which have commas between."""
-        return [frozenset(head.decode("utf-8").split(",")) - {""} for head in self.heads]
-
-
-def split_at_space(line: bytes) -> tuple[bytes, bytes]:
-    """Return the first word and the rest; a line that starts with a term has no first word."""
-    head, _, vector = line.partition(b" ")
-    return (b"", line) if b":" in head else (head, vector)
-
-
-def iter_rows(
-    path: Path,
-    n_features: int,
-    *,
-    split: Callable[[bytes], tuple[bytes, bytes]] = split_at_space,
-    block: int = 10_000,
-) -> Iterator[Rows]:
-    """Yield the lines of a file, at most ``block`` at a time; ``split`` parts head and vector.
-
-    What follows a ``#`` is a comment.
-    """
-    if block < 1:
-        raise ValueError(f"block must be at least 1 document, got {block!r}.")
-    for numbers, lines in line_blocks(path, block):
-        heads, rest = zip(*map(split, lines), strict=True)
-        vectors = [text.partition(b"#")[0] for text in rest]
-        pairs = _read_pairs(vectors) if all(map(_VECTOR.fullmatch, vectors)) else None
-        if pairs is None or not _ascend(pairs[0], pairs[2], n_features):
-            raise _wrong_vector(path, numbers, vectors, n_features)
-        terms, weights, indptr = pairs
-        shape = (len(vectors), n_features)
-        arrays = (weights, (terms - 1).astype(np.int32), indptr.astype(np.int32))
-        yield Rows(numbers, heads, sparse.csr_array(arrays, shape=shape))
-
-
-def _read_pairs(
-    vectors: Sequence[bytes],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]] | None:
-    """Return terms, weights and where each vector begins; nothing if a number is none."""
-    indptr = np.cumsum([0, *(vector.count(b":") for vector in vectors)])
-    try:
-        numbers = np.array(b" ".join(vectors).replace(b":", b" ").split(), dtype=np.float64)
-    except ValueError:
-        return None
-    return (numbers[::2], numbers[1::2], indptr) if np.isfinite(numbers).all() else None
-
-
-def _ascend(terms: NDArray[np.float64], indptr: NDArray[np.int64], most: int) -> bool:
-    """Return whether the terms of every vector ascend from 1 to at most ``most``."""
-    rises = np.diff(terms, prepend=0.0) > 0
-    rises[indptr[:-1][np.diff(indptr) > 0]] = True
-    return bool(rises.all() and terms.min(initial=1) >= 1 and terms.max(initial=1) <= most)
-
-
-def _wrong_vector(
-    path: Path, numbers: Sequence[int], vectors: Sequence[bytes], n_features: int
-) -> ValueError:
-    """Return the error that names the first entry at fault."""
-    for number, vector in zip(numbers, vectors, strict=True):
-        before = 0
-        for entry in vector.split():
-            term = _term(entry)
-            if not before < term <= n_features:
-                return ValueError(
-                    f"{line_of(path, number)}: a vector must be TERM:WEIGHT …, terms ascending "
-                    f"from 1 to {n_features}, got {entry[:60].decode(errors='replace')!r} after "
-                    f"term {before}. Is the file cut off?"
-                )
-            before = term
-    return ValueError(
-        f"{line_of(path, numbers[0])}: the vectors from here on must be TERM:WEIGHT …."
-    )
-
-
-def _term(entry: bytes) -> int:
-    """Return the term of an entry, 0 if it is none."""
-    term, colon, weight = entry.partition(b":")
-    try:
-        return int(term) if colon and isfinite(float(weight)) else 0
-    except ValueError:
-        return 0
-
-
-class Block(NamedTuple):
-    """Documents in file order: vectors ``(n, n_features)`` and label sets ``(n, n_labels)``."""
-
-    documents: sparse.csr_array
-    Y: sparse.csr_array
 
 
 def read_extreme(
@@ -216,9 +150,9 @@ def read_extreme(
     Parameters
     ----------
     train, test : path
-        The training documents and, from a file of their own, the test documents.
+        The files of training documents and of test documents.
     name : str, optional
-        Of the corpus; ``None``: that of the first file, without its ending.
+        Name of the corpus; default: the name of the first file, without its ending.
 
     Examples
     --------
@@ -232,24 +166,20 @@ def read_extreme(
     >>> folder.cleanup()
     """
     paths = [Path(train)] if test is None else [Path(train), Path(test)]
-    blocks = [list(iter_extreme(path)) for path in paths]
-    for path, part in zip(paths, blocks, strict=True):
-        if not part:
-            raise ValueError(f"{path.name}: a corpus must have documents, got none.")
-    shapes = [(part[0].documents.shape[1], part[0].Y.shape[1]) for part in blocks]
+    parts = [_read_extreme_file(path) for path in paths]
+    shapes = [(X.shape[1], Y.shape[1]) for X, Y in parts]
     if len(set(shapes)) > 1:
         raise ValueError(
             f"{paths[0].name} and {paths[1].name} must have the same numbers of features and "
             f"labels in their first lines, got {shapes[0]} and {shapes[1]}."
         )
-    X = sparse.vstack([block.documents for part in blocks for block in part], format="csr")
-    Y = sparse.vstack([block.Y for part in blocks for block in part], format="csr")
-    n_train = sum(block.Y.shape[0] for block in blocks[0])
+    X = sparse.vstack([X for X, _ in parts], format="csr")
+    n_train = parts[0][0].shape[0]
     return Corpus(
         name=name or stem_of(paths[0]),
         documents=X,
         features=kind_of_features(X),
-        **label_fields(read_labels(Y)),
+        **label_fields(read_labels(sparse.vstack([Y for _, Y in parts], format="csr"))),
         train=np.arange(n_train),
         test=np.arange(n_train, X.shape[0]),
         source=" and ".join(str(path) for path in paths),
@@ -258,33 +188,52 @@ def read_extreme(
 
 
 def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
-    """Read the training file and maybe the test file of a folder, which are called so."""
+    """Read the training file and maybe the test file of a folder, by their names."""
     files = [path for path in sorted(folder.glob("*.txt*")) if is_extreme(path)]
     train = [path for path in files if re.search("train|trn", path.name.lower())]
     test = [path for path in files if re.search("test|tst", path.name.lower())]
     if len(train) != 1 or len(test) > 1:
         raise ValueError(
-            f"{folder.name} must have one file of training documents and at most one of test "
-            f"documents, called so, got {', '.join(path.name for path in files)}. Name them: "
+            f"{folder.name} must have one file with train in its name and at most one with test, "
+            f"got {', '.join(path.name for path in files)}. Name them: "
             "labelkin.corpora.vectors.read_extreme(train, test)."
         )
     return read_extreme(train[0], *test, **{"name": folder.name, **options})
 
 
 def is_extreme(path: Path) -> bool:
-    """Return whether a file begins as those of the extreme-classification repository do."""
+    """Return whether the first line is one of the extreme-classification repository."""
     return _SIZES.fullmatch(next(decoded_lines(path, "latin-1"), "")) is not None
 
 
-def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterator[Block]:
-    """Read vectors and label sets, a block of documents at a time, however large the file is.
+def _read_extreme_file(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return vectors and labels, as many as the first line declares."""
+    sizes = _extreme_sizes(path)
+    options = {"zero_based": True, "multilabel": True}
+    try:
+        X, labels = read_vectors(path, _extreme_lines(path, sizes[0]), **options)
+    except ValueError as error:
+        if "sorted" not in str(error):
+            raise
+        lines = ((k, _in_order(line)) for k, line in _extreme_lines(path, sizes[0]))
+        X, labels = read_vectors(path, lines, **options)
+    _check_below(path, X.indptr, X.indices, sizes[1], "features")
+    columns = np.array([label for row in labels for label in row])
+    indptr = np.cumsum([0, *map(len, labels)])
+    _check_below(path, indptr, columns, sizes[2], "labels")
+    Y = sparse.csr_array(
+        (np.ones(len(columns)), columns.astype(np.int64), indptr), (len(labels), sizes[2])
+    )
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    X.resize(X.shape[0], sizes[1])
+    X.eliminate_zeros()
+    return X, Y
 
-    The end of the file is an error if there were fewer documents than its first line promised, more
-    documents are one too; the labels are named by their numbers.
-    """
-    path = Path(path)
-    lines = decoded_lines(path)
-    first = next(lines, "")
+
+def _extreme_sizes(path: Path) -> tuple[int, int, int]:
+    """Return the declared numbers of documents, features and labels."""
+    first = next(decoded_lines(path, "latin-1"), "")
     sizes = _SIZES.fullmatch(first)
     if not sizes:
         raise ValueError(
@@ -292,83 +241,129 @@ def iter_extreme(path: str | os.PathLike[str], *, block: int = 10_000) -> Iterat
             f"labels, e.g. '15539 5000 3993', got {first.strip()[:60]!r}."
         )
     n_documents, n_features, n_labels = map(int, sizes.groups())
+    if not n_documents:
+        raise ValueError(f"{path.name}: a corpus must have documents, got none.")
     check_declared(path, n_features, "features")
     check_declared(path, n_labels, "labels", MOST_LABELS)
-    n_read = 0
-    for some in in_blocks(lines, block):
-        # Blank lines after the last document are none; before it they are documents of nothing.
-        while n_read + len(some) > n_documents and some and not some[-1].strip():
-            some.pop()
-        if n_read + len(some) > n_documents:
+    return n_documents, n_features, n_labels
+
+
+def _extreme_lines(path: Path, n_documents: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines after the first; a blank one is a document without terms."""
+    number = 1
+    for number, line in byte_lines(path):
+        if 1 < number <= n_documents + 1:
+            yield number, line if line.strip() else b" 0:0"
+        elif number > 1 and line.strip():
             raise ValueError(
-                f"{line_of(path, n_documents + 2)}: the file must end after the {n_documents} "
-                "documents of its first line, got more."
+                f"{line_of(path, number)}: the file must end after the {n_documents} documents of "
+                "its first line, got more."
             )
-        if some:
-            yield _parse(path, n_read + 2, some, n_features, n_labels)
-        n_read += len(some)
-    if n_read < n_documents:
+    if number <= n_documents:
         raise ValueError(
-            f"{line_of(path, n_read + 2)}: the file must hold the {n_documents} documents of its "
-            f"first line, got {n_read}. Is it cut off?"
+            f"{line_of(path, number + 1)}: the file must hold the {n_documents} documents of its "
+            f"first line, got {number - 1}. Is it cut off?"
         )
 
 
-def _parse(
-    path: Path, first_line: int, lines: Sequence[str], n_features: int, n_labels: int
-) -> Block:
-    labels, vectors = [], []
-    for number, line in enumerate(lines, start=first_line):
-        match = _LINE.fullmatch(line)
-        if match is None:
-            raise _wrong_line(path, number, line)
-        labels.append(match["labels"].split(",") if match["labels"] else [])
-        vectors.append(match["vector"].encode())
-    pairs = _read_pairs(vectors)
-    if pairs is None:
-        wrong = next(i for i, vector in enumerate(vectors) if _read_pairs([vector]) is None)
-        raise _wrong_line(path, first_line + wrong, vectors[wrong].decode())
-    columns = np.array([int(label) for row in labels for label in row], dtype=np.int64)
-    starts = np.cumsum([0, *map(len, labels)])
-    _check_below(path, first_line, columns, starts, n_labels, "labels")
-    _check_below(path, first_line, pairs[0], pairs[2], n_features, "features")
-    X = sparse.csr_array(
-        (pairs[1], pairs[0].astype(np.int64), pairs[2]), shape=(len(lines), n_features)
-    )
-    X.sort_indices()
-    again = np.flatnonzero(X.indices[1:] == X.indices[:-1]) + 1
-    again = again[~np.isin(again, X.indptr)]
-    if len(again):
-        row = int(np.searchsorted(X.indptr, again[0], side="right")) - 1
-        raise ValueError(
-            f"{line_of(path, first_line + row)}: a document must name a feature once, got "
-            f"{X.indices[again[0]]} again."
-        )
-    Y = sparse.csr_array((np.ones(len(columns)), columns, starts), shape=(len(lines), n_labels))
-    Y.sum_duplicates()
-    Y.data[:] = 1.0
-    return Block(X, Y)
+def _in_order(line: bytes) -> bytes:
+    """Sort the terms of a line."""
+    words = line.split()
+    n_labels = int(b":" not in words[0])
+    try:
+        terms = sorted(words[n_labels:], key=lambda word: int(word.partition(b":")[0]))
+    except ValueError:
+        return line
+    return b" ".join([*words[:n_labels], *terms])
 
 
-def _check_below(
-    path: Path,
-    first_line: int,
-    found: NDArray[Any],
-    starts: NDArray[np.int64],
-    most: int,
-    what: str,
-) -> None:
-    wrong = np.flatnonzero(found >= most)
+def _check_below(path: Path, indptr: Any, found: Any, most: int, what: str) -> None:
+    """Raise for labels or features that the first line does not count."""
+    wrong = np.flatnonzero((found < 0) | (found >= most) | (found % 1 != 0))
     if len(wrong):
-        row = int(np.searchsorted(starts, wrong[0], side="right")) - 1
+        line = int(np.searchsorted(indptr, wrong[0], side="right")) + 1
         raise ValueError(
-            f"{line_of(path, first_line + row)}: {what} must be numbers below the {most} {what} of "
-            f"the first line, got {int(found[wrong[0]])}. They count from 0."
+            f"{line_of(path, line)}: {what} must be numbers below the {most} {what} of the first "
+            f"line, got {found[wrong[0]]:g}. They count from 0."
         )
 
 
-def _wrong_line(path: Path, number: int, line: str) -> ValueError:
-    return ValueError(
-        f"{line_of(path, number)}: a line must be labels with commas between, then feature:value "
-        f"with blanks between, got {line.strip()[:60]!r}."
-    )
+def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array:
+    """Read scores of candidates.
+
+    Parameters
+    ----------
+    path
+        A text file: pairs ``label:score`` separated by spaces, tabs or commas, a line per document,
+        empty for a document without candidates. A first line of two numbers declares the numbers of
+        documents and labels.
+    n_labels
+        Number of labels of a file without such a line; default: the highest number.
+
+    Returns
+    -------
+    csr_array
+        ``(n_documents, n_labels)``, stored = candidate, sorted indices.
+    """
+    indptr, labels, scores = array("q", [0]), array("q"), array("d")
+    shape: tuple[int, int] | None = None
+    for number, line in enumerate(decoded_lines(path), start=1):
+        header = _SCORES_SIZES.fullmatch(line) if number == 1 else None
+        if header:
+            shape = int(header[1]), int(header[2])
+            continue
+        row = _score_pairs(line, line_of(path, number))
+        labels.extend(sorted(row))
+        scores.extend(row[label] for label in sorted(row))
+        indptr.append(len(labels))
+    n_documents, width = len(indptr) - 1, max(labels, default=-1) + 1
+    if shape is not None and shape[0] != n_documents:
+        raise ValueError(
+            f"{path.name}: its first line says {shape[0]} documents, got {n_documents} lines. Is "
+            "the file cut off?"
+        )
+    most = shape[1] if shape else width if n_labels is None else n_labels
+    if shape or n_labels is None:
+        check_declared(path, most, "labels", MOST_LABELS)
+    if width > most:
+        raise ValueError(
+            f"{path.name}: labels must be numbers from 0 to {most - 1}, got {width - 1}. Are these "
+            "scores of the same labels?"
+        )
+    columns = np.array(labels, dtype=np.int32)
+    return sparse.csr_array((np.array(scores), columns, np.array(indptr)), (n_documents, most))
+
+
+def _score_pairs(line: str, place: str) -> dict[int, float]:
+    row: dict[int, float] = {}
+    for item in line.replace(",", " ").split():
+        pair = _SCORE.fullmatch(item)
+        try:
+            label, score = int(pair[1]), float(pair[2])  # type: ignore[index]
+            np.int32(label)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"{place}: candidates must be label:score, a number from 0 and a score, got "
+                f"{item[:40]!r}."
+            ) from None
+        if label in row:
+            raise ValueError(f"{place}: a label must occur once, got {label} twice.")
+        row[label] = score
+    return row
+
+
+def score_text(scores: sparse.csr_array) -> str:
+    """Return candidates as text, the best of each document first, after a line with the shape.
+
+    Examples
+    --------
+    >>> print(score_text(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
+    1 3
+    2:0.5 0:0.25
+    """
+    lines = [f"{scores.shape[0]} {scores.shape[1]}"]
+    for start, stop in pairwise(scores.indptr.tolist()):
+        best = start + np.argsort(-scores.data[start:stop], kind="stable")
+        pairs = zip(scores.indices[best].tolist(), scores.data[best].tolist(), strict=True)
+        lines.append(" ".join(f"{label}:{score!r}" for label, score in pairs))
+    return "\n".join(lines) + "\n"
