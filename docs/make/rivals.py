@@ -14,7 +14,7 @@ from pathlib import Path
 
 from docs.make.conclusions import conclude
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports.plots import rank_picture
 from labelkin.research.reports.ranks import CONTROL, Comparison, compare, ranks_sections
 from labelkin.research.reports.results import read_outcomes
@@ -43,11 +43,11 @@ def write_page(
     for metric, test in comparison.tests.items():
         picture = rank_picture(test, WORDS[metric])
         files.append(page.with_name(f"{PICTURES}-{metric}.svg"))
-        write_whole(files[-1], f"{picture.file}\n")
+        write_atomic(files[-1], f"{picture.file}\n")
         links[metric] = f"![{markdown_text(picture.title)}]({files[-1].name})"
     sections = ranks_sections(comparison, links)
     parts = ["# How the rivals fare", _OPENING, count_wins(comparison), *sections]
-    write_whole(page, "\n\n".join(parts) + "\n")
+    write_atomic(page, "\n\n".join(parts) + "\n")
     conclude(page)
     return files
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from labelkin.explain.label_graph import label_graph
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
@@ -76,8 +76,8 @@ def run_demo(
         (outcome,) = read_outcomes(folder)
         edges = label_graph(LabelRescorer(evidence_weight=1).fit(outcome.labels)).edges
         page = html_page([outcome], introduction=_INTRODUCTION, edges=edges)
-        write_whole(place / "report.html", page)
-        write_whole(place / "scores.csv", scores_csv(outcome.scores))
+        write_atomic(place / "report.html", page)
+        write_atomic(place / "scores.csv", scores_csv(outcome.scores))
         learned = _table(outcome, lambda addition: addition in ("", outcome.addition))
         paper = _table(outcome, lambda addition: addition != outcome.addition)
     legend = f"{textwrap.fill(LEGEND, 76)}\n\nReport: {(place / 'report.html').resolve()}\n"

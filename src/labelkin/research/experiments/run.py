@@ -20,7 +20,7 @@ from joblib import parallel_config
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from labelkin.files import csv_text, write_whole
+from labelkin.files import csv_text, write_atomic
 from labelkin.odds import log_odds_of
 from labelkin.research.experiments import run_folder as store
 from labelkin.research.experiments.apart import Job, train_apart
@@ -121,7 +121,7 @@ class _Work:
         with store.locked(self.folder / store.LOCKS / "experiment.lock", wait=True):
             for run in self.planned:
                 self._look(run)
-            write_whole(self.folder / store.EXPERIMENT, self.experiment.text)
+            write_atomic(self.folder / store.EXPERIMENT, self.experiment.text)
 
     def do_what_is_missing(self) -> None:
         """Do run after run; those that others are at are left for later, and waited for at last."""
@@ -297,7 +297,7 @@ class _CorpusWork:
         record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
-            write_whole(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
+            write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_rival(self, run: PlannedRun, rival: Rival, start: Run | None) -> None:

@@ -42,10 +42,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import files
-from labelkin.array_files import read_archive
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments.configuration import read_experiment
 from labelkin.research.experiments.plan import Experiment, PlannedRun
+from labelkin.scaling.array_files import read_archive
 from labelkin.scaling.blocks import read_block
 from labelkin.thresholds.rule import given_cells
 
@@ -405,7 +405,7 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         checksums = {path.name: _sha256(path) for path in part.iterdir()}
         made = {"versions": versions(), **record, "sha256": checksums}
         write_json(part / RECORD, made)
-        with files.naming(folder, part):
+        with files.annotate_os_errors(folder, part):
             part.rename(folder)
             files.names_to_disk(folder.parent)
     finally:
@@ -436,7 +436,7 @@ def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int,
     blocks = chain([first], coming)
     n_rows = 0
     header = {"descr": dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    with files.naming(path), path.open("wb") as file:
+    with files.annotate_os_errors(path), path.open("wb") as file:
         write_array_header_1_0(file, header)
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype=dtype).data)
@@ -454,12 +454,12 @@ def _write_candidates(
         raise ValueError(f"{path}: got {whole.shape[0]} of {shape[0]} documents.")
     file = io.BytesIO()
     sparse.save_npz(file, whole, compressed=False)
-    files.write_whole(path, file.getvalue())
+    files.write_atomic(path, file.getvalue())
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record of plain values."""
-    files.write_whole(path, f"{json.dumps(record, indent=1, sort_keys=True)}\n")
+    files.write_atomic(path, f"{json.dumps(record, indent=1, sort_keys=True)}\n")
 
 
 def write_truth(
@@ -479,7 +479,7 @@ def write_truth(
             arrays[f"{part}_{name}"] = getattr(stored, name)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
-    files.write_whole(folder / TRUTH, file.getvalue())
+    files.write_atomic(folder / TRUTH, file.getvalue())
 
 
 def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | None]:

@@ -13,8 +13,8 @@ from types import MappingProxyType
 import pytest
 
 from labelkin.corpora import FetchError, fetch, find, known
-from labelkin.corpora import download as downloading
-from labelkin.corpora.download import DownloadError, RemoteFile, download
+from labelkin.corpora import published as downloading
+from labelkin.corpora.published import DownloadError, RemoteFile, download
 
 CONTENT = bytes(range(256)) * 1200
 BIN = RemoteFile(name="file.bin", urls=())

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.dialect import find_separator
+from labelkin.corpora.tables import find_separator
 from labelkin.corpora.text_corpora import read_texts
 
 URI = "http://example.org/tea"

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from labelkin.corpora.known import KnownCorpus, RemoteFile, known_corpus
-from labelkin.files import names_to_disk, to_disk, write_whole
+from labelkin.files import names_to_disk, to_disk, write_atomic
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds between the attempts at one address: one attempt more than pauses."""
@@ -304,7 +304,7 @@ def _write_note(part: Path, url: str, headers: Any) -> None:
     etag = headers.get("ETag", "")
     # A weak ETag does not promise the same bytes.
     version = headers.get("Last-Modified", "") if etag.startswith("W/") or not etag else etag
-    write_whole(_note(part), json.dumps({"url": url, "version": version}))
+    write_atomic(_note(part), json.dumps({"url": url, "version": version}))
 
 
 def _verify(part: Path, file: RemoteFile) -> None:
