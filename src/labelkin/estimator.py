@@ -103,7 +103,8 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         -------
         array or CSR array of shape (n_documents, n_labels)
         """
-        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
@@ -349,7 +350,8 @@ class KnownLabelsClassifier(LogOddsClassifier):
             (:func:`labelkin.label_matrix.read_known`). The log-odds of a known label are ±inf, and
             those of the other labels change.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False), known)
 
     def predict_proba(self, X: Any, known: Any = None) -> Any:

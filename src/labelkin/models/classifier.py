@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from joblib import parallel_config
@@ -21,6 +21,7 @@ from labelkin.content.default_content import default_content, described
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.estimator import (
     KnownLabelsClassifier,
+    LogOddsClassifier,
     fit_content,
     names_candidates,
     read_documents_for,
@@ -59,7 +60,9 @@ from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, router, seeded
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
-from labelkin.vocabulary.rules import Rules
+
+if TYPE_CHECKING:
+    from labelkin.vocabulary.rules import Rules
 
 
 @short_repr
@@ -347,7 +350,10 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
-            return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
+            content = self.content_.log_odds(X)
+            if isinstance(self.content_, LogOddsClassifier):  # whose log-odds need no validation
+                return self.rescorer_._posterior(content, known, content)
+            return self.rescorer_.rescore(content, known)
 
     def posterior(self, X: Any, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.

@@ -205,10 +205,10 @@ def test_candidates_are_never_spread_out(news, words, pool):
 def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, pool):
     from sklearn.tree import DecisionTreeClassifier
 
-    from labelkin import OtherLabels
+    from labelkin import PerLabelEvidence
 
     X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
-    tree = OtherLabels(DecisionTreeClassifier(max_depth=2))
+    tree = PerLabelEvidence(DecisionTreeClassifier(max_depth=2))
     other = LabelDependenceClassifier(NaiveBayes(), labels=tree, evidence_weight=0.2).fit(X, Y)
     assert document_values(other, pool) == pytest.approx(entropy(other, pool))
 
