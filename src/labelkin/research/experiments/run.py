@@ -25,6 +25,7 @@ from labelkin.research.experiments.plan import (
     Experiment,
     PlannedRun,
     RelatedMethod,
+    Thresholds,
 )
 from labelkin.research.experiments.prepared_corpus import PreparedCorpus, fit_features, prepare
 from labelkin.research.experiments.run_folder import Results, Run
@@ -168,8 +169,8 @@ class _CorpusWork:
         """Train a system and write its run."""
         if run.related is not None:
             self._make_related(run, run.related)
-        elif run.system.thresholds:
-            self._make_decisions(run)
+        elif run.system.thresholds and run.start:
+            self._make_decisions(run, self.done[_key(run.start)], run.system.thresholds)
         else:
             self._make_log_odds(run)
 
@@ -239,10 +240,9 @@ class _CorpusWork:
             self.fixed[addition.name] = train_addition(addition, self._labels, None)
         return self.fixed[addition.name]
 
-    def _make_decisions(self, run: PlannedRun) -> None:
+    def _make_decisions(self, run: PlannedRun, scored: Run, thresholds: Thresholds) -> None:
         """Tune a threshold rule out of fold, and decide on another run's log-odds."""
-        watch, scored = Stopwatch(), self.done[_key(run.start or run)]
-        rule, scores = make_rule(run.system.thresholds), scored.log_odds()
+        watch, rule, scores = Stopwatch(), make_rule(thresholds), scored.log_odds()
         self._report(run, 0, len(scores), "learning")
         learning = Stopwatch()
         fit_rule(rule, scored.out_of_fold(), self._labels)
