@@ -329,6 +329,7 @@ def strong_content(tables: Tables) -> Lead:
 
 def next_documents(tables: Tables) -> Lead:
     """Say whether choosing documents pays."""
+    default = "representative, entropy"
     rows = dict[str, Point]()
     counts: dict[str, list[int]] = {}
     for table in tables.all("Learning curves", has=["better by"]):
@@ -340,28 +341,25 @@ def next_documents(tables: Tables) -> Lead:
                 value, half = numbers(cell)[:2]
                 count = counts.setdefault(strategy, [0, 0, 0])
                 count[0 if "▲" in cell else 2 if "▼" in cell else 1] += 1
-                if strategy in ("representative, information", "entropy") and name == "micro F1":
+                if strategy in (default, "entropy") and name == "micro F1":
                     point = Point(value, value - half, value + half)
                     rows[f"{table.headings[-1]}: {strategy}"] = point
     sentences = []
     for strategy, (better, open_, worse) in counts.items():
-        if strategy in ("representative, information", "information", "entropy", "margin"):
-            sentences.append(
-                f"*{strategy}*: clearly better than chance in **{better}** of "
-                f"{better + open_ + worse} "
-                f"comparisons (corpora × measures), clearly worse in {worse}."
-            )
+        sentences.append(
+            f"*{strategy}*: clearly better than chance in **{better}** of "
+            f"{better + open_ + worse} "
+            f"comparisons (corpora × measures), clearly worse in {worse}."
+        )
     needed = []
     for table in tables.all("Learning curves", has=["chosen by"]):
         cells = _by_first(table)
-        if "representative, information" in cells:
+        if default in cells:
             needed.append(
-                f"{table.headings[-1]} {cells['representative, information'][-1]} "
-                f"(chance: {cells['random'][-1]})"
+                f"{table.headings[-1]} {cells[default][-1]} (chance: {cells['random'][-1]})"
             )
     sentences.append(
-        "Documents that the default, *representative, information*, needs for the micro F1 that "
-        "chance "
+        f"Documents that the default, *{default}*, needs for the micro F1 that chance "
         f"ends with: {'; '.join(needed)}."
     )
     title = "Micro F1 over the learning curve: better than chance by, with 95 % intervals"

@@ -25,11 +25,11 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("AllLabels", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("MultilabelContent", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
     *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
     "RescoredClassifier",
-    *("LogisticLabels", "OtherLabels", "SVMLabels"),
+    *("LogisticLabels", "PerLabelEvidence", "SVMLabels"),
     *("ExpectedF1", "FixedCut", "GlobalCut", "LabelLimits"),
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
 )

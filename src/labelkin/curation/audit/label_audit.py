@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import AllLabels, as_content
+from labelkin.content.any_classifier import MultilabelContent, as_content
 from labelkin.curation.audit.contradictions import (
     Twins,
     as_rows,
@@ -340,7 +340,7 @@ class LabelAudit(LinkedEstimator):
             else:
                 content = as_content("svm" if self.content is None else self.content)
                 # One classifier for all labels cannot leave out single cells.
-                whole = suspects is not None and isinstance(content, AllLabels)
+                whole = suspects is not None and isinstance(content, MultilabelContent)
                 target = repaired(labels, suspects, "change") if whole else learned
                 content = seeded(content, self.random_state)
                 with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):

@@ -23,9 +23,9 @@ from labelkin.content.platt_svm import PlattSVM
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
 from labelkin.label_matrix.record import check_choice
+from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import constant_labels, count_log_odds, log_odds_of
 from labelkin.scikit_learn import seeded
-from labelkin.solvers.equal_rows import group_equal_rows
 
 Matrix = NDArray[np.float64]
 Columns = NDArray[np.int64]

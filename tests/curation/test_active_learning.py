@@ -12,8 +12,7 @@ from sklearn.preprocessing import normalize
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, next_documents
 from labelkin.corpora import newsroom
-from labelkin.curation.next_documents import document_values
-from labelkin.curation.next_documents.information import MOST_LABELS, binary_entropy
+from labelkin.curation.active_learning import binary_entropy, document_values
 from labelkin.text import WordCounts
 
 
@@ -47,22 +46,20 @@ def entropy(model, pool):
     return np.asarray(bits.sum(axis=1)).ravel()
 
 
-def test_labels_that_depend_tell_less_than_they_tell_one_by_one(model, pool):
-    together = document_values(model, pool)
-    one_by_one = entropy(model, pool)
-    assert (together <= one_by_one + 1e-12).all()
-    assert (together < 0.95 * one_by_one).any()
-
-
-def test_without_label_evidence_they_are_the_same(news, words, pool):
+def test_value_is_the_sum_of_the_entropies_of_the_labels(news, words, model, pool):
     X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
-    alone = NaiveBayes().fit(X, Y)
-    independent = LabelDependenceClassifier(NaiveBayes(), evidence_weight=0).fit(X, Y)
-    for one in (alone, independent):
+    for one in (model, NaiveBayes().fit(X, Y)):
         assert document_values(one, pool) == pytest.approx(entropy(one, pool), abs=1e-9)
 
 
-def test_reasons_add_up_to_the_value(model, pool):
+def test_binary_entropy_equals_its_definition():
+    p = np.array([0.1, 0.5, 0.9])
+    expected = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
+    assert binary_entropy(p) == pytest.approx(expected)
+    assert binary_entropy([0.0, 1.0]).tolist() == [0.0, 0.0]
+
+
+def test_labels_of_a_document_add_up_to_at_most_its_value(model, pool):
     best = pool[[document_values(model, pool).argmax()]]
     [first] = next_documents(model, best, 1)
     assert len(first.labels) == 5
@@ -71,7 +68,6 @@ def test_reasons_add_up_to_the_value(model, pool):
     names = model.classes_.tolist()
     for one in first.labels:
         assert one.probability == pytest.approx(p[names.index(one.label)])
-        assert one.after is None or one.after in names
     assert [one.bits for one in first.labels] == sorted(
         (one.bits for one in first.labels), reverse=True
     )
@@ -139,8 +135,8 @@ def test_a_representative_pair_is_nearly_the_best_of_all(model, pool):
 
 
 def test_of_a_large_pool_the_most_valuable_documents_are_represented(model, pool, monkeypatch):
-    monkeypatch.setattr("labelkin.curation.next_documents.choosing._REPRESENTED", 40)
-    monkeypatch.setattr("labelkin.curation.next_documents.choosing._CANDIDATES", 20)
+    monkeypatch.setattr("labelkin.curation.active_learning._REPRESENTED", 40)
+    monkeypatch.setattr("labelkin.curation.active_learning._CANDIDATES", 20)
     values = document_values(model, pool)
     chosen = next_documents(model, pool, 5)
     assert len({one.document for one in chosen}) == 5
@@ -184,33 +180,28 @@ def test_vectors_of_ones_own_say_who_is_similar(model, pool):
 
 def test_blocks_change_nothing(model, pool, monkeypatch):
     whole = document_values(model, pool)
-    monkeypatch.setattr("labelkin.curation.next_documents.choosing._CELLS", 1)
-    monkeypatch.setattr("labelkin.curation.next_documents.information._BLOCK", 3)
+    monkeypatch.setattr("labelkin.curation.active_learning._CELLS", 1)
     np.testing.assert_allclose(document_values(model, pool), whole, rtol=1e-9)
 
 
-def test_candidates_are_never_spread_out(news, words, pool):
-    """Content that names candidates: the same as all labels when all are candidates."""
+def test_candidates_have_the_value_of_their_entropies(news, words, pool):
     from labelkin import NearestNeighbours
 
     X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
     few = LabelDependenceClassifier(NearestNeighbours(top=6)).fit(X, Y)
     assert sparse.issparse(few.log_odds(pool[:2]))
-    values = document_values(few, pool)
-    assert (values <= entropy(few, pool) + 1e-9).all()
-    assert len(next_documents(few, pool, 5)) == 5
-    assert MOST_LABELS > 6
+    assert document_values(few, pool) == pytest.approx(entropy(few, pool))
+    chosen = next_documents(few, pool, 5)
+    assert len(chosen) == 5
+    p = few.predict_proba(pool)
+    for one in chosen:
+        stored = {few.classes_[j]: x for j, x in zip(*_row(p, one.document), strict=True)}
+        assert all(stored[open_.label] == pytest.approx(open_.probability) for open_ in one.labels)
 
 
-def test_an_evidence_that_is_not_linear_counts_labels_one_by_one(news, words, pool):
-    from sklearn.tree import DecisionTreeClassifier
-
-    from labelkin import OtherLabels
-
-    X, Y = words.transform(news.documents[news.train]), news.Y[news.train]
-    tree = OtherLabels(DecisionTreeClassifier(max_depth=2))
-    other = LabelDependenceClassifier(NaiveBayes(), labels=tree, evidence_weight=0.2).fit(X, Y)
-    assert document_values(other, pool) == pytest.approx(entropy(other, pool))
+def _row(matrix, i):
+    cells = slice(matrix.indptr[i], matrix.indptr[i + 1])
+    return matrix.indices[cells], matrix.data[cells]
 
 
 @pytest.mark.parametrize(
