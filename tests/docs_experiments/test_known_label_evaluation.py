@@ -1,13 +1,20 @@
-"""What known labels are worth, counted by hand and by scikit-learn."""
+"""Evaluation with known labels: counted by hand and by scikit-learn."""
 
 import numpy as np
 import pytest
+from docs.experiments.known_label_evaluation import (
+    METRICS,
+    SYSTEMS,
+    evaluate_known_labels,
+    evaluate_runs,
+    reveal_strategies,
+)
 from scipy.special import expit
 from sklearn import metrics as sk
 
+from labelkin import LabelRescorer
 from labelkin.label_matrix import read_labels
 from labelkin.research.experiments import parse_experiment, run_experiment
-from labelkin.research.experiments.reveal import METRICS, SYSTEMS, _tellings, reveal
 
 Y = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 1], [0, 0, 0, 0]])
 RNG = np.random.default_rng(0)
@@ -22,15 +29,15 @@ def answering(content, known=None):
     return content + 0.25 + 0.2 * np.nansum(2 * known - 1, axis=1, keepdims=True)
 
 
-def tellings():
+def strategies():
     posterior = answering(CONTENT)
-    found = _tellings(TRUTH, posterior, answering, CONTENT, seed=0)
-    return {telling.name: telling for telling in found}
+    found = reveal_strategies(TRUTH, posterior, answering, CONTENT, seed=0)
+    return {strategy.name: strategy for strategy in found}
 
 
 def test_documents_have_so_many_labels_and_perfect_content_stays_perfect():
     content = np.where(Y == 1, 1.0, -1.0)
-    found = reveal(lambda content, known=None: content, content, read_labels(Y))
+    found = evaluate_known_labels(lambda content, known=None: content, content, read_labels(Y))
     by_name = {record["told"]: record for record in found}
     sizes = {n: (r["documents"], r["with_more"]) for n, r in by_name.items() if "true" in n}
     assert sizes == {"true 1": (3, 2), "true 2": (2, 1), "true 3": (1, 0), "true half": (3, 2)}
@@ -42,12 +49,12 @@ def test_documents_have_so_many_labels_and_perfect_content_stays_perfect():
 
 
 def test_answers_are_true_and_of_the_kind_that_they_are_called():
-    every = tellings()
-    for name, telling in every.items():
-        if telling.known is None:
+    every = strategies()
+    for name, strategy in every.items():
+        if strategy.known is None:
             continue
-        is_known = ~np.isnan(telling.known)
-        assert (telling.known[is_known] == TRUTH[telling.rows][is_known]).all(), name
+        is_known = ~np.isnan(strategy.known)
+        assert (strategy.known[is_known] == TRUTH[strategy.rows][is_known]).all(), name
     ranking = np.argsort(-CONTENT, axis=1)
     for n in (1, 2, 3):
         assert (np.nansum(every[f"true {n}"].known, axis=1) == n).all()
@@ -68,18 +75,22 @@ def test_an_updated_walk_goes_by_the_order_after_each_answer():
         turned = 0 if known is None else (~np.isnan(known)).any(axis=1, keepdims=True)
         return np.where(turned, -content, content)
 
-    telling = {t.name: t for t in _tellings(TRUTH, CONTENT, contrary, CONTENT, 0)}["walk 3 updated"]
+    strategy = {t.name: t for t in reveal_strategies(TRUTH, CONTENT, contrary, CONTENT, 0)}[
+        "walk 3 updated"
+    ]
     order = np.argsort(CONTENT, axis=1)
     expected = np.sort(np.column_stack([order[:, -1], order[:, :2]]), axis=1)
-    asked = [np.flatnonzero(~np.isnan(row)) for row in telling.known]
+    asked = [np.flatnonzero(~np.isnan(row)) for row in strategy.known]
     np.testing.assert_array_equal(asked, expected)
 
 
 @pytest.mark.parametrize("told", ["true 1", "wrong 2", "walk 3", "half", "further 1"])
 def test_scores_are_scikit_learns_on_the_open_cells(told):
-    record = {r["told"]: r for r in reveal(answering, CONTENT, read_labels(TRUTH))}[told]
-    telling = tellings()[told]
-    content, truth, known = CONTENT[telling.rows], TRUTH[telling.rows], telling.known
+    record = {r["told"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))}[
+        told
+    ]
+    strategy = strategies()[told]
+    content, truth, known = CONTENT[strategy.rows], TRUTH[strategy.rows], strategy.known
     is_open = np.isnan(known)
     posteriors = (content, answering(content), answering(content, known))
     for system, log_odds in zip(SYSTEMS, posteriors, strict=True):
@@ -112,7 +123,9 @@ def test_of_each_cell_all_others_are_known():
         seen.append(known)
         return answering(content, known)
 
-    record = {r["told"]: r for r in reveal(remember, CONTENT, read_labels(TRUTH))}["all others"]
+    record = {r["told"]: r for r in evaluate_known_labels(remember, CONTENT, read_labels(TRUTH))}[
+        "all others"
+    ]
     whole = [known for known in seen if known is not None and np.isnan(known).sum() == 80]
     assert len(whole) == 9
     assert not {"subset_loss", "one_error"} & set(record["known"])
@@ -123,14 +136,16 @@ def test_of_each_cell_all_others_are_known():
 
 def test_the_standard_error_of_a_mean_is_that_of_its_groups():
     """Of a mean over documents the jackknife over groups of one size is the textbook's."""
-    record = {r["told"]: r for r in reveal(answering, CONTENT, read_labels(TRUTH))}["walk 1"]
-    telling = tellings()["walk 1"]
-    is_open = np.isnan(telling.known)
+    record = {r["told"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))}[
+        "walk 1"
+    ]
+    strategy = strategies()["walk 1"]
+    is_open = np.isnan(strategy.known)
 
     def wrong(log_odds):
         return (((log_odds > 0) != TRUTH) & is_open).sum(axis=1) / 8
 
-    change = wrong(answering(CONTENT, telling.known)) - wrong(answering(CONTENT))
+    change = wrong(answering(CONTENT, strategy.known)) - wrong(answering(CONTENT))
     by_group = np.array([change[g::20].mean() for g in range(20)])
     expected = by_group.std(ddof=1) / np.sqrt(20)
     assert record["standard_errors"]["hamming_loss"] == pytest.approx(expected)
@@ -138,17 +153,16 @@ def test_the_standard_error_of_a_mean_is_that_of_its_groups():
 
 def test_unknown_cells_are_neither_revealed_nor_scored():
     missing = np.where(RNG.random(TRUTH.shape) < 0.2, np.nan, TRUTH)
-    for telling in _tellings(missing, CONTENT, answering, CONTENT, 0):
-        if telling.known is not None:
-            assert np.isnan(telling.known[np.isnan(missing[telling.rows])]).all()
-    found = reveal(answering, CONTENT, read_labels(missing))
+    for strategy in reveal_strategies(missing, CONTENT, answering, CONTENT, 0):
+        if strategy.known is not None:
+            assert np.isnan(strategy.known[np.isnan(missing[strategy.rows])]).all()
+    found = evaluate_known_labels(answering, CONTENT, read_labels(missing))
     assert all(set(record["known"]) <= set(METRICS) for record in found)
 
 
-def test_an_experiment_that_asks_for_it_keeps_it_with_the_run(tmp_path):
+def test_runs_are_evaluated_with_the_stored_evidence(tmp_path):
     text = """
 name = "small"
-reveal = true
 variants = ["M2"]
 evidence_weights = ["auto"]
 corpus = { name = "newsroom", options = { n_documents = 200 } }
@@ -156,12 +170,15 @@ content.NB = { classifier = "naive_bayes" }
 labels.BLR = { classifier = "logistic" }
 """
     results = run_experiment(parse_experiment(text), tmp_path)
-    alone, learned = results.runs
-    assert not alone.revealed
-    assert {"true 1", "walk 3", "walk 3 updated", "all others"} <= {
-        record["told"] for record in learned.revealed
-    }
-    again = run_experiment(parse_experiment(text), tmp_path)
-    assert again.runs[1].revealed == learned.revealed
-    without = run_experiment(parse_experiment(text.replace("reveal = true", "")), tmp_path / "b")
-    assert not without.runs[1].revealed
+    (corpus,) = results.corpora
+    found = evaluate_runs(corpus, results.experiment)
+    assert {(content, addition) for content, addition, _ in found} == {("NB", "BLR+M2 w=auto")}
+    records = {record["told"]: record for _, _, record in found}
+    assert {"true 1", "walk 3", "walk 3 updated", "all others"} <= set(records)
+    rescorer = LabelRescorer(evidence_weight="auto", scale="log_odds")
+    rescorer.fit(corpus.Y_train, scores=np.array(corpus.runs[0].out_of_fold()))
+    by_hand = evaluate_known_labels(
+        rescorer.rescore, np.array(corpus.runs[0].log_odds()), read_labels(corpus.Y)
+    )
+    expected = next(record for record in by_hand if record["told"] == "walk 3")
+    assert records["walk 3"]["known"] == pytest.approx(expected["known"])

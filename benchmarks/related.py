@@ -1,4 +1,4 @@
-"""Rivals: chains against scikit-learn's, ML-kNN against scikit-multilearn-ng's.
+"""Related methods: chains against scikit-learn's, ML-kNN against scikit-multilearn-ng's.
 
 scikit-multilearn-ng lives in a virtual environment of its own, ``benchmarks/.peer-multilearn``,
 which git ignores; it is made the first time. It runs in a child process that reports the CPU time

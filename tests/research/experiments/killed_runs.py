@@ -60,42 +60,26 @@ def many_kills() -> dict[str, Any]:
 
 
 def two_at_once() -> dict[str, Any]:
-    """Let two children work on one folder."""
-    logs = [OUT.with_name(f"log{i}") for i in range(2)]
-    children = [fork(lambda log=log: work(OUT, log=log)) for log in logs]
-    return {
-        "statuses": [wait(child) for child in children],
-        "made": [log.read_text().split() for log in logs],
-    }
-
-
-def waiting() -> dict[str, Any]:
-    """Stop a child in the middle of its first run, let another wait for it, kill the first."""
+    """Stop a child in the middle of its first run, run the experiment here, kill the child."""
     first = fork(lambda: work(OUT, stop_at="NB@seed0: documents"))
     os.waitpid(first, os.WUNTRACED)
-    log = OUT.with_name("log")
-    second = fork(lambda: work(OUT, log=log))
-    while "waiting" not in (log.read_text() if log.exists() else ""):
-        time.sleep(0.01)
-    finished = [path.name for path in OUT.glob("*/runs/*@seed0")]
+    error = ""
+    try:
+        run_experiment(EXPERIMENT, OUT)
+    except BlockingIOError as raised:
+        error = str(raised)
     os.kill(first, signal.SIGKILL)
     wait(first)
-    return {"status": wait(second), "finished": finished}
+    return {"error": error}
 
 
-def work(folder: Path, *, kill_at: int = -1, stop_at: str = "", log: Path | None = None) -> None:
+def work(folder: Path, *, kill_at: int = -1, stop_at: str = "") -> None:
     """Run the experiment; at a moment, send ourselves a signal."""
     moments = count()
 
     def moment() -> None:
         if next(moments) == kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
-
-    def write_down(done: int, total: int, text: str) -> None:
-        moment()
-        if log:
-            with log.open("a") as file:
-                file.write(f"{text.split(maxsplit=1)[0]}\n")
 
     def see(done: int, total: int, text: str) -> None:
         moment()
@@ -110,7 +94,7 @@ def work(folder: Path, *, kill_at: int = -1, stop_at: str = "", log: Path | None
         (run_folder.shutil, "rmtree"),
     ):
         setattr(owner, name, between(getattr(owner, name), moment))
-    run_experiment(EXPERIMENT, folder, progress=write_down, run_progress=see)
+    run_experiment(EXPERIMENT, folder, progress=see, run_progress=see)
 
 
 def between(function: Callable[..., Any], moment: Callable[[], None]) -> Callable[..., Any]:
@@ -153,7 +137,7 @@ def wait(child: int) -> int:
 
 
 SCENES: dict[str, Callable[[], dict[str, Any]]] = {
-    scene.__name__: scene for scene in (every_moment, many_kills, two_at_once, waiting)
+    scene.__name__: scene for scene in (every_moment, many_kills, two_at_once)
 }
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What known labels are worth: some labels of test documents are revealed, the others are scored.
+"""Evaluation with known labels: some labels of test documents are revealed, the others are scored.
 
-Ways of telling:
+Strategies of revealing:
 
-- ``true 1``, ``true 2``, ``true 3``: so many true labels, drawn at random, of documents that have
-  as many; ``true half``: half of them, rounded up.
+- ``true 1``, ``true 2``, ``true 3``: 1, 2 or 3 true labels, drawn at random, of documents that
+  have as many; ``true half``: half of them, rounded up.
 - ``wrong 1``, ``wrong 2``, ``wrong 3``: the highest wrong suggestions are rejected, and right ones
   passed over; at most a third of the labels.
 - ``walk 1``, ``walk 2``, ``walk 3``, ``walk 5``: the first suggestions are answered one after the
@@ -32,9 +32,12 @@ from labelkin.evaluation.metrics.judged import Truth
 from labelkin.evaluation.metrics.probabilities import log_losses, squared_errors
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import LabelMatrix, read_labels
+from labelkin.research.experiments import CorpusResults, Experiment
+from labelkin.research.experiments.train import train_addition
 
 Matrix = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Record = dict[str, Any]
 
 #: By name, what is scored; F1 as it is, all others are losses.
 METRICS = (
@@ -51,7 +54,31 @@ _UPDATED = (3, 5)
 _ENOUGH_CELLS = 100_000
 
 
-def reveal(
+def evaluate_runs(corpus: CorpusResults, experiment: Experiment) -> list[tuple[str, str, Record]]:
+    """Evaluate the additions of a finished experiment on one corpus with known labels.
+
+    Label evidence is fitted again, from the stored evidence of the training documents.
+
+    Returns
+    -------
+    list of tuple
+        The content classifier, the addition, and a record of :func:`evaluate_known_labels`.
+    """
+    labels, truth = (read_labels(Y, names=corpus.label_names) for Y in (corpus.Y_train, corpus.Y))
+    additions = {addition.name: addition for addition in experiment.additions}
+    found = []
+    for run in corpus.runs:
+        if run.addition not in additions:
+            continue
+        alone, addition = corpus.run(run.content, run.seed), additions[run.addition]
+        unseen = np.array(alone.out_of_fold()) if addition.learns_from_content else None
+        posterior = train_addition(addition, labels, unseen).log_odds
+        records = evaluate_known_labels(posterior, np.array(alone.log_odds()), truth)
+        found += [(run.content, run.addition, record) for record in records]
+    return found
+
+
+def evaluate_known_labels(
     log_odds: Callable[..., Matrix], content: Matrix, labels: LabelMatrix, seed: int = 0
 ) -> list[dict[str, Any]]:
     """Score the labels that remain when some are known.
@@ -70,16 +97,16 @@ def reveal(
     Returns
     -------
     list of dict
-        For every way of telling: ``"told"``, its name; ``"documents"``, how many were told
-        something, and ``"with_more"``, those that have a true label left; ``"accepted"``, true
-        labels told; by system, the scores; ``"standard_errors"``, those of known less predicted
+        For every strategy: ``"told"``, its name; ``"documents"``, how many were given
+        a known label, and ``"with_more"``, those that have a true label left; ``"accepted"``, true
+        labels revealed; by system, the scores; ``"standard_errors"``, those of known less predicted
         (jackknife over 20 groups of documents).
     """
     truth = labels.dense()
     predicted = log_odds(content)
     found = []
-    for telling in _tellings(truth, predicted, log_odds, content, seed):
-        rows, known = telling.rows, telling.known
+    for strategy in reveal_strategies(truth, predicted, log_odds, content, seed):
+        rows, known = strategy.rows, strategy.known
         if not len(rows):
             continue
         if known is None:  # all other cells: each answer moves the cells that it does not name
@@ -91,7 +118,7 @@ def reveal(
         scores = {name: _scores(system, rest, known is None) for name, system in systems.items()}
         found.append(
             {
-                "told": telling.name,
+                "told": strategy.name,
                 "documents": len(rows),
                 "with_more": int((rest == 1).any(axis=1).sum()),
                 "accepted": None if known is None else int((known == 1).sum()),
@@ -102,7 +129,7 @@ def reveal(
     return found
 
 
-class _Telling(NamedTuple):
+class RevealStrategy(NamedTuple):
     """Documents, and what becomes known of them; ``None``: of each cell all others."""
 
     name: str
@@ -110,34 +137,35 @@ class _Telling(NamedTuple):
     known: Matrix | None
 
 
-def _tellings(
+def reveal_strategies(
     truth: Matrix, predicted: Matrix, log_odds: Callable[..., Matrix], content: Matrix, seed: int
-) -> Iterator[_Telling]:
+) -> Iterator[RevealStrategy]:
+    """Yield the strategies, each with its documents and their known labels."""
     random = np.random.default_rng(seed)
     n_own, n_labels = (truth == 1).sum(axis=1), truth.shape[1]
     drawn = _places(np.where(truth == 1, random.random(truth.shape), np.inf))
     is_known = ~np.isnan(truth)
     every = np.arange(len(truth))
 
-    def telling(name: str, cells: Bools, rows: Any = every) -> _Telling:
-        return _Telling(name, rows, np.where(cells & is_known, truth, np.nan)[rows])
+    def strategy(name: str, cells: Bools, rows: Any = every) -> RevealStrategy:
+        return RevealStrategy(name, rows, np.where(cells & is_known, truth, np.nan)[rows])
 
     half = np.ceil(n_own / 2)[:, None]
     for n in (1, 2, 3):
-        yield telling(f"true {n}", drawn < n, np.flatnonzero(n_own >= n))
-    yield telling("true half", drawn < half, np.flatnonzero(n_own >= 1))
+        yield strategy(f"true {n}", drawn < n, np.flatnonzero(n_own >= n))
+    yield strategy("true half", drawn < half, np.flatnonzero(n_own >= 1))
     wrong = _places(np.where(truth == 0, -predicted, np.inf))
     for n in (n for n in (1, 2, 3) if n <= n_labels / 3):
-        yield telling(f"wrong {n}", (wrong < n) & (truth == 0))
+        yield strategy(f"wrong {n}", (wrong < n) & (truth == 0))
     place = _places(np.where(is_known, -predicted, np.inf))
     lengths = [n for n in (1, 2, 3, 5) if n <= n_labels / 2]
     for n in lengths:
-        yield telling(f"walk {n}", place < n)
-    yield telling("half", random.random(truth.shape) < 0.5)
-    yield _Telling("all others", every[:: 1 + truth.size // _ENOUGH_CELLS], None)
+        yield strategy(f"walk {n}", place < n)
+    yield strategy("half", random.random(truth.shape) < 0.5)
+    yield RevealStrategy("all others", every[:: 1 + truth.size // _ENOUGH_CELLS], None)
     for n in (1, 2, 3):
-        yield telling(f"further {n}", drawn < n, np.flatnonzero(n_own > n))
-    yield telling("further half", drawn < half, np.flatnonzero(n_own > half[:, 0]))
+        yield strategy(f"further {n}", drawn < n, np.flatnonzero(n_own > n))
+    yield strategy("further half", drawn < half, np.flatnonzero(n_own > half[:, 0]))
     walked = np.full(truth.shape, np.nan)
     for n in range(1, max((n for n in _UPDATED if n in lengths), default=0) + 1):
         now = log_odds(content, walked)
@@ -145,7 +173,7 @@ def _tellings(
         first = now.argmax(axis=1)
         walked[every, first] = truth[every, first]
         if n in _UPDATED:
-            yield _Telling(f"walk {n} updated", every, walked.copy())
+            yield RevealStrategy(f"walk {n} updated", every, walked.copy())
 
 
 def _all_others(log_odds: Callable[..., Matrix], content: Matrix, truth: Matrix) -> Matrix:

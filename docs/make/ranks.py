@@ -1,8 +1,8 @@
-"""Many systems over several corpora: scores with ranks, tests of the ranks, and what it all cost.
+"""Many systems over several corpora: scores with ranks, tests of the ranks, and costs.
 
-Rivals, and threshold rules on the content classifier alone, are compared on every metric of the
-paper. Tests need complete blocks: systems that lack a score on a corpus (they are not made for it,
-or were given up) are shown, and left out of the test.
+Related methods, and threshold rules on the content classifier alone, are compared on every metric
+of the paper. Tests need complete blocks: systems without a score on a corpus are shown, and left
+out of the test.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from labelkin.evaluation.significance import RankTest, rank_test
+from labelkin.research.reports.plots import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import Outcome, System
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import (
@@ -102,7 +103,7 @@ class Comparison:
 
 
 def compare(outcomes: Iterable[Outcome]) -> Comparison:
-    """Gather rivals and threshold rules from what came out on several corpora."""
+    """Gather related methods and threshold rules from what came out on several corpora."""
     values: dict[tuple[str, str, str], list[float]] = {}
     costs: dict[tuple[str, str], list[Cost]] = {}
     given_up: dict[tuple[str, str], float] = {}
@@ -130,14 +131,14 @@ def compare(outcomes: Iterable[Outcome]) -> Comparison:
 
 
 def _compared(outcome: Outcome) -> Iterator[tuple[str, System]]:
-    """Yield rivals, and threshold rules on the content that a rival is, by the rival's name."""
+    """Yield related methods, and threshold rules on binary relevance, each by its name."""
     relevance: dict[str, str] = {}
     for system in outcome.systems:
-        rival = system.run.configuration.get("rival") if system.run else None
-        if rival:
+        related = system.run.configuration.get("related") if system.run else None
+        if related:
             yield system.name, system
-            if rival["classifier"] == "binary_relevance":
-                relevance[rival["estimator"]["name"]] = system.name
+            if related["classifier"] == "binary_relevance":
+                relevance[related["estimator"]["name"]] = system.name
     for system in outcome.systems:
         if system.rule and not system.addition and system.content in relevance:
             yield f"{relevance[system.content]} | {system.rule}", system
@@ -234,10 +235,41 @@ def describe_test(test: RankTest, control: str = CONTROL) -> str:
     return f"{said} {'; '.join(parts)}. By Holm at {test.alpha:g}, {'; '.join(tested)}."
 
 
-def ranks_document(comparison: Comparison, title: str) -> str:
-    """Return scores, ranks, tests and costs as Markdown."""
-    parts = [f"# {markdown_text(title)}", *ranks_sections(comparison)]
-    return "\n\n".join(parts) + "\n"
+def rank_picture(test: RankTest, title: str) -> Picture:
+    """Draw the critical-difference diagram: mean ranks, bars join systems that do not differ."""
+    order = np.argsort(test.mean_ranks, kind="stable")
+    n_systems, groups = len(order), test.groups()
+    half = (n_systems + 1) // 2
+    with drawing((7.0, 0.9 + 0.17 * half + 0.1 * len(groups))) as (figure, axes):
+        low, high = 1.0, float(n_systems)
+        axes.set(xlim=(low - 0.35 * n_systems, high + 0.35 * n_systems), ylim=(-half - 2, 3.2))
+        axes.axis("off")
+        axes.plot([low, high], [0, 0], color=COLOURS["muted"], linewidth=1)
+        for rank in range(1, n_systems + 1):
+            axes.plot([rank, rank], [0, 0.2], color=COLOURS["muted"], linewidth=0.8)
+            if rank % 2 or n_systems < 12:
+                axes.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=7)
+        right = high if test.critical_difference > n_systems - 1 else 1 + test.critical_difference
+        axes.plot([low, right], [2.2, 2.2], color=COLOURS["ink"], linewidth=1.5)
+        axes.text(low, 2.4, f"critical difference {test.critical_difference:.2f}", fontsize=7)
+        for place, i in enumerate(order):
+            left_side = place < half
+            depth = -(place + 1 if left_side else n_systems - place) - 0.25 * len(groups)
+            x, end = test.mean_ranks[i], low - 0.3 if left_side else high + 0.3
+            axes.plot([x, x, end], [0, depth, depth], color=COLOURS["muted"], linewidth=0.7)
+            name = f"{test.names[i]} ({x:.2f})"
+            axes.text(end, depth, name, ha="right" if left_side else "left", va="center")
+        rank_of = dict(zip(test.names, test.mean_ranks, strict=True))
+        for k, group in enumerate(groups):
+            ends = [rank_of[group[0]], rank_of[group[-1]]]
+            height = -0.25 * (k + 1)
+            axes.plot(ends, [height] * 2, color=COLOURS["better"], linewidth=2.5)
+        first, last = test.names[order[0]], test.names[order[-1]]
+        alt = (
+            f"{title}: mean ranks of {n_systems} systems, best {first}, worst {last}; bars join "
+            f"those within the critical difference of {test.critical_difference:.2f}."
+        )
+        return finish(figure, title, alt)
 
 
 def ranks_sections(comparison: Comparison, pictures: Mapping[str, str] | None = None) -> list[str]:

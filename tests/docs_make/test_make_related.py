@@ -1,18 +1,18 @@
-"""The page of rivals: from stored runs, with ranks, pictures, and our losses."""
+"""The page of related methods: from stored runs, with ranks, pictures, and our losses."""
 
 import json
 
 import numpy as np
 import pytest
-from docs.make.rivals import count_wins, write_page
+from docs.make.ranks import Comparison
+from docs.make.related import count_wins, write_page
 
 from labelkin.research.experiments import parse_experiment, run_experiment
 from labelkin.research.experiments import run as running
-from labelkin.research.experiments.apart import do_job
-from labelkin.research.reports.ranks import Comparison
+from labelkin.research.experiments.subprocess_runner import run_here
 
 TEXT = """
-name = "rivals"
+name = "related"
 additions = []
 [[corpus]]
 path = "first.jsonl"
@@ -24,13 +24,13 @@ stem = false
 [content.SVM]
 classifier = "svm"
 weights = "tfidf"
-[rivals.BR]
+[related.BR]
 classifier = "binary_relevance"
 estimator = "SVM"
-[rivals.CC]
+[related.CC]
 classifier = "classifier_chain"
 estimator = "SVM"
-[rivals.labelkin]
+[related.labelkin]
 classifier = "label_dependence"
 estimator = "SVM"
 """
@@ -51,7 +51,7 @@ def write_corpus(path, seed):
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "train_apart", lambda job, limit: do_job(job))
+    monkeypatch.setattr(running, "run_in_subprocess", lambda job, limit: run_here(job))
     for seed, name in enumerate(("first", "second")):
         write_corpus(tmp_path / f"{name}.jsonl", seed)
     run_experiment(parse_experiment(TEXT, folder=tmp_path), tmp_path / "results")
@@ -59,7 +59,7 @@ def results(tmp_path, monkeypatch):
 
 
 def test_the_page_shows_scores_ranks_tests_pictures_and_costs(results, tmp_path):
-    (page, *pictures) = write_page([results], tmp_path / "rivals-results.md")
+    (page, *pictures) = write_page([results], tmp_path / "related-methods.md")
     text = page.read_text(encoding="utf-8")
     for title in ("Micro F1", "Macro F1", "Hamming loss", "Subset 0/1 loss", "One-error", "Cost"):
         assert f"## {title}" in text
@@ -68,7 +68,7 @@ def test_the_page_shows_scores_ranks_tests_pictures_and_costs(results, tmp_path)
     assert len(pictures) == 5
     for picture in pictures:
         svg = picture.read_text(encoding="utf-8")
-        assert svg.startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+        assert 'xmlns="http://www.w3.org/2000/svg"' in svg
         assert "critical difference" in svg and f"({picture.name})" in text
 
 
@@ -85,8 +85,8 @@ def test_losses_are_counted_as_wins_are():
     assert text.splitlines()[-1] == "| CC | 1 | 1 | 1 |"
 
 
-def test_folders_without_rivals_are_an_error(tmp_path, results):
-    plain = TEXT.partition("[rivals.BR]")[0]
+def test_folders_without_related_methods_are_an_error(tmp_path, results):
+    plain = TEXT.partition("[related.BR]")[0]
     run_experiment(parse_experiment(plain, folder=results.parent), tmp_path / "plain")
-    with pytest.raises(ValueError, match="must hold runs of rivals"):
+    with pytest.raises(ValueError, match="must hold runs of related methods"):
         write_page([tmp_path / "plain"], tmp_path / "page.md")

@@ -1,7 +1,8 @@
-"""Result folders of the experiments ``rivals-…`` → docs/findings/rivals-results.md and pictures.
+"""Write docs/findings/related-methods.md and its pictures from result folders.
 
-``python -m docs.make.rivals RESULTS…`` in the root of the repository, where RESULTS are the folders
-of finished runs. Every number comes from stored runs; wins and losses are counted alike.
+``python -m docs.make.related RESULTS…`` in the root of the repository, where RESULTS are the result
+folders of ``docs/experiments/configurations/related-….toml``. Every number comes from stored runs;
+wins and losses are counted alike.
 """
 
 from __future__ import annotations
@@ -13,21 +14,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from docs.make.conclusions import conclude
+from docs.make.ranks import CONTROL, Comparison, compare, rank_picture, ranks_sections
 
 from labelkin.files import write_atomic
-from labelkin.research.reports.plots import rank_picture
-from labelkin.research.reports.ranks import CONTROL, Comparison, compare, ranks_sections
 from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import markdown_text
 
-PAGE = Path(__file__).parent.parent / "findings" / "rivals-results.md"
-PICTURES = "rivals-ranks"
+PAGE = Path(__file__).parent.parent / "findings" / "related-methods.md"
+PICTURES = "related-methods-ranks"
 _OPENING = """\
-What [the rivals](../explanation/rivals.md) give on test documents, each with the same content
+[Related methods](../explanation/related-methods.md) on test documents, each with the same content
 classifier (a linear SVM with probabilities) where it asks one, and with the settings its authors
 recommend; nothing is tuned. `labelkin` is this library with that classifier, `labelkin-defaults` as
-it comes. Bold is the best on a corpus. This page is written by `python -m docs.make.rivals
+it comes. Bold is the best on a corpus. This page is written by `python -m docs.make.related
 RESULTS…`."""
 
 
@@ -38,22 +38,22 @@ def write_page(
     outcomes = [outcome for f in folders for outcome in read_outcomes(f, partial=False, rules=True)]
     comparison, page = compare(outcomes), Path(out)
     if not comparison.systems:
-        raise ValueError("The folders must hold runs of rivals, and hold none.")
+        raise ValueError("The folders must hold runs of related methods, and hold none.")
     files, links = [page], {}
     for metric, test in comparison.tests.items():
         picture = rank_picture(test, WORDS[metric])
         files.append(page.with_name(f"{PICTURES}-{metric}.svg"))
-        write_atomic(files[-1], f"{picture.file}\n")
+        write_atomic(files[-1], picture.svg)
         links[metric] = f"![{markdown_text(picture.title)}]({files[-1].name})"
     sections = ranks_sections(comparison, links)
-    parts = ["# How the rivals fare", _OPENING, count_wins(comparison), *sections]
+    parts = ["# Related methods: comparison", _OPENING, count_wins(comparison), *sections]
     write_atomic(page, "\n\n".join(parts) + "\n")
     conclude(page)
     return files
 
 
 def count_wins(comparison: Comparison, control: str = CONTROL) -> str:
-    """Say, rival by rival, on how many pairs (corpus, metric) ours is better, equal and worse."""
+    """Count, method by method, the pairs (corpus, metric) where ours is better, equal, worse."""
     lines = []
     for system in comparison.systems:
         if system == control:
@@ -81,10 +81,10 @@ def count_wins(comparison: Comparison, control: str = CONTROL) -> str:
 
 def main() -> None:
     """Write the page."""
-    parser = argparse.ArgumentParser(prog="python -m docs.make.rivals", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m docs.make.related", description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="RESULTS", help="result folders")
     parser.add_argument(
-        "--out", type=Path, default=PAGE, help="the page; docs/findings/rivals-results.md"
+        "--out", type=Path, default=PAGE, help="the page; docs/findings/related-methods.md"
     )
     chosen = parser.parse_args()
     for path in write_page(chosen.folders, chosen.out):

@@ -1,5 +1,5 @@
 """
-Chains and other rivals
+Chains and other related methods
 =======================
 
 **There are other ways to listen to labels: chains, stacking, powersets, neighbours.** They are
@@ -96,7 +96,8 @@ axes.invert_yaxis()
 
 # %%
 # The dotted lines mark the best of each measure. A tuned cut, which listens to nobody, gains more
-# F1 on the plain classifier than any rival that cuts at ½: beat it before you praise dependence.
+# F1 on the plain classifier than any related method that cuts at ½: beat it before you praise
+# dependence.
 # The chain has the most exact label sets, which is what chains aim at. A powerset knows only
 # label sets that it has seen, and 800 documents show too few of them. Label evidence with a tuned
 # cut leads in both kinds of F1 and in nothing else; cut at ½ it hardly differs from the plain
