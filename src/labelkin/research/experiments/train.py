@@ -72,6 +72,11 @@ def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
     return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
 
 
+def _label_dependence(content: Any = None, random_state: Any = None) -> LabelDependenceClassifier:
+    """Return this library's classifier with a content classifier, by default its own choice."""
+    return LabelDependenceClassifier(content, random_state=random_state)
+
+
 def _logistic_regression(C: float = 1.0) -> PerLabel:
     return PerLabel(LogisticRegression(C=C, max_iter=1000))
 
@@ -92,7 +97,10 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
-    "related": {"binary_relevance": lambda: None},  # the content classifier itself
+    "related": {
+        "binary_relevance": lambda: None,  # the content classifier itself
+        "label_dependence": _label_dependence,
+    },
 }
 #: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
