@@ -6,7 +6,7 @@ import json
 import pytest
 
 from labelkin.corpora.documents import Documents
-from labelkin.corpora.known import text_format
+from labelkin.corpora import text_format
 from labelkin.curation.corrected_files import write_corrected
 from labelkin.curation.corrections import Corrections, Decision
 

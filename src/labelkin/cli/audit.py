@@ -369,8 +369,8 @@ def _write_corpus(
     corpus: str, reading: options.Reading, out: Path, corrections: Corrections
 ) -> str:
     """Write a corpus in its own format if that has texts, else as JSON lines; return a report."""
+    from labelkin.corpora import KNOWN, text_format
     from labelkin.corpora.documents import Documents
-    from labelkin.corpora.known import KNOWN, text_format
     from labelkin.curation.corrected_files import write_corrected, write_json_lines
 
     format = None if corpus in KNOWN else text_format(Path(corpus))

@@ -126,7 +126,7 @@ def fetch(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Download a corpus from its official home; a download that broke off goes on.
+    """Download a corpus from its official site; files that exist are kept.
 
     Example:  labelkin corpus fetch reuters21578
     """
