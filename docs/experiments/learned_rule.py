@@ -157,9 +157,7 @@ def scores(steps: Steps, paper: PaperEvidence, evidence: Evidence) -> dict[str, 
     result = {name: float(found[name]) for name in MEASURES}
     for measure in TUNED:
         decided = as_rule(measure, "log_odds").fit(tuning, evidence.labels).decide(posterior)
-        result[f"tuned {measure}"] = float(
-            getattr(metrics, measure)(evidence.new_labels, decided)
-        )
+        result[f"tuned {measure}"] = float(getattr(metrics, measure)(evidence.new_labels, decided))
     return {**result, "CPU seconds": seconds}
 
 

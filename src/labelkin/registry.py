@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-Kind = Literal["content", "labels", "thresholds", "rivals"]
+Kind = Literal["content", "labels", "thresholds", "related"]
 
 #: Kind of part → name → module below ``labelkin`` and class.
 PARTS: dict[Kind, dict[str, str]] = {
@@ -38,7 +38,7 @@ PARTS: dict[Kind, dict[str, str]] = {
         "mcut": "thresholds.per_document.MCut",
         "expected_f1": "thresholds.per_document.ExpectedF1",
     },
-    "rivals": {
+    "related": {
         "classifier_chain": "research.related.chains.ClassifierChain",
         "chain_ensemble": "research.related.chains.ChainEnsemble",
         "probabilistic_chain": "research.related.probabilistic_chain.ProbabilisticChain",

@@ -92,13 +92,6 @@ def test_what_scikit_learn_vouches_for_is_what_it_says():
     assert ours == theirs
 
 
-@pytest.mark.parametrize("module", ["__init__", "known", "download"])
-def test_a_reader_that_is_missing_breaks_nothing_but_itself(module):
-    source = (Path(corpora.__file__).parent / f"{module}.py").read_text()
-    for reader in ("reuters21578", "ohsumed", "rcv1", "arff"):
-        assert f"labelkin.corpora.{reader} import" not in source
-
-
 def test_the_data_folder_comes_before_the_user_s(homes):
     shared, user = homes
     assert find("emotions") is None

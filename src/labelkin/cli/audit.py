@@ -169,7 +169,7 @@ def audit(
             labels=part_class("labels", labels)(),
             rules=bound or None,
             # Vectors of a few numbers are often alike without being of one document.
-            twin_similarity=None if loaded.features == "numbers" else 0.95,
+            duplicate_similarity=None if loaded.features == "numbers" else 0.95,
             scale="log_odds",
             n_jobs=n_jobs,
             random_state=random_state,
@@ -239,7 +239,7 @@ def _write(
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.research.reports.issues import write_issues
 
     if html is not None:
@@ -251,7 +251,7 @@ def _write(
             for one in audited.label_errors_
         ]
         page = audit_page(corpus.name, read, errors, audited.n_errors_, audited.notes_)
-        write_whole(html, page.encode("utf-8", "backslashreplace"))
+        write_atomic(html, page.encode("utf-8", "backslashreplace"))
     if out is not None:
         write_issues(shown, out)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 
 from labelkin.cli.printing import counted, listed, print_message
-from labelkin.corpora.dialect import find_spellings, placeholders
+from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
 from labelkin.registry import SHORT, Kind, check_name, names
 

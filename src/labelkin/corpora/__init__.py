@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
     from labelkin.corpora.documents import Document, Documents
-    from labelkin.corpora.download import Fetched, FetchError, fetch
     from labelkin.corpora.known import KNOWN, CorpusNotFound, KnownCorpus, find, load
-    from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
+    from labelkin.corpora.published import Fetched, FetchError, fetch
+    from labelkin.corpora.published.newsroom import NewsroomTruth, newsroom, newsroom_truth
 
 #: Where the names are. The module of the newsroom is not called ``newsroom``: importing it would
 #: put the module in the place of the function.
 _HOMES = {
     "corpus": ("Corpus",),
     "documents": ("Document", "Documents"),
-    "download": ("FetchError", "Fetched", "fetch"),
+    "published": ("FetchError", "Fetched", "fetch"),
     "known": ("CorpusNotFound", "find", "load", "KNOWN", "KnownCorpus"),
-    "made_newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
+    "published.newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
 }
 
 __all__ = [

@@ -127,10 +127,10 @@ def lazy_reader(place: str) -> Reader:
 
     Examples
     --------
-    >>> lazy_reader("made_newsroom.newsroom")(60).Y.shape
+    >>> lazy_reader("published.newsroom.newsroom")(60).Y.shape
     (60, 38)
     """
-    module, _, function = place.partition(".")
+    module, _, function = place.rpartition(".")
 
     def read(*places: Any, **options: Any) -> Corpus:
         reader: Reader = getattr(import_module(f"labelkin.corpora.{module}"), function)
@@ -140,7 +140,7 @@ def lazy_reader(place: str) -> Reader:
 
 
 def _read_table() -> dict[str, KnownCorpus]:
-    text = files("labelkin.corpora").joinpath("known.toml").read_text(encoding="utf-8")
+    text = files("labelkin.corpora.published").joinpath("known.toml").read_text(encoding="utf-8")
     return {name: _corpus(name, **said) for name, said in tomllib.loads(text).items()}
 
 
@@ -319,15 +319,15 @@ _FORMATS = (
 _TEXTS = "text_corpora.read_texts"
 _FILE_READERS = {
     **dict.fromkeys(ENDINGS, _TEXTS),
-    ".svm": "sparse_text.read_libsvm",
-    ".libsvm": "sparse_text.read_libsvm",
+    ".svm": "vectors.read_libsvm",
+    ".libsvm": "vectors.read_libsvm",
 }
 _FOLDER_READERS = {
-    "*.sgm": "reuters21578.read_reuters21578",
-    "lyrl2004_*": "rcv1.read_rcv1",
+    "*.sgm": "published.reuters21578.read_reuters21578",
+    "lyrl2004_*": "published.rcv1.read_rcv1",
     "*.arff": "arff.read_mulan",
-    "training": "ohsumed.read_ohsumed",
-    "*/training": "ohsumed.read_ohsumed",
+    "training": "published.ohsumed.read_ohsumed",
+    "*/training": "published.ohsumed.read_ohsumed",
 }
 
 
@@ -352,13 +352,13 @@ def text_format(path: Path) -> Format | None:
 def _file_reader(path: Path) -> Reader | str | None:
     name = path.name.lower()
     if name.endswith((".tar.gz", ".tgz")):
-        return "ohsumed.read_ohsumed"
+        return "published.ohsumed.read_ohsumed"
     match ending := ending_of(path):
         case ".arff":
             return _arff_reader(path)
         case ".txt":
             if _is_extreme(path):
-                return "sparse_text.read_extreme"
+                return "vectors.read_extreme"
             return None if format_of(path) == "text" else _TEXTS
     return _FILE_READERS.get(ending)
 
@@ -377,13 +377,13 @@ def _folder_reader(folder: Path) -> str | None:
         if any(folder.glob(sign)):
             return reader
     if any(_is_extreme(path) for path in folder.glob("*.txt*")):
-        return "sparse_text.read_extreme_folder"
+        return "vectors.read_extreme_folder"
     has_texts = any(any(folder.glob(f"{at}*.txt")) for at in ("", "train/"))
     is_read = has_texts or any(ending_of(file) in ENDINGS for file in folder.glob("**/*"))
     return _TEXTS if is_read else None
 
 
 def _is_extreme(path: Path) -> bool:
-    from labelkin.corpora.sparse_text import is_extreme  # loads NumPy: the table is read without
+    from labelkin.corpora.vectors import is_extreme  # loads NumPy: the table is read without
 
     return is_extreme(path)

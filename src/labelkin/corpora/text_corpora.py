@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.corpora.corpus import Corpus, label_fields, object_array
-from labelkin.corpora.dialect import Field, find_spellings
 from labelkin.corpora.document_files import DocumentFiles
 from labelkin.corpora.documents import Document, Documents, Format
 from labelkin.corpora.lines import stem_of
+from labelkin.corpora.tables import Field, find_spellings
 from labelkin.label_matrix import read_labels
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.files import replacing
+from labelkin.files import atomic_replace
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -169,7 +169,7 @@ def save(
     lengths = len(about), len(written), sum(map(stored_size, arrays))
     data = chain.from_iterable(map(array_bytes, arrays))
     digest = hashlib.sha256()
-    with replacing(path) as file:
+    with atomic_replace(path) as file:
         for piece in chain((_FIXED.pack(MAGIC, FORMAT, writer, *lengths), about, written), data):
             file.write(piece)
             digest.update(piece)

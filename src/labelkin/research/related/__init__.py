@@ -1,7 +1,7 @@
 """The relatives of the method, to be compared with it under the same data, features and tests.
 
 Each is a scikit-learn multilabel classifier with ``predict_proba``, usable on its own. What each
-assumes, and when to use it, stands in three lines in docs/explanation/rivals.md.
+assumes, and when to use it, stands in three lines in docs/explanation/related-methods.md.
 
 ======================  ==========================================================================
 chains                  ``ClassifierChain``, ``ChainEnsemble``
