@@ -109,7 +109,7 @@ class Steps:
         correction = None
         if np.isfinite(self.shrinkage):
             correction = found.correction(found.content + weight * found.paper, self.shrinkage)
-        return PredictedLabels(paper, fill_in, weight, correction, found.by_root, found.absent)
+        return PredictedLabels(paper, fill_in, weight, correction, found.absent)
 
     def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
         if self.weight is not None:
