@@ -109,7 +109,7 @@ class Steps:
         correction = None
         if np.isfinite(self.shrinkage):
             correction = found.correction(found.content + weight * found.paper, self.shrinkage)
-        return PredictedLabels(paper, fill_in, weight, correction, found.by_root, found.absent)
+        return PredictedLabels(paper, fill_in, weight, correction, found.absent)
 
     def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
         if self.weight is not None:
@@ -129,7 +129,7 @@ SYSTEMS = {
     "weight 0": replace(LEARNED, weight=0.0),
     "weight 1": replace(LEARNED, weight=1.0),
     "no correction": replace(LEARNED, shrinkage=np.inf),
-    **{f"shrinkage {k}": replace(LEARNED, shrinkage=float(k)) for k in (10, 100)},
+    **{f"shrinkage {k}": replace(LEARNED, shrinkage=float(k)) for k in (3, 10, 20, 100)},
 }
 STEPS = ["content", "paper", "learned", "inputs not calibrated", "weight 0", "no correction"]
 
