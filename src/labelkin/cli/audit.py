@@ -236,7 +236,15 @@ def _print(audited: LabelAudit, shown: list[ShownIssue], shape: tuple[int, int])
     )
     echo("")
     rows = [
-        (one.document, f"{one.repair} {one.label}", one.kind, f"{one.probability:.3f}", because(one))
+        (
+            one.document,
+            f"{one.repair} {one.label}",
+            one.kind,
+            f"{one.probability:.3f}",
+            because(one),
+        )
         for one in (issue.in_names() for issue in shown[:_PRINTED])
     ]
-    print_table(("document", "change", "kind", "probability", "because of"), rows, left=(0, 1, 2, 4))
+    print_table(
+        ("document", "change", "kind", "probability", "because of"), rows, left=(0, 1, 2, 4)
+    )

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from labelkin.cli import options
-from labelkin.cli.printing import counted, echo, listed, print_json, print_message, print_table
-from labelkin.cli.printing import watching
+from labelkin.cli.printing import (
+    counted,
+    echo,
+    listed,
+    print_json,
+    print_message,
+    print_table,
+    watching,
+)
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus

@@ -6,6 +6,7 @@ import html
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,9 +68,7 @@ def demo(
 
 @experiment.command("list")
 def list_experiments(
-    folder: Annotated[
-        Path | None, typer.Argument(help="A result folder.")
-    ] = None,
+    folder: Annotated[Path | None, typer.Argument(help="A result folder.")] = None,
 ) -> None:
     """List the experiments of labelkin and their corpora, or the complete runs in a folder.
 
@@ -209,9 +208,7 @@ def compare(
         if not (folder / "run.json").is_file():
             seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
             hint = f"Name one seed: {', '.join(seeds[:3])}." if seeds else _FOLDERS
-            raise ValueError(
-                f"A run must be a folder with run.json, and {folder} has none. {hint}"
-            )
+            raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
     from labelkin.research.experiments.comparison import compare_runs, read_run
 
     found = compare_runs(read_run(baseline), read_run(proposal), n_draws, random_state)

@@ -91,12 +91,12 @@ def optimize(
 
 
 def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.research.reports.documents import page_template
     from labelkin.research.reports.plots import limit_picture
 
     if plot.suffix.lower() == ".svg":
-        write_whole(plot, limit_picture(table, metric, _WORDS[metric]).file)
+        write_atomic(plot, limit_picture(table, metric, _WORDS[metric]).svg)
         return
     tables = []
     for one, words in _WORDS.items():
@@ -110,4 +110,4 @@ def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
     page = page_template("limits.html").render(
         name=name, pictures=pictures, limits=table.limits, tables=tables
     )
-    write_whole(plot, page)
+    write_atomic(plot, page)

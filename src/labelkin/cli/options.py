@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 
 from labelkin.cli.printing import counted, listed, print_message
-from labelkin.corpora.dialect import find_spellings, placeholders
+from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
 from labelkin.registry import SHORT, Kind, check_name, names
 
@@ -44,7 +44,7 @@ def _known_encoding(name: str | None) -> str | None:
 
 
 def _one_character(text: str | None) -> str | None:
-    """Return one character; a tab may be typed as ``\\t``."""
+    """Return one character; a tab may be typed as backslash and t."""
     delimiter = "\t" if text == "\\t" else text
     if delimiter is not None and len(delimiter) != 1:
         raise typer.BadParameter(f"It must be one character, or \\t for a tab, got {text!r}.")
@@ -141,7 +141,8 @@ CorpusName = Annotated[
 CorpusNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS", help="A known corpus (labelkin corpus list), or paths of files and folders."
+        metavar="CORPUS",
+        help="A known corpus (labelkin corpus list), or paths of files and folders.",
     ),
 ]
 Inputs = Annotated[
@@ -321,7 +322,7 @@ class Reading(NamedTuple):
 
     def like(self, model: Path, paths: Sequence[str]) -> Reading:
         """Return options that read files as the training files of a model were read."""
-        from labelkin.corpora.known import KNOWN, text_format
+        from labelkin.corpora import KNOWN, text_format
         from labelkin.storage import read_header
 
         kept = (read_header(model).summary or {}).get("reading", {})
@@ -472,7 +473,7 @@ def check_model(path: Path) -> None:
 
 def check_corpus(names: str | list[str]) -> None:
     """Raise for a name that is neither a known corpus nor an existing path."""
-    from labelkin.corpora.known import check_there
+    from labelkin.corpora import check_there
 
     for name in [names] if isinstance(names, str) else names:
         check_there(name)

@@ -104,11 +104,7 @@ def predict(
     _check_outputs(input, out, out_folder, resume=resume, replace=replace, all_scores=all_scores)
     reading = reading.like(model, input)
     source = read_documents(input, input_format, reading)
-    documents = iter(source)
-    first = next(documents, None)
-    if first is None:
-        name = "stdin" if input == ["-"] else ", ".join(input)
-        raise ValueError(f"{name} must have documents, and has none.")
+    rest = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
     from labelkin import prediction
     from labelkin.prediction.output import LAYOUTS, WITH_TEXTS, table_conventions
 
@@ -132,7 +128,6 @@ def predict(
         **{"--include": include, "--exclude": exclude, "--label-language": label_language},
     }
     note = prediction.ResumeNote.of(model, chosen)
-    rest: Iterator[Document] = chain([first], documents)
     if out_folder is not None and resume:
         rest = (d for d in rest if not (out_folder / prediction.file_name(d.name)).exists())
     target = out_folder or out
@@ -176,6 +171,15 @@ def predict(
     if target is not None:
         note.remove(target)
     print_message(reading_line(source), quiet)
+
+
+def _at_least_one(source: Documents | DocumentFiles, name: str) -> Iterator[Document]:
+    """Return an iterator of documents; none is an error."""
+    documents = iter(source)
+    first = next(documents, None)
+    if first is None:
+        raise ValueError(f"{name} must have documents, and has none.")
+    return chain([first], documents)
 
 
 def check_inputs(paths: list[str]) -> None:

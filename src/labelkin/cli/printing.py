@@ -122,6 +122,7 @@ class Forecasts:
         self._printed: set[str] = set()
 
     def __call__(self, what: str, done: int, total: int) -> None:
+        """Take note of finished parts of a loop."""
         now = time.perf_counter()
         if not done:
             self._first.pop(what, None)

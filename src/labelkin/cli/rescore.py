@@ -17,7 +17,9 @@ from labelkin.cli.printing import WORDS, counted, print_message, watching
 
 if TYPE_CHECKING:
     from labelkin.evaluation.metrics import Evaluation
-    from labelkin.prediction.scores import ScoreMatrix
+    from labelkin.label_matrix import LabelMatrix
+    from labelkin.models.rescorer import LabelRescorer
+    from labelkin.prediction.scores import LabelSets, ScoreMatrix
 
 
 @options.reads_documents
@@ -107,11 +109,7 @@ def rescore(
     rescorer = LabelRescorer(
         build_part("labels", labels), variant=variant, evidence_weight=weight, scale=scale
     )
-    with watching(quiet), warnings.catch_warnings(record=True, action="always") as caught:
-        rescorer.fit(learned, scores=unseen)
-    for rule in (str(one.message).partition(" Use ")[0] for one in caught):
-        if "in-sample" in rule:
-            print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
+    _fit(rescorer, learned, unseen, quiet)
     known = labelled if truth is None else files.read_label_sets(truth, **reading.named())
     compared = files.Comparison(None if quiet else known, given.names, truth is not None)
 
@@ -136,13 +134,27 @@ def rescore(
             print_message(_before_and_after(*compared.totals))
         file.flush()
     print_message(f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}.", quiet)
-    for name, one in {train: labelled, truth: known}.items():
-        if name and one.reading:
-            sizes = [counted(n, of) for n, of in zip(one.labels.shape, ("document", "label"))]
-            print_message(f"{name}: {', '.join(sizes)} read, {one.reading}.", quiet)
+    _print_readings({train: labelled, truth: known}, quiet)
     if weight == "auto" and unseen is None:
         reduced = f"label evidence has weight {rescorer.evidence_weight_:g}"
         print_message(f"Without --out-of-fold, {reduced}; set it by --evidence-weight.", quiet)
+
+
+def _fit(rescorer: LabelRescorer, labels: LabelMatrix, unseen: Any, quiet: bool) -> None:
+    """Fit a rescorer; report scores that are not out of fold."""
+    with watching(quiet), warnings.catch_warnings(record=True, action="always") as caught:
+        rescorer.fit(labels, scores=unseen)
+    for rule in (str(one.message).partition(" Use ")[0] for one in caught):
+        if "in-sample" in rule:
+            print_message(f"--out-of-fold {rule} Make them by cross-validation.", quiet)
+
+
+def _print_readings(read: dict[str | None, LabelSets], quiet: bool) -> None:
+    for name, one in read.items():
+        if name and one.reading:
+            n_documents, n_labels = one.labels.shape
+            sizes = f"{counted(n_documents, 'document')}, {counted(n_labels, 'label')}"
+            print_message(f"{name}: {sizes} read, {one.reading}.", quiet)
 
 
 def _before_and_after(one: Evaluation, other: Evaluation) -> str:

@@ -24,22 +24,21 @@ def serve(
         ),
     ] = None,
     host: Annotated[str, typer.Option(help="Address.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="LABELKIN_TOKEN",
             show_envvar=True,
-            help="Token that requests must contain. LABELKIN_TOKEN is safer: others can see commands.",
+            help="Token that requests must contain. Others can see it, unless it is a variable.",
         ),
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")
     ] = False,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="Another host name, as behind a proxy; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Another host name, as behind a proxy; may be repeated."),
     ] = None,
     saved_work: Annotated[
         Path | None,
@@ -73,8 +72,8 @@ def serve(
         if review is not None:
             print_message(f"The review is at {address}review")
         places = models if models or review is None else [review]
-        for place in dict.fromkeys(journal or default_journal(path) for path in places):
-            print_message(f"What is saved is written to {place}.")
+        for place in dict.fromkeys(saved_work or default_journal(path) for path in places):
+            print_message(f"Saved work: {place}")
 
     run_service(
         models,
@@ -82,7 +81,7 @@ def serve(
         port=port,
         token=token,
         insecure=insecure,
-        journal=journal,
+        journal=saved_work,
         hosts=allow_host or (),
         announce=announce,
         review=review,

@@ -81,7 +81,8 @@ def train(
     saved_work: Annotated[
         Path | None,
         typer.Option(
-            help="Also learn from the work that labelkin serve saved.", rich_help_panel=options.MODEL
+            help="Also learn from the work that labelkin serve saved.",
+            rich_help_panel=options.MODEL,
         ),
     ] = None,
     thresholds: Annotated[
@@ -157,11 +158,8 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from sklearn.pipeline import make_pipeline
-
     from labelkin.models.builder import build_content, build_part, build_steps
     from labelkin.models.classifier import LabelDependenceClassifier
-    from labelkin.models.training import fit_and_evaluate
     from labelkin.storage import save
     from labelkin.text import WordCounts
     from labelkin.thresholds import LabelLimits, as_rule
@@ -173,7 +171,7 @@ def train(
     label_sets = current_labels(found, concepts)
     label_names = label_sets.names.tolist()
     shown = print_matches(label_names, concepts, vocab or loaded.name, quiet)
-    if (n_merged := found.shape[1] - label_sets.shape[1]) > 0:
+    if n_merged := found.shape[1] - len(label_names):
         print_message(f"{n_merged} labels were merged into their successors.", quiet)
     rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
     least = _at_least(preset, at_least, label_sets, quiet)
@@ -189,22 +187,12 @@ def train(
         n_jobs=n_jobs,
         random_state=random_state,
     )
+    if "svm" in plan.names and top is None:
+        _hint_candidates(len(label_names), quiet)
     size = {"documents": label_sets.shape[0], "labels": len(label_names)}
     sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
     print_message(f"learning from {', '.join(sizes)}: {listed(shown)}.", quiet)
-    if "svm" in plan.names and top is None and len(label_names) > _MANY_LABELS:
-        print_message(
-            f"An SVM for each of {len(label_names):,} labels takes long. --n-jobs uses more cores; "
-            "--content nearest_neighbours --top 100 takes a small part of the time.",
-            quiet,
-        )
-    X, steps = documents, build_steps(plan, counts)
-    for step in steps:
-        with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
-            X = step.fit_transform(X)
-    with watching(quiet):
-        scores = fit_and_evaluate(classifier, X, label_sets, verbose=int(not quiet))
-    model = make_pipeline(*steps, classifier) if steps else classifier
+    model, scores = _fit(build_steps(plan, counts), classifier, documents, label_sets, quiet)
     if concepts is not None:
         classifier.concepts_ = concepts
     chosen = {
@@ -256,6 +244,32 @@ def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -
     return plan_content(preset, names, seen, corpus.features, is_sparse)
 
 
+def _hint_candidates(n_labels: int, quiet: bool) -> None:
+    if n_labels > _MANY_LABELS:
+        print_message(
+            f"An SVM for each of {n_labels:,} labels takes long. --n-jobs uses more cores; "
+            "--content nearest_neighbours --top 100 takes a small part of the time.",
+            quiet,
+        )
+
+
+def _fit(
+    steps: list[Any], classifier: Any, documents: Any, labels: LabelMatrix, quiet: bool
+) -> tuple[Any, dict[str, dict[str, float | None]]]:
+    """Return the fitted model and its cross-validated scores."""
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin.models.training import fit_and_evaluate
+
+    X = documents
+    for step in steps:
+        with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
+            X = step.fit_transform(X)
+    with watching(quiet):
+        scores = fit_and_evaluate(classifier, X, labels, verbose=int(not quiet))
+    return make_pipeline(*steps, classifier) if steps else classifier, scores
+
+
 def _documents(
     corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
 ) -> tuple[Any, LabelMatrix, list[Any] | None]:
@@ -297,9 +311,7 @@ def print_matches(
     return names.all()
 
 
-def read_rules(
-    labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool
-) -> Any:
+def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
     """Read rules between labels and report how many apply."""
     from labelkin.vocabulary.matching import rules_between
 
@@ -315,9 +327,7 @@ def read_rules(
     return found.rules
 
 
-def _at_least(
-    preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool
-) -> int:
+def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
     """Return the minimum number of labels; if every training document has one, say so."""
     if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
         return at_least or 0

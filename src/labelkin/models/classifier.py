@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from joblib import parallel_config
 from scipy import sparse
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
@@ -24,7 +22,6 @@ from labelkin.estimator import (
     LogOddsClassifier,
     fit_content,
     names_candidates,
-    read_documents_for,
     report,
     stage,
 )
@@ -36,7 +33,7 @@ from labelkin.explain.contributions import (
     check_top,
     content_and_members,
 )
-from labelkin.label_matrix import Cells, LabelMatrix, read_labels, spread_out
+from labelkin.label_matrix import Cells, read_labels, spread_out
 from labelkin.learned.calibration import (
     Calibration,
     check_can_calibrate,
@@ -57,7 +54,7 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
-from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.scikit_learn import route_fit, seeded
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
 
 if TYPE_CHECKING:
@@ -205,17 +202,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Take what the content classifier takes."""
-        tags = super().__sklearn_tags__()
-        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
-        tags.input_tags = get_tags(content).input_tags
-        return tags
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Hand metadata such as ``sample_weight`` to the parts that ask for it."""
-        return router(self, **self._parts())
-
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit content and label evidence.
 
@@ -343,9 +329,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self.thresholds_ = fit_rule(rule, deployed, labels)
         self.thresholds = thresholds
         return self
-
-    def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self._fit(X, labels, {}, out_of_fold=False)
 
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
@@ -495,6 +478,3 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
     def _decisions(self, log_odds: Any) -> Any:
         return self.decide(log_odds)
-
-    def _read_documents(self, X: Any, reset: bool) -> Any:
-        return read_documents_for(self, X, reset)

@@ -20,9 +20,9 @@ from labelkin.prediction.fitted_model import (
     load_model,
 )
 from labelkin.prediction.in_blocks import (
-    evaluate_blocks,
     evaluate_documents,
     evaluate_limits,
+    evaluate_model_blocks,
     predict_blocks,
     rescore_blocks,
 )
@@ -47,9 +47,9 @@ __all__ = [
     "ResumeNote",
     "answer_batches",
     "document_lines",
-    "evaluate_blocks",
     "evaluate_documents",
     "evaluate_limits",
+    "evaluate_model_blocks",
     "file_name",
     "fitted_model",
     "folder_writer",

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
@@ -122,7 +122,9 @@ def rescore_blocks(
     return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
 
 
-def evaluate_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = None) -> Evaluation:
+def evaluate_model_blocks(
+    model: Any, blocks: Iterable[Any], *, engine: Engine | None = None
+) -> Evaluation:
     """Evaluate a model on documents that come in blocks.
 
     Parameters
@@ -143,7 +145,7 @@ def evaluate_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None 
     --------
     >>> from labelkin import NaiveBayes
     >>> X, Y = np.array([[3, 0], [2, 1], [0, 4]]), np.array([[1, 0], [1, 1], [0, 1]])
-    >>> evaluate_blocks(NaiveBayes().fit(X, Y), [(X[:2], Y[:2]), (X[2:], Y[2:])])["one_error"]
+    >>> evaluate_model_blocks(NaiveBayes().fit(X, Y), [(X[:2], Y[:2]), (X[2:], Y[2:])])["one_error"]
     0.0
     """
     with using(engine) as worker:
@@ -162,7 +164,7 @@ def evaluate_documents(
     blocks = track(
         row_blocks(documents, truth, size=size), "documents evaluated", -(-n_documents // size)
     )
-    return evaluate_blocks(model, blocks, engine=engine)
+    return evaluate_model_blocks(model, blocks, engine=engine)
 
 
 def evaluate_limits(model: FittedModel, documents: Any, labels: LabelMatrix) -> LimitTable:
@@ -251,5 +253,5 @@ def _write(
     else:
         np.save(file, np.asarray(answer))
     path = folder / f"{number:06d}{'.npz' if sparse.issparse(answer) else '.npy'}"
-    write_whole(path, file.getvalue())
+    write_atomic(path, file.getvalue())
     return path

@@ -26,7 +26,7 @@ import numpy as np
 
 from labelkin.corpora.document_files import DocumentFiles
 from labelkin.corpora.documents import TABLES, Document, Documents, format_of
-from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
+from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -141,7 +141,7 @@ class Output:
     def write(self, text: str) -> None:
         """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
         rest = memoryview(text.encode(self.encoding, "backslashreplace"))
-        with naming(self.path):
+        with annotate_os_errors(self.path):
             if not self.durable:
                 self.file.write(rest)
                 self.file.flush()
@@ -161,13 +161,13 @@ class Output:
 
     def __exit__(self, *_error: object) -> None:
         if self.durable:
-            with naming(self.path):
+            with annotate_os_errors(self.path):
                 self.file.close()
 
 
 def cut_torn_line(path: Path) -> int:
     """Cut off what follows the last line end; return how many bytes that were."""
-    with naming(path), path.open("r+b") as file:
+    with annotate_os_errors(path), path.open("r+b") as file:
         size = end = file.seek(0, os.SEEK_END)
         found = -1
         while end > 0 and found < 0:
@@ -263,7 +263,7 @@ class ResumeNote:
     def write(self, out: Path) -> None:
         """Write the note beside the answers, in one piece."""
         text = json.dumps({"model": self.model, "options": self.options}, indent=1)
-        write_whole(_note_path(out), text + "\n")
+        write_atomic(_note_path(out), text + "\n")
 
     def remove(self, out: Path) -> None:
         """Remove the note: the work is finished."""
@@ -429,7 +429,7 @@ def folder_writer(
                     "Use --out."
                 )
             written.add(file)
-            write_whole(folder / file, document_lines(answer, labels, names))
+            write_atomic(folder / file, document_lines(answer, labels, names))
 
     return write
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise, takewhile
@@ -20,16 +20,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
-from labelkin.array_files import is_sparse, read_archive, read_sparse
 from labelkin.corpora.corpus import labels_of
-from labelkin.corpora.dialect import find_delimiter, find_name
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
-from labelkin.corpora.score_text import read_score_text, score_text
+from labelkin.corpora.tables import find_delimiter, find_name
+from labelkin.corpora.vectors import read_score_text, score_text
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.in_blocks import labels_in_order
+from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
 from labelkin.scaling.blocks import DOCUMENTS, row_blocks
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -68,7 +68,9 @@ class ScoreMatrix:
         return Cells.of(self.values).dense(self.values.data, self.absent)
 
 
-def read_score_file(path: Path, names: list[str] | None = None, missing: float | None = None) -> ScoreMatrix:
+def read_score_file(
+    path: Path, names: list[str] | None = None, missing: float | None = None
+) -> ScoreMatrix:
     """Read a whole score matrix; the parameters are those of :func:`score_blocks`."""
     return _joined(list(score_blocks(path, names, missing)))
 
@@ -209,7 +211,9 @@ def _floats(cells: list[str], place: str) -> list[float]:
     return numbers
 
 
-def _line_blocks(path: Path, names: list[str] | None, missing: float | None) -> Iterator[ScoreMatrix]:
+def _line_blocks(
+    path: Path, names: list[str] | None, missing: float | None
+) -> Iterator[ScoreMatrix]:
     lines = enumerate(json_objects(decoded_lines(path), path.name), start=1)
     if names is None:  # which labels there are, only the last line says
         yield _read_lines(lines, path, names, missing)

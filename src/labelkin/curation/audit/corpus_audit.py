@@ -24,7 +24,7 @@ from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.audit.shown_issues import ShownIssue, Word, shown_issue
 from labelkin.estimator import fit_content
 from labelkin.explain.terms import explain_terms
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.scaling.blocks import read_block
 from labelkin.storage import load, save
@@ -133,7 +133,7 @@ def audit_corpus(
         labels=labels,
         rules=rules,
         # Vectors of a few numbers are often alike without being of the same document.
-        twin_similarity=None if found.features == "numbers" else _NEAR_DUPLICATE,
+        duplicate_similarity=None if found.features == "numbers" else _NEAR_DUPLICATE,
         scale="log_odds",
         n_jobs=n_jobs,
         random_state=random_state,
@@ -158,7 +158,7 @@ class _KeptBlocks:
         if not note.is_file() or note.read_text(encoding="utf-8") != key:
             shutil.rmtree(self.folder, ignore_errors=True)
             self.folder.mkdir()
-            write_whole(note, key)
+            write_atomic(note, key)
 
     def read(self, k: int, shape: tuple[int, int]) -> tuple[_Matrix, Any] | None:
         """Return the evidence of a block and its classifier, if they are complete."""
@@ -179,7 +179,7 @@ class _KeptBlocks:
             save(classifier, path.with_suffix(".labelkin"))
         file = io.BytesIO()
         np.save(file, values)
-        write_whole(path, file.getvalue())
+        write_atomic(path, file.getvalue())
 
 
 class _ContentEvidence(NamedTuple):
