@@ -21,8 +21,7 @@ from labelkin.registry import part_class
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
-from labelkin.solvers.svm_layer import fit_svm_layer
-from labelkin.solvers.weka_logistic import fit_weka_logistic
+from labelkin.solvers.weka import fit_svm_layer, fit_weka_logistic
 
 #: Up to so many labels each is told from all others: with more, few weights have documents.
 _ALL_LABELS = 300
