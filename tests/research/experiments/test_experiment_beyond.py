@@ -51,7 +51,6 @@ metric = "macro_f1"
 [thresholds.FBR]
 rule = "scut_fbr"
 fbr = 0.2
-variant = 0
 [thresholds.Shares]
 rule = "pcut"
 [thresholds.Some]
@@ -59,7 +58,7 @@ rule = "not_empty"
 """
 RULES = {
     "Cut": GlobalCut("macro_f1"),
-    "FBR": SCutFBR(fbr=0.2, variant=0),
+    "FBR": SCutFBR(fbr=0.2),
     "Shares": PCut(),
     "Some": LabelLimits(at_least=1),
 }
