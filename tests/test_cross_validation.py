@@ -15,9 +15,9 @@ from sklearn.model_selection import (
 )
 
 from labelkin import (
-    AllLabels,
     LabelAudit,
     LabelDependenceClassifier,
+    MultilabelContent,
     NaiveBayes,
     PerLabel,
     PlattSVM,
@@ -46,7 +46,7 @@ def out_of_fold(model, **metadata):
 def models(cv):
     return [
         PerLabel(LogisticRegression(), cv=cv),
-        AllLabels(sklearn.multiclass.OneVsRestClassifier(LogisticRegression()), cv=cv),
+        MultilabelContent(sklearn.multiclass.OneVsRestClassifier(LogisticRegression()), cv=cv),
         PlattSVM(cv=cv, random_state=0),
         RescoredClassifier(LogisticRegression(), cv=cv),
         RescoredClassifier(NaiveBayes(), cv=cv),

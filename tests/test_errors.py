@@ -10,8 +10,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.svm import LinearSVC
 
 from labelkin import (
-    AllLabels,
     LabelDependenceClassifier,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PerLabel,
@@ -145,7 +145,7 @@ def test_a_classifier_for_all_labels_cannot_leave_cells_out():
     with pytest.raises(
         ValueError, match=r"cannot leave out unknown cells, got 1 of them. Use PerLabel"
     ):
-        AllLabels(LogisticRegression()).fit(X, partly)
+        MultilabelContent(LogisticRegression()).fit(X, partly)
 
 
 def test_labels_that_scikit_learn_refuses_are_cross_validated_by_our_own_function():

@@ -17,16 +17,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from labelkin import (
-    AllLabels,
     ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LogisticLabels,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
-    OtherLabels,
     PaperClassifier,
     PerLabel,
+    PerLabelEvidence,
     PlattSVM,
     RescoredClassifier,
     SVMLabels,
@@ -48,7 +48,7 @@ LABEL_ESTIMATORS = [
     LogisticLabels(),
     LogisticLabels(solver="weka"),
     SVMLabels(),
-    OtherLabels(LogisticRegression()),
+    PerLabelEvidence(LogisticRegression()),
     LabelRescorer(),
     LabelRescorer(labels=SVMLabels(C=2.0), variant="hard", evidence_weight=0.5),
 ]
@@ -108,7 +108,7 @@ class TestEstimatorsOfLabelMatrices:
 
 MULTILABEL = [
     *CLASSIFIERS,
-    AllLabels(RandomForestClassifier(n_estimators=10, random_state=0)),
+    MultilabelContent(RandomForestClassifier(n_estimators=10, random_state=0)),
     LabelDependenceClassifier(content=NaiveBayes(), labels=SVMLabels(), variant="hard"),
 ]
 

@@ -178,7 +178,7 @@ def audit(tables: Tables) -> Lead:
     return Lead(sentences, picture, _told(title, rows))
 
 
-def rivals_results(tables: Tables) -> Lead:
+def related_methods(tables: Tables) -> Lead:
     """Say who is ahead of whom, and in what."""
     against = next(table for table in tables if table.columns[0] == "against")
     rows = {row[0]: [float(n) for n in row[1:]] for row in against.rows}
@@ -186,8 +186,8 @@ def rivals_results(tables: Tables) -> Lead:
     sentences = [
         "With the same documents, features and content classifier, labelkin is better on more "
         "pairs "
-        f"of corpus and measure than it is worse against **{_of(len(ahead), len(rows))} rivals**; "
-        f"nearest are {_listed(list(rows)[:3])}."
+        f"of corpus and measure than it is worse against **{_of(len(ahead), len(rows))} related "
+        f"methods**; nearest are {_listed(list(rows)[:3])}."
     ]
     places = []
     for name in ("Micro F1", "Macro F1", "Hamming loss", "Subset 0/1 loss", "One-error"):
@@ -214,7 +214,7 @@ def rivals_results(tables: Tables) -> Lead:
             + ", ".join(f"{name} {ratio:.1f}" for name, ratio in times.items())
             + "."
         )
-    title = "labelkin against each rival: pairs of corpus and measure"
+    title = "labelkin against each related method: pairs of corpus and measure"
     return Lead(sentences, shares(title, rows, ("better", "equal", "worse")), _told(title, rows))
 
 
@@ -542,7 +542,7 @@ LEADS: dict[str, Callable[[Tables], Lead]] = {
     "docs/findings/beyond.md": beyond,
     "docs/findings/known-labels.md": known_labels,
     "docs/findings/audit.md": audit,
-    "docs/findings/rivals-results.md": rivals_results,
+    "docs/findings/related-methods.md": related_methods,
     "docs/findings/reproduction.md": reproduction,
     "docs/findings/ensemble.md": ensemble,
     "docs/findings/strong-content.md": strong_content,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from labelkin import corpora, curation, evaluation, research, text, vocabulary
-    from labelkin.content.any_classifier import AllLabels, PerLabel, cross_val_log_odds
+    from labelkin.content.any_classifier import MultilabelContent, PerLabel, cross_val_log_odds
     from labelkin.content.ensemble import ContentEnsemble
     from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
     from labelkin.learned.fitting import LearnedWeight
-    from labelkin.method.label_evidence import LogisticLabels, OtherLabels, SVMLabels
+    from labelkin.method.label_evidence import LogisticLabels, PerLabelEvidence, SVMLabels
     from labelkin.method.paper import PaperClassifier
     from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.models.presets import preset
@@ -50,7 +50,7 @@ _HOMES = {
         "curation.active_learning": "next_documents",
         "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
-        "content.any_classifier": "AllLabels PerLabel cross_val_log_odds",
+        "content.any_classifier": "MultilabelContent PerLabel cross_val_log_odds",
         "content.ensemble": "ContentEnsemble",
         "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
@@ -61,7 +61,7 @@ _HOMES = {
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
         "explain.terms": "TermExplanation explain_terms",
         "models.classifier": "LabelDependenceClassifier",
-        "method.label_evidence": "LogisticLabels OtherLabels SVMLabels",
+        "method.label_evidence": "LogisticLabels PerLabelEvidence SVMLabels",
         "method.paper": "PaperClassifier",
         "models.rescored": "RescoredClassifier",
         "models.rescorer": "LabelRescorer",
@@ -74,7 +74,6 @@ _HOMES = {
 }
 
 __all__ = [
-    "AllLabels",
     "ContentEnsemble",
     "ExpectedF1",
     "Explanation",
@@ -89,13 +88,14 @@ __all__ = [
     "LearnedWeight",
     "LogisticLabels",
     "MCut",
+    "MultilabelContent",
     "NaiveBayes",
     "NearestNeighbours",
     "OmikujiContent",
-    "OtherLabels",
     "PCut",
     "PaperClassifier",
     "PerLabel",
+    "PerLabelEvidence",
     "PlattSVM",
     "Posterior",
     "RCut",

@@ -21,8 +21,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
 
 from labelkin import (
-    AllLabels,
     LabelDependenceClassifier,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
     PerLabel,
@@ -95,12 +95,14 @@ LINEAR = {
     "bernoulli above 1": lambda: PerLabel(BernoulliNB(binarize=1.0)),
     "scaled logistic": lambda: PerLabel(make_pipeline(MaxAbsScaler(), LogisticRegression())),
     "selected logistic": lambda: PerLabel(make_pipeline(VarianceThreshold(), LogisticRegression())),
-    "one vs rest": lambda: AllLabels(OneVsRestClassifier(LogisticRegression())),
-    "multi-output": lambda: AllLabels(MultiOutputClassifier(LogisticRegression())),
-    "scaled one vs rest": lambda: AllLabels(
+    "one vs rest": lambda: MultilabelContent(OneVsRestClassifier(LogisticRegression())),
+    "multi-output": lambda: MultilabelContent(MultiOutputClassifier(LogisticRegression())),
+    "scaled one vs rest": lambda: MultilabelContent(
         make_pipeline(MaxAbsScaler(), OneVsRestClassifier(LogisticRegression()))
     ),
-    "scaled svm": lambda: AllLabels(make_pipeline(MaxAbsScaler(), PlattSVM(random_state=0))),
+    "scaled svm": lambda: MultilabelContent(
+        make_pipeline(MaxAbsScaler(), PlattSVM(random_state=0))
+    ),
 }
 
 
@@ -165,7 +167,7 @@ def test_svm_shares_add_up_for_stored_zeros_and_repeated_entries(seed):
 
 def test_clipped_probabilities_have_their_own_part():
     X, Y = world(3)
-    model = AllLabels(OneVsRestClassifier(LogisticRegression(C=100)), clip=0.01).fit(X, Y)
+    model = MultilabelContent(OneVsRestClassifier(LogisticRegression(C=100)), clip=0.01).fit(X, Y)
     shares = assert_adds_up(model, X, [0, 1, 2], clipped=True)
     cells = [cell for row in shares for cell in row]
     end = np.log(0.99 / 0.01)
@@ -194,9 +196,9 @@ def test_documents_of_single_precision_add_up_with_their_rounding():
         PerLabel(GaussianNB()),
         PerLabel(RandomForestClassifier(3, random_state=0)),
         PerLabel(CalibratedClassifierCV(LogisticRegression(), cv=2)),
-        AllLabels(RandomForestClassifier(3, random_state=0)),
-        AllLabels(ClassifierChain(LogisticRegression())),
-        AllLabels(OneVsRestClassifier(GaussianNB())),
+        MultilabelContent(RandomForestClassifier(3, random_state=0)),
+        MultilabelContent(ClassifierChain(LogisticRegression())),
+        MultilabelContent(OneVsRestClassifier(GaussianNB())),
     ],
     ids=str,
 )
@@ -204,7 +206,9 @@ def test_what_is_not_linear_has_no_shares(content):
     X, Y = world(6)
     assert content.fit(X, Y).term_contributions(X[:3], [0, 1]) is None
     assert contributions_of(content, X[:3], [0]) is None
-    assert content.term_contributions(X[:3], [3]) is not None or isinstance(content, AllLabels)
+    assert content.term_contributions(X[:3], [3]) is not None or isinstance(
+        content, MultilabelContent
+    )
 
 
 class Misleading(LogisticRegression):

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import (
     LogisticLabels,
-    OtherLabels,
+    PerLabelEvidence,
     SVMLabels,
     as_label_classifier,
 )
@@ -88,7 +88,7 @@ CLASSIFIERS = [
     LogisticLabels(),
     LogisticLabels(solver="weka"),
     SVMLabels(),
-    OtherLabels(LogisticRegression()),
+    PerLabelEvidence(LogisticRegression()),
 ]
 
 
@@ -162,7 +162,7 @@ class TestAnyLabelClassifier:
 
 def test_other_labels_fits_the_estimator_on_the_other_columns():
     Y = labels()
-    ours = OtherLabels(LogisticRegression()).fit(Y).predict_proba(Y)
+    ours = PerLabelEvidence(LogisticRegression()).fit(Y).predict_proba(Y)
     for j in range(Y.shape[1]):
         others = np.delete(Y, j, axis=1)
         theirs = LogisticRegression().fit(others, Y[:, j]).predict_proba(others)[:, 1]
@@ -193,10 +193,8 @@ def test_choices_and_probabilities_are_asked_for():
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
         as_label_classifier(7)
-    with pytest.raises(
-        ValueError, match="does not take sample_weight; LogisticLabels and SVMLabels do"
-    ):
-        OtherLabels(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))
+    with pytest.raises(ValueError, match=r"does not take sample_weight\. Use LogisticLabels or"):
+        PerLabelEvidence(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))
 
 
 class TestNeighbours:

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 from sklearn.svm import SVC
 
-from labelkin import AllLabels, LabelRescorer, NaiveBayes, PerLabel, PlattSVM
+from labelkin import LabelRescorer, MultilabelContent, NaiveBayes, PerLabel, PlattSVM
 from labelkin.storage import load, save
 
 LEAVES = (
@@ -242,12 +242,12 @@ def test_a_lambda_is_named_with_its_place_and_the_way_out(why_not):
     [
         (PerLabel(OwnClassifier()), "test_codec.OwnClassifier", "model.estimator"),
         (
-            AllLabels(RandomForestClassifier(3)),
+            MultilabelContent(RandomForestClassifier(3)),
             "sklearn.ensemble._forest.RandomForestClassifier",
             "model.estimator",
         ),
         (
-            AllLabels(KNeighborsClassifier(2)),
+            MultilabelContent(KNeighborsClassifier(2)),
             "sklearn.neighbors._classification.KNeighborsClassifier",
             "model.estimator",
         ),

@@ -47,17 +47,17 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 
 from labelkin import (
-    AllLabels,
     ContentEnsemble,
     LabelDependenceClassifier,
     LabelRescorer,
     LearnedWeight,
     LogisticLabels,
+    MultilabelContent,
     NaiveBayes,
     NearestNeighbours,
-    OtherLabels,
     PaperClassifier,
     PerLabel,
+    PerLabelEvidence,
     PlattSVM,
     RandomForest,
     RescoredClassifier,
@@ -148,7 +148,7 @@ BINARY = [
     SGDClassifier(random_state=np.random.RandomState(1)),
 ]
 MULTILABEL = [
-    AllLabels(MLPClassifier((4,), max_iter=3, random_state=0)),
+    MultilabelContent(MLPClassifier((4,), max_iter=3, random_state=0)),
     ContentEnsemble([NaiveBayes(), NearestNeighbours(3)], random_state=0),
     RandomForest(5, random_state=0),
     RescoredClassifier(NaiveBayes(), cv=2),
@@ -173,7 +173,7 @@ MULTILABEL = [
     ),
     LabelDependenceClassifier(NaiveBayes(), thresholds=LabelLimits(MCut(), at_least=1)),
     LabelDependenceClassifier(LogisticRegression(), rules=Rules(exclusive=[(0, 1)])),
-    LabelDependenceClassifier(NaiveBayes(), labels=OtherLabels(GaussianNB()), calibrate=True),
+    LabelDependenceClassifier(NaiveBayes(), labels=PerLabelEvidence(GaussianNB()), calibrate=True),
     LabelDependenceClassifier(NaiveBayes(), keep_out_of_fold=True),
     LabelDependenceClassifier(NaiveBayes(), variant=SCut(), evidence_weight=LearnedWeight()),
     RescoredClassifier(LogisticRegression(), cv=2, random_state=0),
@@ -307,7 +307,7 @@ def test_a_rescorer_comes_back_and_knows_what_a_person_said(labels, variant, aga
     )
 
 
-@pytest.mark.parametrize("model", [LogisticLabels(), SVMLabels(), OtherLabels(GaussianNB())])
+@pytest.mark.parametrize("model", [LogisticLabels(), SVMLabels(), PerLabelEvidence(GaussianNB())])
 def test_a_label_classifier_comes_back(model, again):
     model = clone(model).fit(Y)
     assert as_bytes(again(model).log_odds(SCORES)) == as_bytes(model.log_odds(SCORES))

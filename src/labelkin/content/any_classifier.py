@@ -233,7 +233,7 @@ def n_rows(X: Any) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
-class AllLabels(PerLabel):
+class MultilabelContent(PerLabel):
     """One multilabel classifier, such as a random forest, for the whole label matrix.
 
     Parameters and methods are those of :class:`PerLabel`. The one fitted clone is ``estimator_``;
@@ -243,7 +243,7 @@ class AllLabels(PerLabel):
     --------
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, Y = [[0.0], [1.0], [2.0], [3.0]], [["low"], ["low"], ["high"], ["high"]]
-    >>> AllLabels(RandomForestClassifier(random_state=0)).fit(X, Y).predict_labels([[3.0]])
+    >>> MultilabelContent(RandomForestClassifier(random_state=0)).fit(X, Y).predict_labels([[3.0]])
     [('high',)]
     """
 
@@ -332,7 +332,7 @@ def as_content(estimator: Any) -> Any:
         return estimator
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(needs_probabilities(estimator))
-    return AllLabels(estimator) if _takes_label_matrices(estimator) else PerLabel(estimator)
+    return MultilabelContent(estimator) if _takes_label_matrices(estimator) else PerLabel(estimator)
 
 
 def _takes_label_matrices(estimator: Any) -> bool:

@@ -280,7 +280,7 @@ class SVMLabels(LinearLabelEvidence):
         )
 
 
-class OtherLabels(LabelEvidence):
+class PerLabelEvidence(LabelEvidence):
     """Any scikit-learn classifier with ``predict_proba``, fitted per label on the other columns.
 
     Parameters
@@ -295,7 +295,7 @@ class OtherLabels(LabelEvidence):
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> layer = OtherLabels(DecisionTreeClassifier(max_depth=2, random_state=0))
+    >>> layer = PerLabelEvidence(DecisionTreeClassifier(max_depth=2, random_state=0))
     >>> layer = layer.fit([["tea", "sugar"]] * 9 + [["tea"]] * 3 + [["milk"]] * 8)
     >>> layer.predict_proba([[0, 1, 0]])[:, 2].round(2).tolist()
     [1.0]
@@ -315,7 +315,8 @@ class OtherLabels(LabelEvidence):
             )
         if weight is not None:
             raise ValueError(
-                f"OtherLabels({name}) does not take sample_weight; LogisticLabels and SVMLabels do."
+                f"PerLabelEvidence({name}) does not take sample_weight. Use LogisticLabels or "
+                "SVMLabels."
             )
         self.label_names_, self.prior_ = labels.names, labels.prior()
         self.prior_log_odds_ = count_log_odds(*labels.counts())
@@ -375,7 +376,7 @@ def as_label_classifier(labels: Any) -> Any:
             f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn "
             f"classifier with predict_proba, got {labels!r}."
         )
-    return labels if hasattr(labels, "log_odds") else OtherLabels(labels)
+    return labels if hasattr(labels, "log_odds") else PerLabelEvidence(labels)
 
 
 def _fit_on_others(

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import AllLabels, as_content
+from labelkin.content.any_classifier import MultilabelContent, as_content
 from labelkin.curation.audit.contradictions import (
     as_rows,
     differing_cells,
@@ -352,7 +352,7 @@ class LabelAudit(LinkedEstimator):
             else:
                 content = as_content("svm" if self.content is None else self.content)
                 # One classifier for all labels cannot leave out single cells.
-                is_whole = suspects is not None and isinstance(content, AllLabels)
+                is_whole = suspects is not None and isinstance(content, MultilabelContent)
                 target = _repaired(labels, suspects, "change") if is_whole else learned
                 content = seeded(content, self.random_state)
                 with stage(f"content evidence of {labels.shape[1]} labels", self.verbose):
