@@ -15,7 +15,7 @@ from scipy.special import roots_legendre
 from sklearn.base import clone
 
 from labelkin.evaluation.metrics.decisions import DecisionCounts, count_decisions, sum_label_sets
-from labelkin.evaluation.metrics.judged import DocumentSums, Truth
+from labelkin.evaluation.metrics.inputs import DocumentSums, Truth
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,

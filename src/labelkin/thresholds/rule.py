@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.evaluation.metrics.decisions import count_decisions
-from labelkin.evaluation.metrics.judged import Truth
-from labelkin.evaluation.metrics.names import SCIKIT_LEARN_NAMES, metric_name
+from labelkin.evaluation.metrics.inputs import SCIKIT_LEARN_NAMES, Truth, metric_name
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
