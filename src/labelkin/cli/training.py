@@ -32,8 +32,6 @@ from labelkin.text import TermWeights, WordCounts
 
 Scores = dict[str, dict[str, float | None]]
 
-#: Candidates of a document where Omikuji is asked and their number is not named.
-_CANDIDATES = 100
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 
 
@@ -183,12 +181,7 @@ def make_content(
 
 
 def _make_one(name: str, features: str, random_state: int, top: int | None) -> Any:
-    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian.
-
-    Omikuji is for very many labels: it gives candidates also where their number is not named.
-    """
-    if name == "omikuji" and top is None:
-        top = _CANDIDATES
+    """Return a content classifier; naive Bayes of numbers that are no counts is Gaussian."""
     is_gaussian = name == "naive_bayes" and features == "numbers"
     if top is not None and (is_gaussian or name == "forest"):
         which = "naive Bayes of numbers" if is_gaussian else "a forest"
