@@ -89,7 +89,7 @@ PLACES: dict[str, str] = {
     "PaperEvidence": "labelkin.learned.terms.PaperEvidence",
     "PredictedLabels": "labelkin.learned.terms.PredictedLabels",
     "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",
-    "TermCounts": "labelkin.content.term_counts.TermCounts",
+    "TermCounts": "labelkin.content.naive_bayes.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
     "TextView": "labelkin.text.TextView",
