@@ -98,10 +98,7 @@ class LinearLabelEvidence(LabelEvidence):
         return self
 
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self.label_names_, self.prior_ = labels.names, labels.prior(weight)
-        label_sets = count_label_sets(labels, weight)
-        del labels  # of millions of documents: what is counted is enough
-        self._learn_from(label_sets)
+        self.fit_counted(count_label_sets(labels, weight), labels.names)
 
     @abstractmethod
     def _learn_from(self, label_sets: LabelSets) -> None:
