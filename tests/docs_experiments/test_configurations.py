@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from labelkin.registry import names
 from labelkin.research.experiments import find_experiment
+from labelkin.research.experiments.train import part_names
 
 FOLDER = Path(__file__).parents[2] / "docs" / "experiments" / "configurations"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -73,7 +73,7 @@ def test_every_related_method_is_tried_with_the_same_content_classifier(name):
     for corpus in experiment.corpora:
         kinds = {related.classifier for related in corpus.related.values()}
         mixtures = {"mixture_model", "parametric_mixture"}
-        assert set(names("related")) - kinds <= (
+        assert set(part_names("related")) - kinds <= (
             mixtures if name in ("related-numbers", "related-rcv1-sample") else set()
         )
         assert all(related.time_limit for related in corpus.related.values())

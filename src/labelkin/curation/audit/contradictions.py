@@ -1,7 +1,7 @@
 """Contradictions: cells that break a rule, and near-duplicate texts with different labels.
 
 At least one of the cells that break a rule is wrong; which one depends on the probability of an
-error in each (:func:`one_of_two`, and :func:`labelkin.vocabulary.bound_rules.at_most_one`).
+error in each (:func:`one_of_two`, and :func:`labelkin.vocabulary.rules.bound.at_most_one`).
 Near-duplicates with different labels are listed; they do not change probabilities, which made the
 list of errors worse in 18 of 30 experiments with injected errors and better in 7.
 """

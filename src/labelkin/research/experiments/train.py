@@ -28,8 +28,8 @@ from labelkin.learned.calibration import Calibration, fit_calibration
 from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.models.builder import STRONG, build_part, view_members
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.models.presets import STRONG, view_members
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
 from labelkin.research.experiments.plan import (
@@ -72,6 +72,11 @@ def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
     return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
 
 
+def _label_dependence(content: Any = None, random_state: Any = None) -> LabelDependenceClassifier:
+    """Return this library's classifier with a content classifier, by default its own choice."""
+    return LabelDependenceClassifier(content, random_state=random_state)
+
+
 def _logistic_regression(C: float = 1.0) -> PerLabel:
     return PerLabel(LogisticRegression(C=C, max_iter=1000))
 
@@ -92,7 +97,10 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
-    "related": {"binary_relevance": lambda: None},  # the content classifier itself
+    "related": {
+        "binary_relevance": lambda: None,  # the content classifier itself
+        "label_dependence": _label_dependence,
+    },
 }
 #: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
@@ -236,7 +244,8 @@ def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") ->
     {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
     """
     make = kind if callable(kind) else _part(kind, name)
-    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    late = {"Rules": Any}  # imported for type checkers alone
+    hints = get_type_hints(make.__init__, localns=late) if inspect.isclass(make) else {}
     return {
         key: hints.get(key, type(parameter.default))
         for key, parameter in inspect.signature(make).parameters.items()
@@ -261,11 +270,7 @@ def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
 
 def make_content_classifier(name: str, seed: int, **parameters: Any) -> Any:
     """Make a content classifier by its name; the seed is for those that draw at random."""
-    make = _part("content", name)
-    if make is GaussianNB:
-        return PerLabel(make(**parameters), random_state=seed)
-    draws = "random_state" in inspect.signature(make).parameters
-    return make(**parameters, **({"random_state": seed} if draws else {}))
+    return build_part("content", _part("content", name), random_state=seed, **parameters)
 
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from labelkin.research.related import LabelPowerset, RAkEL
-from labelkin.research.related.powerset import draw_subsets
+from labelkin.research.related.whole_label_sets import draw_subsets
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(200, 5))
