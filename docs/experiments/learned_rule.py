@@ -17,7 +17,6 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -121,12 +120,8 @@ class Steps:
         if self.by_roots:
             roots = found._replace(filled=np.sqrt(found.filled), absent=np.sqrt(found.absent))
             return RootCorrected(predicted, roots.correction(offset, self.shrinkage))
-        keep = (
-            nullcontext()
-            if self.chosen_inputs
-            else patch.object(candidates, "with_best_inputs", lambda problems, *_, **__: problems)
-        )
-        with keep:
+        more = candidates._MORE_INPUTS if self.chosen_inputs else None
+        with patch.object(candidates, "_MORE_INPUTS", more):
             return replace(predicted, correction=found.correction(offset, self.shrinkage))
 
     def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
