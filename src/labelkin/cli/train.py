@@ -169,10 +169,9 @@ def train(
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, language)
     label_sets = current_labels(found, concepts)
+    n_merged = found.shape[1] - label_sets.shape[1]
     label_names = label_sets.names.tolist()
-    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet)
-    if n_merged := found.shape[1] - len(label_names):
-        print_message(f"{n_merged} labels were merged into their successors.", quiet)
+    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, n_merged)
     rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
     least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
@@ -190,8 +189,8 @@ def train(
     if "svm" in plan.names and top is None:
         _hint_candidates(len(label_names), quiet)
     size = {"documents": label_sets.shape[0], "labels": len(label_names)}
-    sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
-    print_message(f"learning from {', '.join(sizes)}: {listed(shown)}.", quiet)
+    sizes = f"{counted(size['documents'], 'document')}, {counted(size['labels'], 'label')}"
+    print_message(f"learning from {sizes}: {listed(shown)}.", quiet)
     model, scores = _fit(build_steps(plan, counts), classifier, documents, label_sets, quiet)
     if concepts is not None:
         classifier.concepts_ = concepts
@@ -294,7 +293,7 @@ def _documents(
 
 
 def print_matches(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_merged: int = 0
 ) -> list[str]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
     from labelkin.vocabulary import LabelNames
@@ -308,6 +307,8 @@ def print_matches(
             f"{len(labels):,} labels have a name.",
             quiet,
         )
+        if n_merged:
+            print_message(f"{n_merged} labels were merged into their successors.", quiet)
     return names.all()
 
 
