@@ -221,7 +221,18 @@ def train(
     print_scores(scores)
     if is_tested:
         _print_test_scores(model, loaded, concepts)
+    _note_saved_work(out, saved_work)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _note_saved_work(out: Path, saved_work: Path | None) -> None:
+    """Print a note about saved work beside the model that was not learned from."""
+    beside = out.with_suffix(".saved.sqlite")
+    if saved_work is None and beside.exists():
+        print_message(
+            f"Note: the label evidence learns from {beside} when the model is served; "
+            "--saved-work also learns its words."
+        )
 
 
 def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -> ContentPlan:
