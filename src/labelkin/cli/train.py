@@ -169,9 +169,8 @@ def train(
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
     concepts = corpus_vocabulary(loaded, vocab, label_language, language)
     label_sets = current_labels(found, concepts)
-    n_merged = found.shape[1] - label_sets.shape[1]
     label_names = label_sets.names.tolist()
-    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, n_merged)
+    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
     rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
     least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
@@ -304,7 +303,7 @@ def _documents(
 
 
 def print_matches(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_merged: int = 0
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int = 0
 ) -> list[str]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
     from labelkin.vocabulary import LabelNames
@@ -318,8 +317,10 @@ def print_matches(
             f"{len(labels):,} labels have a name.",
             quiet,
         )
-        if n_merged:
-            print_message(f"{n_merged} labels were merged into their successors.", quiet)
+        if n_before > len(labels):
+            print_message(
+                f"{n_before - len(labels)} labels were merged into their successors.", quiet
+            )
     return names.all()
 
 
