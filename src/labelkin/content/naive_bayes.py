@@ -215,10 +215,10 @@ class NaiveBayes(LogOddsClassifier):
         self.counts_ = count_terms(X, labels, weight)
 
     def _log_odds(self, X: Any) -> Any:
+        log_odds = scorer(self.counts_, X, self.alpha)
         if self.top is None:
-            return term_log_odds(self.counts_, X, self.alpha)
-        shape = X.shape[0], len(self.counts_.positive)
-        return best_cells(scorer(self.counts_, X, self.alpha), *shape, self.top)
+            return log_odds(slice(None))
+        return best_cells(log_odds, X.shape[0], len(self.counts_.positive), self.top)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if not self.alpha > 0:
@@ -272,7 +272,7 @@ def scorer(
     counts: TermCounts, X: sparse.csr_array, alpha: float
 ) -> Callable[[slice], NDArray[np.float64]]:
     """Return a function of some rows to their log-odds; what all share is computed now."""
-    smoothing, length = alpha * X.shape[1], _length(X)
+    smoothing, length = alpha * X.shape[1], np.asarray(X.sum(axis=1)).ravel()
     if X.nnz > X.shape[1]:
         weights = counts.weights(alpha)
     else:  # of a few documents, the words that they have
