@@ -105,7 +105,7 @@ class NaiveBayes(LogOddsClassifier):
         self
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, read_sample_weight(X, sample_weight))
+        self.counts_ = count_terms(X, labels, read_sample_weight(X, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

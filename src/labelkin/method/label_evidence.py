@@ -50,8 +50,7 @@ class LabelEvidence(LinkedEstimator, ABC):
         self
         """
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._learn(read_labels(Y), weight)
-        return self
+        return self._learn(read_labels(Y), weight)
 
     def log_odds(self, L: Any) -> NDArray[np.float64]:
         """Return the log-odds of every label given the others, ``(n_documents, n_labels)``.
@@ -75,7 +74,7 @@ class LabelEvidence(LinkedEstimator, ABC):
         return probability_of(self.log_odds(L))
 
     @abstractmethod
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
         """Learn from checked labels; their names and prior, too."""
 
     @abstractmethod
@@ -94,8 +93,8 @@ class LinearLabelEvidence(LabelEvidence):
     def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
         """Learn from counted label sets; ``names`` are those of the labels."""
 
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self.fit_counted(count_label_sets(labels, weight), labels.names)
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
+        return self.fit_counted(count_label_sets(labels, weight), labels.names)
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
@@ -177,11 +176,12 @@ class LogisticLabels(LinearLabelEvidence):
                 n_jobs=self.n_jobs,
             )
             return self
-        check_memory(
-            _COPIES * 8.0 * n_labels**2,
-            f"Label weights of {n_labels:,} × {n_labels:,} labels",
-            'Use LogisticLabels(neighbours="auto"), which tells each label from a few others.',
-        )
+        if n_labels > _ALL_LABELS:
+            check_memory(
+                _COPIES * 8.0 * n_labels**2,
+                f"Label weights of {n_labels:,} × {n_labels:,} labels",
+                'Use LogisticLabels(neighbours="auto"), which uses a few other labels for each.',
+            )
         rows = label_sets.inputs(), label_sets.positive, label_sets.count
         tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":
@@ -301,7 +301,7 @@ class PerLabelEvidence(LabelEvidence):
         self.clip = clip
         self.n_jobs = n_jobs
 
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
         name = type(self.estimator).__name__
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
@@ -321,6 +321,7 @@ class PerLabelEvidence(LabelEvidence):
             delayed(_fit_on_others)(self.estimator, inputs, known[:, j], j)
             for j in range(labels.shape[1])
         )
+        return self
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         result = np.tile(self.prior_log_odds_, (len(L), 1))

@@ -430,7 +430,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
         Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "rescorer_"):
+            check_is_fitted(self)
         if sparse.issparse(log_odds):
             cells = Cells.of(log_odds)
             return cells.matrix(self.probabilities(log_odds.data, cells.label))
