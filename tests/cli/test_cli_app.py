@@ -139,7 +139,7 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
         ([*train, "m", "--thresholds", "scutfbr"], "thresholds must be"),
         ([*train, "m", "--evidence-weight", "much"], "--evidence-weight must be"),
         ([*train, "m", "--rules", "no.csv"], "No such file"),
-        ([*train, "m", "--journal", "no.sqlite"], "No such file"),
+        ([*train, "m", "--saved-work", "no.sqlite"], "No such file"),
         ([*train, "m", "--weight", "1"], "No such option"),
         (["inspect", "no.labelkin"], "There is no model file"),
         (["suggest", "no.labelkin", "tea"], "There is no model file"),
@@ -311,12 +311,12 @@ class TestServe:
         monkeypatch.chdir(tmp_path)
         for name in ("a.labelkin", "b.labelkin"):
             Path(name).touch()
-        call("serve", "a.labelkin", "b.labelkin", "--port", 0, "--journal", "j.sqlite").done()
+        call("serve", "a.labelkin", "b.labelkin", "--port", 0, "--saved-work", "j.sqlite").done()
         ((models, options),) = served
         assert models == [Path("a.labelkin"), Path("b.labelkin")]
         assert options["token"] == "of-the-environment"
         assert (options["host"], options["port"]) == ("127.0.0.1", 0)
-        assert options["journal"] == Path("j.sqlite")
+        assert options["saved_work"] == Path("j.sqlite")
         assert options["insecure"] is False
 
     def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch, tmp_path):

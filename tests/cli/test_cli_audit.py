@@ -13,7 +13,7 @@ from in_process import call
 from labelkin import corpora
 from labelkin.cli import auditing
 from labelkin.curation.corrections import Decision
-from labelkin.service.journal import Entry, Journal
+from labelkin.curation.saved_work import Entry, SavedWork
 
 N_DOCUMENTS = 240
 #: A label that a spreadsheet would compute.
@@ -278,15 +278,15 @@ class TestApply:
         }
         assert differing == wanted
 
-    def test_the_journal_has_the_last_word(self, damaged, audited, tmp_path):
+    def test_the_saved_work_has_the_last_word(self, damaged, audited, tmp_path):
         path, rows = self.decide(audited, tmp_path, ["change", "change"])
         cells = [
             (row["document"], row["label"].removeprefix("'"), row["given"] == "yes") for row in rows
         ]
-        journal = Journal(tmp_path / "j.sqlite")
+        saved_work = SavedWork(tmp_path / "j.sqlite")
         answers = [Decision(*cells[0], "keep"), Decision(*cells[2], "change")]
-        journal.append(answers).result(timeout=30)
-        journal.close()
+        saved_work.save(answers)
+        saved_work.close()
         out = tmp_path / "corrected.jsonl"
         apply = ["--apply", path, "--apply", tmp_path / "j.sqlite"]
         call("audit", damaged[0], *apply, "--out", out).done()
@@ -331,15 +331,15 @@ class TestApply:
 def test_training_uses_the_answers(damaged, audited, tmp_path):
     rows = rows_of(audited[0] / "issues.csv")
     cells = [(r["document"], r["label"].removeprefix("'"), r["given"] == "yes") for r in rows]
-    journal = Journal(tmp_path / "j.sqlite")
+    saved_work = SavedWork(tmp_path / "j.sqlite")
     answers = [
         Decision(*cells[0], "change", fingerprint=rows[0]["fingerprint"]),
         Decision(*cells[1], "keep"),
         Decision(*cells[2], "cannot say"),
         Decision(*cells[3], "change", fingerprint="another text"),
     ]
-    journal.append([*answers, Entry("m", "green tea", ("green",))]).result(timeout=30)
-    journal.close()
+    saved_work.save([*answers, Entry("m", "green tea", ("green",))])
+    saved_work.close()
     from labelkin.cli.training import training_documents
 
     corpus = corpora.load(damaged[0])
@@ -354,7 +354,7 @@ def test_training_uses_the_answers(damaged, audited, tmp_path):
     assert differing == {cells[0][:2]}
     assert after[-1] == ("green",)
     done = call(
-        "train", damaged[0], "-o", tmp_path / "m", "--journal", tmp_path / "j.sqlite",
+        "train", damaged[0], "-o", tmp_path / "m", "--saved-work", tmp_path / "j.sqlite",
         "--content", "naive_bayes",
     )  # fmt: skip
     done.done()

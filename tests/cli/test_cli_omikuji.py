@@ -59,8 +59,8 @@ def test_the_service_is_asked_by_name(model, tmp_path):
     from labelkin.service import create_app
 
     with pytest.raises(ValueError, match="--trusted omikuji"):
-        create_app([model], journal=tmp_path / "j.sqlite")
-    app = create_app([model], journal=tmp_path / "j.sqlite", trusted=["omikuji"])
+        create_app([model], saved_work=tmp_path / "j.sqlite")
+    app = create_app([model], saved_work=tmp_path / "j.sqlite", trusted=["omikuji"])
     with TestClient(app, base_url="http://127.0.0.1") as client:
         answer = client.post("/v1/projects/trees/suggest", data={"text": TEXT, "limit": 3})
         assert answer.status_code == 200

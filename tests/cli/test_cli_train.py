@@ -182,19 +182,19 @@ def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content
     assert [type(step).__name__ for step in steps] == parts
 
 
-def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
-    from labelkin.service.journal import Entry, Journal, read_journal
+def test_saved_work_is_learned_with_its_new_labels(tea, tmp_path):
+    from labelkin.curation.saved_work import Entry, SavedWork, read_saved_documents
 
-    journal = Journal(tmp_path / "j.sqlite")
+    saved_work = SavedWork(tmp_path / "j.sqlite")
     entries = [Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))]
-    journal.append(entries).result(timeout=30)
-    journal.close()
-    options = ["--journal", tmp_path / "j.sqlite", "--min-documents", 1, "-q"]
+    saved_work.save(entries)
+    saved_work.close()
+    options = ["--saved-work", tmp_path / "j.sqlite", "--min-documents", 1, "-q"]
     call("train", tea, "-o", tmp_path / "m", *options).done()
     header = read_header(tmp_path / "m")
     assert header.labels == ("green", "milk", "tea")
     assert header.summary["documents"] == 14
-    assert header.summary["journal"] == list(read_journal(tmp_path / "j.sqlite").mark)
+    assert header.summary["saved_work"] == list(read_saved_documents(tmp_path / "j.sqlite").mark)
 
 
 class TestTables:
@@ -376,8 +376,8 @@ class TestWrongCalls:
             in call("train", "newsroom", "-o", out, "--encoding", "ascii").refused()
         )
 
-    def test_a_journal_that_is_none(self, tea, tmp_path):
-        told = call("train", tea, "-o", tmp_path / "m", "--journal", tea, "-q").refused()
+    def test_a_file_that_is_not_saved_work(self, tea, tmp_path):
+        told = call("train", tea, "-o", tmp_path / "m", "--saved-work", tea, "-q").refused()
         assert "tea.jsonl" in told
 
 

@@ -48,7 +48,7 @@ class Commands(TyperGroup):
         "next": LazyCommand("active", "Name the documents that are worth labelling next."),
         "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
         "serve": LazyCommand("serve", "Serve models to browsers and programs."),
-        "journal": LazyCommand("journal", "Journals: check, recover, back up, export."),
+        "work": LazyCommand("work", "Saved work: check, back up, export."),
         "corpus": LazyCommand("experiments", "Corpora: list, describe, download and export."),
         "experiment": LazyCommand("experiments", "Experiments: the paper's tables, your corpus."),
         "report": LazyCommand("experiments", "Write tables from stored runs."),
@@ -102,7 +102,7 @@ class ReadableHelp(TyperCommand):
 _MANY_OPTIONS = 14
 _GROUPS = {
     "What is learned": {
-        *("content", "labels", "variant", "evidence_weight", "rules", "journal", "all"),
+        *("content", "labels", "variant", "evidence_weight", "rules", "saved_work", "all"),
         *("calibrate", "random_state"),
     },
     "Which labels are given": {

@@ -62,7 +62,7 @@ def audit(
         typer.Option(
             metavar="FILE",
             help="Do not audit, but make the changes decided on in a file of issues, or in the "
-            "journal of a review; may be given again, the last word counts.",
+            "saved work of a review; may be given again, the last word counts.",
         ),
     ] = None,
     at_least: Annotated[
@@ -353,14 +353,14 @@ def _apply(
 
 
 def _decisions(path: Path) -> list[Decision]:
-    """Read a file of issues, or the answers in a journal."""
+    """Read a file of issues, or the answers in saved work."""
     with path.open("rb") as file:
-        is_journal = file.read(len(_SQLITE)) == _SQLITE
-    if not is_journal:
+        is_saved_work = file.read(len(_SQLITE)) == _SQLITE
+    if not is_saved_work:
         from labelkin.curation.corrections import read_decisions
 
         return read_decisions(path)
-    from labelkin.service import read_answers
+    from labelkin.curation.saved_work import read_answers
 
     return read_answers(path)
 

@@ -41,9 +41,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Another name it is asked by, as behind a proxy.")
     ] = None,
-    journal: Annotated[
+    saved_work: Annotated[
         Path | None,
-        typer.Option(help="Where documents and their labels are written down; beside the model."),
+        typer.Option(help="File of saved documents and answers. [default: beside the model]"),
     ] = None,
     trusted: options.Trusted = None,
 ) -> None:
@@ -51,8 +51,8 @@ def serve(
 
     Example:  labelkin serve news.labelkin --port 8000
 
-    Labels that an audit suspects can be reviewed, one after another; the answers go to the journal,
-    which labelkin train --journal and labelkin audit --apply use:
+    Labels that an audit suspects can be reviewed, one after another; the answers are saved work,
+    which labelkin train --saved-work and labelkin audit --apply use:
 
     Example:  labelkin serve --review issues.jsonl
     """
@@ -65,15 +65,15 @@ def serve(
     for path in models:
         options.check_model(path)
     options.check_input(review)
+    from labelkin.curation.saved_work import saved_work_path
     from labelkin.service import serve as run_service
-    from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         print_message(address)
         if review is not None:
             print_message(f"The review is at {address}review")
         places = models if models or review is None else [review]
-        for place in dict.fromkeys(journal or default_journal(path) for path in places):
+        for place in dict.fromkeys(saved_work or saved_work_path(path) for path in places):
             print_message(f"What is saved is written to {place}.")
 
     run_service(
@@ -82,7 +82,7 @@ def serve(
         port=port,
         token=token,
         insecure=insecure,
-        journal=journal,
+        saved_work=saved_work,
         hosts=allow_host or (),
         announce=announce,
         review=review,

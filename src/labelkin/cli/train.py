@@ -84,9 +84,9 @@ def train(
     language: options.Language = "english",
     stop_words: options.StopWords = "auto",
     min_documents: options.MinDocuments = 3,
-    journal: Annotated[
+    saved_work: Annotated[
         Path | None,
-        typer.Option(help="Also learn from what people have saved and reviewed on the page."),
+        typer.Option(help="Also learn from the documents and answers saved on the page."),
     ] = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
@@ -116,7 +116,7 @@ def train(
     options.check_corpus(corpus)
     options.check_input(rules)
     options.check_vocabulary(vocab)
-    options.check_input(journal)
+    options.check_input(saved_work)
     options.check_out(out, *corpus)
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
@@ -142,7 +142,7 @@ def train(
     from labelkin.thresholds import LabelLimits, as_rule
     from labelkin.vocabulary import LabelNames
 
-    documents = training.training_documents(loaded, all_documents, journal, quiet)
+    documents = training.training_documents(loaded, all_documents, saved_work, quiet)
     concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
     label_sets = vocabularies.current_labels(documents.labels, concepts)
     n_merged = documents.labels.shape[1] - label_sets.shape[1]
@@ -193,24 +193,24 @@ def train(
         },
         **({} if concepts is None else {"vocabulary": concepts.name}),
         **({"reading": kept} if (kept := reading.kept()) else {}),
-        **({} if documents.journal is None else {"journal": documents.journal}),
+        **({} if documents.mark is None else {"saved_work": documents.mark}),
         "cross_validated": scores,
     }
     save(model, out, summary=summary)
     print_scores(scores)
     if len(loaded.test) and not all_documents:
         _print_test_scores(model, loaded, concepts)
-    _note_journal(out, journal)
+    _note_saved_work(out, saved_work)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _note_journal(out: Path, journal: Path | None) -> None:
-    """Point to a journal that lies beside the model and was not learned from."""
-    beside = out.with_suffix(".journal.sqlite")
-    if journal is None and beside.exists():
+def _note_saved_work(out: Path, saved_work: Path | None) -> None:
+    """Print a note about saved work beside the model that was not learned from."""
+    beside = out.with_suffix(".saved.sqlite")
+    if saved_work is None and beside.exists():
         print_message(
-            f"Note: {beside} is beside it and will be learned from when the model is served; "
-            "--journal learns its words, too."
+            f"Note: the label evidence learns from {beside} when the model is served; "
+            "--saved-work also learns its words."
         )
 
 

@@ -44,17 +44,17 @@ class TrainingDocuments(NamedTuple):
     ----------
     documents, labels
         Texts or vectors, and their label sets.
-    journal
-        Up to where the journal of a service was read; ``None``: there is none.
+    mark
+        Position in the saved work that was read; ``None``: none was read.
     """
 
     documents: Any
     labels: LabelMatrix
-    journal: list[Any] | None = None
+    mark: list[Any] | None = None
 
 
 def training_documents(
-    corpus: Corpus, all_documents: bool, journal: Path | None, quiet: bool = False
+    corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool = False
 ) -> TrainingDocuments:
     """Return the training part of a corpus, or all of it, and what people have told a service.
 
@@ -63,18 +63,18 @@ def training_documents(
     """
     part: Any = slice(None) if all_documents else corpus.train
     documents, labels = corpus.documents[part], labels_of(corpus).rows(part)
-    if journal is None:
+    if saved_work is None:
         return TrainingDocuments(documents, labels)
-    from labelkin.service import read_answers, read_journal
+    from labelkin.curation.saved_work import read_answers, read_saved_documents
 
-    if changes := chosen_changes(read_answers(journal)):
+    if changes := chosen_changes(read_answers(saved_work)):
         corrections = Corrections(changes.values())
         labels = corrected_labels(corpus, corrections).rows(part)
-        print_message(f"{journal}: {corrections.summary()}.", quiet)
-    texts, label_sets, mark = read_journal(journal)
+        print_message(f"{saved_work}: {corrections.summary()}.", quiet)
+    texts, label_sets, mark = read_saved_documents(saved_work)
     if corpus.features != "text":
         if texts:
-            raise ValueError(f"--journal adds texts, and {corpus.name} has {corpus.features}.")
+            raise ValueError(f"--saved-work adds texts, and {corpus.name} has {corpus.features}.")
         return TrainingDocuments(documents, labels, list(mark))
     sets = [set(one) for one in (*labels.label_sets(), *label_sets)]
     names = sorted({*labels.names.tolist(), *(name for one in label_sets for name in one)})
