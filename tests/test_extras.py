@@ -19,7 +19,6 @@ EXTRAS = {
     "frames": ["pandas"],
     "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
-    "omikuji": ["omikuji"],
     "serve": [
         *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn"),
     ],
@@ -66,11 +65,6 @@ for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)
 """
 #: What needs the extra.
 NEEDS_IT = {
-    "fast": """
-from labelkin.label_matrix import read_labels
-from labelkin.solvers.linear_svm import solve_svms
-solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
-""",
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.label_graph(model).plot()",
     "frames": "model.predict_labels(X, output='pandas')",
@@ -84,7 +78,6 @@ labelkin.vocabulary.rules.read_skos(path)
 from labelkin.scaling.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
-    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

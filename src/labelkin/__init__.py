@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
-    from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
+    from labelkin.curation.active_learning import next_documents
     from labelkin.curation.audit.label_audit import LabelAudit
-    from labelkin.curation.next_documents.choosing import next_documents
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
-        "curation.next_documents.choosing": "next_documents",
+        "curation.active_learning": "next_documents",
         "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
         "content.any_classifier": "MultilabelContent PerLabel cross_val_log_odds",
@@ -55,7 +54,6 @@ _HOMES = {
         "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
-        "content.omikuji_content": "OmikujiContent",
         "content.platt_svm": "PlattSVM",
         "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
@@ -91,7 +89,6 @@ __all__ = [
     "MultilabelContent",
     "NaiveBayes",
     "NearestNeighbours",
-    "OmikujiContent",
     "PCut",
     "PaperClassifier",
     "PerLabel",

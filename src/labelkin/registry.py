@@ -13,16 +13,16 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-Kind = Literal["content", "labels", "thresholds", "rivals"]
+Kind = Literal["content", "labels", "thresholds", "related"]
 
-#: Kind of part → name → module below ``labelkin`` and class.
+#: Kind of part → name → module below ``labelkin``, or of another package of ours, and class.
 PARTS: dict[Kind, dict[str, str]] = {
     "content": {
         "svm": "content.platt_svm.PlattSVM",
         "naive_bayes": "content.naive_bayes.NaiveBayes",
         "nearest_neighbours": "content.nearest_neighbours.NearestNeighbours",
         "forest": "content.forest.RandomForest",
-        "omikuji": "content.omikuji_content.OmikujiContent",
+        "omikuji": "labelkin_omikuji.OmikujiContent",
     },
     "labels": {
         "logistic": "method.label_evidence.LogisticLabels",
@@ -38,23 +38,22 @@ PARTS: dict[Kind, dict[str, str]] = {
         "mcut": "thresholds.per_document.MCut",
         "expected_f1": "thresholds.per_document.ExpectedF1",
     },
-    "rivals": {
+    "related": {
         "classifier_chain": "research.related.chains.ClassifierChain",
         "chain_ensemble": "research.related.chains.ChainEnsemble",
-        "probabilistic_chain": "research.related.probabilistic_chain.ProbabilisticChain",
+        "probabilistic_chain": "research.related.chains.ProbabilisticChain",
         "stacked_relevance": "research.related.stacking.StackedRelevance",
         "dependent_relevance": "research.related.stacking.DependentRelevance",
-        "dependency_network": "research.related.dependency_network.DependencyNetwork",
+        "dependency_network": "research.related.stacking.DependencyNetwork",
         "mlknn": "research.related.neighbours.MLkNN",
         "brknn": "research.related.neighbours.BRkNN",
         "iblr": "research.related.neighbours.IBLR",
-        "multilabel_tree": "research.related.trees.MultilabelTree",
-        "multilabel_forest": "research.related.trees.MultilabelForest",
+        "multilabel_tree": "research.related.whole_label_sets.MultilabelTree",
+        "multilabel_forest": "research.related.whole_label_sets.MultilabelForest",
         "mixture_model": "research.related.mixtures.MixtureModel",
         "parametric_mixture": "research.related.mixtures.ParametricMixture",
-        "label_powerset": "research.related.powerset.LabelPowerset",
-        "rakel": "research.related.powerset.RAkEL",
-        "label_dependence": "models.classifier.LabelDependenceClassifier",
+        "label_powerset": "research.related.whole_label_sets.LabelPowerset",
+        "rakel": "research.related.whole_label_sets.RAkEL",
     },
 }
 
@@ -78,7 +77,13 @@ def part_class(kind: Kind, name: str) -> Any:
     """
     check_name(kind, name)
     module, _, attribute = PARTS[kind][name].rpartition(".")
-    return getattr(import_module(f"labelkin.{module}"), attribute)
+    if not module.startswith("labelkin_"):
+        return getattr(import_module(f"labelkin.{module}"), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        package = module.replace("_", "-")
+        raise ImportError(f"{kind}={name!r} needs {package}: pip install {package}.") from error
 
 
 def did_you_mean(value: Any, choices: Sequence[Any]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from in_process import call
 
 from labelkin import corpora
-from labelkin.cli import auditing
+from labelkin.curation.audit import corpus_audit
 from labelkin.curation.corrections import Decision
 from labelkin.curation.saved_work import Entry, SavedWork
 
@@ -89,7 +89,7 @@ def test_what_is_printed(audited):
     out = audited[1].out
     assert re.search(r"^documents +240$", out, re.MULTILINE)
     assert re.search(r"^expected errors +\d+: \d+ labels missing, \d+ wrong$", out, re.MULTILINE)
-    assert re.search(r"^kind +listed +expected errors +surest$", out, re.MULTILINE)
+    assert re.search(r"^kind +listed +expected errors +highest probability$", out, re.MULTILINE)
     assert f"add {FORMULA}" in out
     assert "audited in" in audited[1].err
 
@@ -132,8 +132,8 @@ def test_json_lines_hold_the_texts(damaged, tmp_path):
 
 def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
     out, whole = tmp_path / "issues.csv", tmp_path / "whole.csv"
-    small = mock.patch.object(auditing, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
-    kept = auditing.fit_content
+    small = mock.patch.object(corpus_audit, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
+    kept = corpus_audit.fit_content
     learned = []
 
     def stopped(*arguments, **options):
@@ -142,19 +142,19 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
         learned.append(1)
         return kept(*arguments, **options)
 
-    with small, mock.patch.object(auditing, "fit_content", stopped):
+    with small, mock.patch.object(corpus_audit, "fit_content", stopped):
         done = call("audit", damaged[0], "--out", out, "--top", 20)
     assert done.code == 1
-    assert "What was finished is kept; the same command goes on from there." in done.err
+    assert "Finished work is kept; the same command resumes it." in done.err
     state = tmp_path / ".issues.csv.audit"
     assert len(list(state.glob("block-*.npy"))) == 2
     assert not out.exists()
 
     (state / ".0.part").touch()  # what a kill leaves of a file
-    with small, mock.patch.object(auditing, "fit_content", wraps=kept) as fitted:
+    with small, mock.patch.object(corpus_audit, "fit_content", wraps=kept) as fitted:
         done = call("audit", damaged[0], "--out", out, "--top", 20)
     done.done()
-    assert "2 of 4 parts of the content evidence were there; going on." in done.err
+    assert "2 of 4 parts of the content evidence were there; resumed." in done.err
     assert fitted.call_count == 2
     assert not state.exists()
     call("audit", damaged[0], "--out", whole, "--top", 20, "-q").done()
@@ -168,7 +168,7 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
 
 def test_what_other_options_have_left_is_not_taken(damaged, tmp_path):
     out = tmp_path / "issues.csv"
-    with mock.patch.object(auditing, "shown_issues", side_effect=KeyboardInterrupt):
+    with mock.patch.object(corpus_audit, "_shown_issues", side_effect=KeyboardInterrupt):
         assert call("audit", damaged[0], "--out", out).code == 1
     done = call("audit", damaged[0], "--out", out, "--random-state", 1, "--top", 3)
     done.done()
@@ -206,7 +206,7 @@ def test_labels_and_documents_that_say_little_are_named(tmp_path):
     path = tea(tmp_path / "tea.jsonl", sets)
     done = call("audit", path, "--min-documents", 1)
     done.done()
-    assert "once" in done.err and "one document alone" in done.err
+    assert "once" in done.err and "only one document has" in done.err
     assert re.search(r"\d+ documents have no label", done.err)
 
 
@@ -231,7 +231,7 @@ def test_vectors_are_audited_too(tmp_path):
     first = json.loads(out.read_text().splitlines()[0])
     decided = tmp_path / "decided.jsonl"
     decided.write_text(json.dumps({**first, "decision": "change"}))
-    done = call("audit", path, "--apply", decided, "--out", corrected)
+    done = call("correct", path, decided, "--out", corrected)
     done.done()
     assert "ids and labels only" in done.err
     assert (first["label"] in labels_of(corrected)[first["document"]]) is not first["given"]
@@ -255,7 +255,7 @@ class TestApply:
     def test_decisions_are_made_and_nothing_else_changes(self, damaged, audited, tmp_path):
         path, rows = self.decide(audited, tmp_path, ["change", "keep", "Change", "cannot say"])
         out = tmp_path / "corrected.jsonl"
-        done = call("audit", damaged[0], "--apply", path, "--out", out)
+        done = call("correct", damaged[0], path, "--out", out)
         assert "40, of which 2 are to be changed" in done.done()
         before, after = damaged[0].read_text().splitlines(), out.read_text().splitlines()
         changed = {rows[0]["document"], rows[2]["document"]}
@@ -268,7 +268,7 @@ class TestApply:
         path, rows = self.decide(audited, tmp_path, ["keep"])
         least = float(rows[4]["probability"])
         out = tmp_path / "corrected.jsonl"
-        call("audit", damaged[0], "--apply", path, "--out", out, "--at-least", least).done()
+        call("correct", damaged[0], path, "--out", out, "--at-least", least).done()
         before, after = labels_of(damaged[0]), labels_of(out)
         differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
         wanted = {
@@ -278,18 +278,18 @@ class TestApply:
         }
         assert differing == wanted
 
-    def test_the_saved_work_has_the_last_word(self, damaged, audited, tmp_path):
+    def test_the_journal_has_the_last_word(self, damaged, audited, tmp_path):
         path, rows = self.decide(audited, tmp_path, ["change", "change"])
         cells = [
             (row["document"], row["label"].removeprefix("'"), row["given"] == "yes") for row in rows
         ]
-        saved_work = SavedWork(tmp_path / "j.sqlite")
+        work = SavedWork(tmp_path / "j.sqlite")
         answers = [Decision(*cells[0], "keep"), Decision(*cells[2], "change")]
-        saved_work.save(answers)
-        saved_work.close()
+        work.save(answers)
+        work.close()
         out = tmp_path / "corrected.jsonl"
-        apply = ["--apply", path, "--apply", tmp_path / "j.sqlite"]
-        call("audit", damaged[0], *apply, "--out", out).done()
+        apply = [path, tmp_path / "j.sqlite"]
+        call("correct", damaged[0], *apply, "--out", out).done()
         before, after = labels_of(damaged[0]), labels_of(out)
         differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
         assert differing == {cells[1][:2], cells[2][:2]}
@@ -298,14 +298,14 @@ class TestApply:
         path, _ = self.decide(audited, tmp_path, ["change"])
         other = tea(tmp_path / "tea.jsonl", [["tea"]])
         out = tmp_path / "corrected.jsonl"
-        line = call("audit", other, "--apply", path, "--out", out).refused()
+        line = call("correct", other, path, "--out", out).refused()
         assert "1 documents are not in the corpus" in line
         assert not out.exists()
 
     def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):
         path = tmp_path / "both.csv"
         path.write_text("document,label,given,decision\nn1,tea,no,change\nn1,tea,no,keep\n")
-        line = call("audit", damaged[0], "--apply", path, "--out", tmp_path / "c.jsonl").refused()
+        line = call("correct", damaged[0], path, "--out", tmp_path / "c.jsonl").refused()
         assert "decided once, got 'change' and 'keep' for the label 'tea' of document 'n1'" in line
 
     def test_tables_with_other_columns(self, tmp_path):
@@ -315,7 +315,7 @@ class TestApply:
         decided.write_text("document,label,given,decision\n1,tea,yes,change\n2,tea,no,change\n")
         told = ["--columns", "text=body", "--columns", "labels=tags", "--separator", ","]
         out = tmp_path / "new.csv"
-        call("audit", table, *told, "--delimiter", "|", "--apply", decided, "--out", out).done()
+        call("correct", table, decided, *told, "--delimiter", "|", "--out", out).done()
         assert out.read_text() == "body|tags\nhot|milk\ncold|tea\n"
 
     def test_a_known_corpus_becomes_json_lines(self, tmp_path):
@@ -323,7 +323,7 @@ class TestApply:
         label = corpora.newsroom().label_sets()[0][0]
         decided.write_text(f"document,label,given,decision\n1,{label},yes,change\n")
         out = tmp_path / "new.jsonl"
-        call("audit", "newsroom", "--apply", decided, "--out", out, "-q").done()
+        call("correct", "newsroom", decided, "--out", out, "-q").done()
         assert label not in labels_of(out)["1"]
         assert corpora.load(out).Y.shape[0] == 3000
 
@@ -331,19 +331,21 @@ class TestApply:
 def test_training_uses_the_answers(damaged, audited, tmp_path):
     rows = rows_of(audited[0] / "issues.csv")
     cells = [(r["document"], r["label"].removeprefix("'"), r["given"] == "yes") for r in rows]
-    saved_work = SavedWork(tmp_path / "j.sqlite")
+    work = SavedWork(tmp_path / "j.sqlite")
     answers = [
         Decision(*cells[0], "change", fingerprint=rows[0]["fingerprint"]),
         Decision(*cells[1], "keep"),
         Decision(*cells[2], "cannot say"),
         Decision(*cells[3], "change", fingerprint="another text"),
     ]
-    saved_work.save([*answers, Entry("m", "green tea", ("green",))])
-    saved_work.close()
-    from labelkin.cli.training import training_documents
+    work.save([*answers, Entry("m", "green tea", ("green",))])
+    work.close()
+    from labelkin.curation.training_documents import training_documents
 
     corpus = corpora.load(damaged[0])
-    found = training_documents(corpus, False, tmp_path / "j.sqlite", True)
+    found = training_documents(
+        corpus, decisions=answers, texts=["green tea"], label_sets=[("green",)]
+    )
     before = corpus.label_sets()
     after = found.labels.label_sets()
     differing = {

@@ -9,9 +9,12 @@ from typing import Annotated
 
 import typer
 
+from labelkin.cli import options
 from labelkin.cli.printing import echo
 
-work = typer.Typer(no_args_is_help=True, help="Saved work: check, back up, export.")
+work = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="markdown", help="Saved work: check, back up, export."
+)
 
 SavedWorkFile = Annotated[
     Path, typer.Argument(metavar="FILE", help="File of labelkin serve: *.saved.sqlite.")
@@ -55,9 +58,8 @@ def export_work(
 
     Example:  labelkin work export news.saved.sqlite --out saved.jsonl
     """
-    from labelkin.cli import options
     from labelkin.curation.saved_work import export_documents
-    from labelkin.files import replacing
+    from labelkin.files import atomic_replace
 
     lines = (
         f"{json.dumps(document, ensure_ascii=False)}\n".encode()
@@ -69,5 +71,5 @@ def export_work(
         return
     options.check_out(out, path)
     options.check_new(out)
-    with replacing(out, mode=0o600) as file:
+    with atomic_replace(out, mode=0o600) as file:
         file.writelines(lines)

@@ -197,7 +197,7 @@ class PlattSVM(LogOddsClassifier):
                 8.0 * labels.shape[1] * X.shape[1],
                 f"Weights of {labels.shape[1]:,} labels × {X.shape[1]:,} features",
                 "Use PlattSVM(prune=0.1), which keeps the large ones, NearestNeighbours(top=100), "
-                "or OmikujiContent(top=100).",
+                "or labelkin_omikuji.OmikujiContent(top=100).",
             )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)
@@ -278,6 +278,8 @@ class PlattSVM(LogOddsClassifier):
     def _check_parameters(self, metadata: dict[str, Any]) -> None:
         if not self.C > 0:
             raise ValueError(f"C must be positive, got {self.C!r}.")
+        if not self.tol > 0:
+            raise ValueError(f"tol must be positive, got {self.tol!r}. Use `tol=0.1`.")
         if isinstance(self.cv, int | np.integer) and self.cv < 2:
             raise ValueError(f"cv must be at least 2 folds, got {self.cv!r}. Use `cv=5`.")
         if self.top is not None:

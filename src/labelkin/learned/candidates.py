@@ -3,9 +3,6 @@
 With very many labels everything is a 1-d array over the candidate cells, and a step costs cells ×
 neighbours. A label outside the candidates of a document counts ρ, the share of the documents
 without it as a candidate that have it.
-
-Among very many labels nearly all are improbable, and the difference between 0.01 and 0.1 matters:
-there the correction is linear in the square roots of the predicted labels.
 """
 
 from __future__ import annotations
@@ -21,16 +18,14 @@ from labelkin.learned.terms import PaperEvidence, PredictedLabels
 from labelkin.method.combination import FillIn, Matrix
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.candidate_terms import fit_at_candidates, problems_by_label, with_best_inputs
+from labelkin.solvers.candidate_terms import CandidateValues, InputChoice, fit_at_candidates
 from labelkin.solvers.logistic import LinearTerm
 
 #: With neighbours as inputs, the prior of the correction is as strong as with this many labels.
 _LABELS = 3000
-#: Labels that join the neighbours as inputs of a correction, at most, and the gain in
-#: log-likelihood that each must promise: two standard errors.
-_MOST_MORE, _CLEAR_GAIN = 96, 2.0
-#: Value of an input in a document below which it does not count for that choice.
-_HARDLY = 0.1
+#: Labels that join the neighbours as inputs of a correction: each must promise a gain in
+#: log-likelihood of two standard errors, counted where its value is at least 0.1.
+_MORE_INPUTS = InputChoice(most=96, least=2.0, hardly=0.1)
 #: Share of the objective at which the correction of a label stops.
 _TOL = 1e-5
 _GONE = 1e-12
@@ -80,11 +75,6 @@ class CandidateEvidence(NamedTuple):
         weights = None if paper.linear is None else paper.linear.weights
         return cls(cells, content.data, filled, evidence, labels, weight, absent, weights)
 
-    @property
-    def by_root(self) -> bool:
-        """Whether the correction is linear in square roots: with the weights of neighbours."""
-        return bool(sparse.issparse(self.weights))
-
     def brier(self, log_odds: Matrix) -> float:
         """Return the sum of squared errors of log-odds of the candidates, ``(n_cells,)``."""
         return float(self._times() @ (expit(log_odds) - self.cells.at(self.labels.positive)) ** 2)
@@ -92,9 +82,9 @@ class CandidateEvidence(NamedTuple):
     def correction(self, offset: Matrix, shrinkage: float) -> LinearTerm | None:
         """Fit one logistic regression per label over its candidates, with ``offset`` given.
 
-        The inputs are all other labels; or, with the paper's weights of neighbours, the roots of
-        these, of labels that promise a clear gain, and of the sum of the others. ``None`` if label
-        evidence is not linear.
+        The inputs are all other labels; or, with the paper's weights of neighbours, these, labels
+        that promise a clear gain, and the sum of the others. ``None`` if label evidence is not
+        linear.
         """
         if self.weights is None:
             return None
@@ -102,25 +92,23 @@ class CandidateEvidence(NamedTuple):
         truth = cells.at(self.labels.positive).astype(np.int8)
         if self.labels.unknown is not None:
             truth[cells.at(self.labels.unknown) > 0] = -1
-        to_input = np.sqrt if self.by_root else np.asarray
-        absent = to_input(self.absent)
-        values = to_input(self.filled) - absent[cells.label]
+        values = self.filled - self.absent[cells.label]
         sets = count_label_sets(self.labels, self.weight)
-        n_inputs = _LABELS if self.by_root else n_labels
+        has_neighbours = bool(sparse.issparse(self.weights))
+        n_inputs = _LABELS if has_neighbours else n_labels
         penalty = shrinkage * 2 * (1 + mean_other_labels(sets)) / (n_inputs + 1)
         times = read_weight(self.weight, cells.shape[0])
-        problems = problems_by_label(cells, values, truth, offset, times, self.weights, penalty)
-        varies = np.flatnonzero(~self.labels.constant(self.weight))
-        if self.by_root:
-            problems = with_best_inputs(
-                problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN, hardly=_HARDLY
-            )
-        learned = fit_at_candidates(problems, varies, rest=self.by_root, tol=_TOL)
-        pattern = problems.inputs, problems.input_ends
-        weights = sparse.csc_array((learned.weights, *pattern), shape=(n_labels, n_labels))
-        term = LinearTerm(weights, learned.bias, learned.rest if self.by_root else None)
+        term = fit_at_candidates(
+            CandidateValues(cells, values, truth, offset, times),
+            self.weights,
+            penalty,
+            np.flatnonzero(~self.labels.constant(self.weight)),
+            more=_MORE_INPUTS if has_neighbours else None,
+            rest=has_neighbours,
+            tol=_TOL,
+        )
         # Inputs are differences from ρ: with all labels at ρ only the bias remains.
-        return term._replace(bias=learned.bias - term.beyond_bias(absent))
+        return term._replace(bias=term.bias - term.beyond_bias(self.absent))
 
     def _times(self) -> Matrix:
         times = read_weight(self.weight, self.cells.shape[0])[self.cells.document]

@@ -1,0 +1,359 @@
+"""The made newsroom: its truth is exact, its texts are news, its bytes never change."""
+
+import hashlib
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import binom
+
+from labelkin.corpora import Corpus, load, newsroom, newsroom_truth
+from labelkin.corpora.published.newsroom import (
+    KINDS,
+    ODD_LABEL,
+    ODD_STORIES,
+    RARELY_OPEN,
+    Desk,
+    make_truth,
+    newsroom_words,
+)
+
+WORDS = newsroom_words()
+BEATS, DESKS, EXCLUSIVE = WORDS.stories, WORDS.desks, WORDS.exclusive
+TRUTH = newsroom_truth()
+NAMES = TRUTH.names.tolist()
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return load("newsroom")
+
+
+@pytest.fixture(scope="module")
+def sampled():
+    """200,000 label sets."""
+    return TRUTH.sample(200_000, seed=1).astype(bool)
+
+
+# A world small enough to write down: five labels, 32 label sets.
+
+SMALL_BEATS = {
+    "sky": {"sun": 3, "rain": 2, "rain wind": 4},
+    "game": {"won": 5, "lost": 2},
+}
+SMALL_DESKS = {
+    "out": Desk(0.7, {"sky": 1.0, "game": 0.3}, {"wind": 2.0}),
+    "in": Desk(0.3, {"game": 1.0}),
+}
+SMALL_EXCLUSIVE = (("won", "lost"), ("sun", "rain"))
+
+
+def subsets(labels):
+    return [
+        frozenset(chosen)
+        for size in range(len(labels) + 1)
+        for chosen in itertools.combinations(labels, size)
+    ]
+
+
+def p_of_beat(chosen, beat, desk):
+    """p(labels of the beat | desk), as the model is in words."""
+    chance = desk.beats.get(beat, RARELY_OPEN)
+    if not chosen:
+        return 1 - chance
+    lean = {
+        frozenset(story.split()): weight
+        * math.prod(desk.leans.get(label, 1) for label in story.split())
+        for story, weight in SMALL_BEATS[beat].items()
+    }
+    labels = sorted({label for story in SMALL_BEATS[beat] for label in story.split()})
+    odd = {
+        s: ODD_LABEL ** len(s)
+        for s in subsets(labels)
+        if s and not any(set(pair) <= s for pair in SMALL_EXCLUSIVE)
+    }
+    listed_part = lean.get(chosen, 0) / sum(lean.values())
+    odd_part = odd.get(chosen, 0) / sum(odd.values())
+    return chance * ((1 - ODD_STORIES) * listed_part + ODD_STORIES * odd_part)
+
+
+def p_of_label_set(chosen):
+    skies = {"sun", "rain", "wind"}
+    return sum(
+        desk.share
+        * p_of_beat(frozenset(chosen & skies), "sky", desk)
+        * p_of_beat(frozenset(chosen - skies), "game", desk)
+        for desk in SMALL_DESKS.values()
+    )
+
+
+def p_given_others(label, others):
+    """p(label | all other labels), or NaN when the others never occur."""
+    with_it, without = p_of_label_set(others | {label}), p_of_label_set(others - {label})
+    return with_it / (with_it + without) if with_it + without else np.nan
+
+
+def test_truth_equals_the_enumeration_of_a_small_world():
+    truth = make_truth(SMALL_BEATS, SMALL_DESKS, SMALL_EXCLUSIVE)
+    names = truth.names.tolist()
+    worlds = subsets(names)
+    assert len(worlds) == 32
+    assert sum(p_of_label_set(s) for s in worlds) == pytest.approx(1)
+
+    L = np.array([[label in s for label in names] for s in worlds])
+    expected = np.array([[p_given_others(label, s) for label in names] for s in worlds])
+    prior = [sum(p_of_label_set(s) for s in worlds if label in s) for label in names]
+
+    assert np.isnan(expected).any() and (expected == 0).any() and (expected == 1).any()
+    np.testing.assert_allclose(expit(truth.log_odds(L)), expected, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(truth.prior, prior, rtol=1e-12)
+
+
+def test_every_table_of_the_newsroom_is_a_distribution_over_the_stories_of_its_beat():
+    for (_, stories), table in zip(BEATS.items(), TRUTH.tables, strict=True):
+        n_labels = len({label for story in stories for label in story.split()})
+        assert table.shape == (len(DESKS), 2**n_labels)
+        np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
+        assert (table >= 0).all()
+    assert TRUTH.shares.sum() == pytest.approx(1)
+
+
+def test_labels_are_as_frequent_given_the_others_as_the_truth_says(sampled):
+    """Exact binomial tests of every label in every context of other labels seen 500 times."""
+    code = sampled @ (1 << np.arange(len(NAMES)))
+    surprise = []
+    for j in range(len(NAMES)):
+        _, first, context, count = np.unique(
+            code & ~(1 << j), return_index=True, return_inverse=True, return_counts=True
+        )
+        seen = np.bincount(context, weights=sampled[:, j])
+        p = expit(TRUTH.log_odds(sampled[first[count >= 500]])[:, j])
+        surprise.append(two_sided(seen[count >= 500], count[count >= 500], p))
+    p_values = np.concatenate(surprise)
+    assert len(p_values) > 2000
+    assert p_values.min() > 0.01 / len(p_values)
+
+
+def two_sided(seen, count, p):
+    return 2 * np.minimum(binom.cdf(seen, count, p), binom.sf(seen - 1, count, p))
+
+
+def test_labels_are_as_frequent_over_all_contexts_as_the_truth_says(sampled):
+    part = sampled[:50_000]
+    p = expit(TRUTH.log_odds(part))
+    surplus = (part - p).sum(axis=0) / np.sqrt((p * (1 - p)).sum(axis=0))
+    assert np.abs(surplus).max() < 4
+
+
+def test_labels_are_as_frequent_as_the_prior_says(sampled):
+    error = np.sqrt(TRUTH.prior * (1 - TRUTH.prior) / len(sampled))
+    assert (np.abs(sampled.mean(axis=0) - TRUTH.prior) < 4 * error).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, len(NAMES) - 1))
+def test_the_truth_of_a_label_does_not_look_at_the_label(seed, j):
+    L = TRUTH.sample(5, seed=seed)
+    flipped = L.copy()
+    flipped[:, j] = 1 - flipped[:, j]
+    np.testing.assert_array_equal(TRUTH.log_odds(L)[:, j], TRUTH.log_odds(flipped)[:, j])
+
+
+def test_the_truth_takes_any_kind_of_label_sets():
+    by_name = TRUTH.log_odds([["wheat", "grain"], ["tennis"]])
+    L = np.zeros((2, len(NAMES)))
+    L[0, [NAMES.index("wheat"), NAMES.index("grain")]] = L[1, NAMES.index("tennis")] = 1
+    np.testing.assert_array_equal(by_name, TRUTH.log_odds(L))
+
+
+# The paper's three phenomena.
+
+
+def has(Y, label):
+    return Y[:, NAMES.index(label)]
+
+
+@pytest.mark.parametrize("pair", EXCLUSIVE)
+def test_labels_that_exclude_each_other_never_meet(sampled, pair):
+    one, other = pair
+    assert has(sampled, one).sum() > 1000
+    assert has(sampled, other).sum() > 1000
+    assert not (has(sampled, one) & has(sampled, other)).any()
+    assert TRUTH.log_odds([[other, "health"]])[0, NAMES.index(one)] == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("context", "causes", "at_least"),
+    [
+        ("grain", ("wheat", "corn"), 1),
+        ("markets", ("interest-rates", "inflation", "money-market"), 2),
+        ("disaster-relief", ("floods", "earthquakes"), 1),
+    ],
+)
+def test_contextual_labels_nearly_always_accompany_their_causes(sampled, context, causes, at_least):
+    caused = sum(has(sampled, cause).astype(int) for cause in causes) >= at_least
+    assert has(sampled, context)[caused].mean() > 0.9
+    assert has(sampled, context)[~caused].mean() < 0.03
+
+
+def phrases(topic):
+    """What a label or a beat writes about; a beat's moves are its own, a label's are its beat's."""
+    said = WORDS.topics[topic]
+    return {*said.actors, *said.things, *(said.moves if topic in BEATS else ())}
+
+
+def own_phrases(label):
+    """Phrases of the label that no other label or beat has."""
+    return phrases(label).difference(*(phrases(t) for t in WORDS.topics if t != label))
+
+
+def mentions(corpus, label):
+    """Whether a document holds one of these phrases."""
+    own = own_phrases(label)
+    return np.array([any(phrase in d.lower() for phrase in own) for d in corpus.documents])
+
+
+@pytest.mark.parametrize("context", ["grain", "markets", "disaster-relief"])
+def test_contextual_labels_have_hardly_a_word_of_their_own(corpus, context):
+    carried = has(corpus.Y, context) == 1
+    assert mentions(corpus, context)[carried].mean() < 0.35
+
+
+def test_a_document_on_two_topics_has_words_of_both(corpus):
+    Y = corpus.Y == 1
+    both = has(Y, "crude-oil") & has(Y, "shipping")
+    assert both.sum() >= 10
+    mixed = mentions(corpus, "crude-oil") & mentions(corpus, "shipping")
+    assert mixed[both].mean() > 0.6
+    assert mixed[~both].mean() < 0.05
+
+
+# The corpus.
+
+
+def test_label_frequencies_are_skewed_like_zipf(corpus):
+    counts = np.sort(corpus.Y.sum(axis=0))[::-1]
+    assert 0.2 * 3000 < counts[0] < 0.27 * 3000
+    assert 8 <= counts[-1] <= 25
+    assert counts[:8].sum() > 0.4 * counts.sum()
+    rank = np.arange(1, len(counts) + 1)
+    slope, _ = np.polyfit(np.log(rank), np.log(counts), 1)
+    assert -1.5 < slope < -0.7
+
+
+def test_documents_have_one_label_or_more_and_two_on_average(corpus):
+    sizes = corpus.Y.sum(axis=1)
+    assert sizes.min() == 1
+    assert 1.8 < sizes.mean() < 2.5
+
+
+def test_documents_are_a_headline_and_readable_sentences(corpus):
+    for document, labels in zip(corpus.documents, corpus.label_sets(), strict=True):
+        headline, body = document.split("\n")
+        sentences = re.split(r"(?<=\.) ", body)
+        assert 2 <= len(sentences) <= max(6, len(labels))
+        assert len(set(sentences)) == len(sentences)
+        for sentence in sentences:
+            assert re.fullmatch(r"[A-Z][^.{}]+[a-z]\.", sentence), sentence
+        assert re.fullmatch(r"[A-Z][^.{}]+[a-z]", headline), headline
+        assert "  " not in document
+        assert document == document.strip()
+
+
+def test_every_label_has_words_and_one_beat():
+    of_beats = [
+        sorted({x for story in stories for x in story.split()}) for stories in BEATS.values()
+    ]
+    assert sorted(itertools.chain(*of_beats)) == WORDS.labels == NAMES
+    assert list(WORDS.topics) == [*WORDS.labels, *BEATS]
+    assert not set(BEATS) & set(NAMES)
+    assert set(WORDS.voices) <= set(NAMES)
+    assert sum(KINDS.values()) == 100
+    for desk in DESKS.values():
+        assert set(desk.beats) <= set(BEATS)
+        assert set(desk.leans) <= set(NAMES)
+        assert max(desk.beats.values()) == 1
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(60, 150), st.integers(0, 10**6))
+def test_the_split_is_two_to_one_and_every_label_has_a_training_document(n_documents, seed):
+    corpus = newsroom(n_documents, seed=seed)
+    both = np.concatenate([corpus.train, corpus.test])
+    assert sorted(both.tolist()) == list(range(n_documents))
+    assert len(corpus.train) == round(n_documents * 2 / 3)
+    assert (np.diff(corpus.train) > 0).all() and (np.diff(corpus.test) > 0).all()
+    occurs = corpus.Y.sum(axis=0) > 0
+    assert (corpus.Y[corpus.train].sum(axis=0)[occurs] > 0).all()
+
+
+def test_all_labels_of_the_newsroom_are_in_both_parts(corpus):
+    assert corpus.Y[corpus.train].sum(axis=0).min() > 0
+    assert corpus.Y[corpus.test].sum(axis=0).min() > 0
+
+
+def test_the_smallest_corpus_has_one_document_in_each_part():
+    corpus = newsroom(2)
+    assert len(corpus.train) == len(corpus.test) == 1
+
+
+def test_fewer_documents_are_the_beginning_of_more(corpus):
+    few = newsroom(70)
+    assert few.documents.tolist() == corpus.documents[:70].tolist()
+    assert few.label_sets() == corpus.label_sets()[:70]
+
+
+def fingerprint(corpus: Corpus) -> str:
+    text = "\n\n".join(corpus.documents)
+    labels = "\n".join(" ".join(labels) for labels in corpus.label_sets())
+    split = " ".join(map(str, corpus.train))
+    return hashlib.sha256("\n\n\n".join([text, labels, split]).encode()).hexdigest()
+
+
+def test_same_seed_same_bytes_another_seed_others(corpus):
+    assert fingerprint(newsroom(3000, seed=0)) == fingerprint(corpus)
+    assert fingerprint(newsroom(100, seed=1)) != fingerprint(newsroom(100, seed=0))
+
+
+def test_a_corpus_says_what_it_is(corpus):
+    assert isinstance(corpus, Corpus)
+    assert corpus.name == "newsroom"
+    assert corpus.label_names.tolist() == NAMES
+    assert "newsroom(3000, seed=0)" in corpus.source
+    assert corpus.licence == "BSD-3-Clause"
+    assert corpus.documents[corpus.train].shape == corpus.train.shape
+
+
+def test_an_unknown_corpus_is_an_error_with_the_known_names():
+    with pytest.raises(
+        ValueError, match=r"known corpus, got 'newsrom'\. Known corpora: 'newsroom'"
+    ):
+        load("newsrom")
+
+
+def test_a_corpus_without_room_for_a_split_is_an_error():
+    with pytest.raises(ValueError, match=r"n_documents must be at least 2, .* got 1"):
+        newsroom(1)
+
+
+def test_the_truth_of_probabilities_and_unknown_labels_is_an_error():
+    L = np.zeros((2, len(NAMES)))
+    L[1, 3] = 0.5
+    with pytest.raises(ValueError, match="must hold 0, 1 or NaN"):
+        TRUTH.log_odds(L)
+    L[1, 3] = np.nan
+    with pytest.raises(ValueError, match=r"complete label sets, .* got 1 unknown cells"):
+        TRUTH.log_odds(L)
+    with pytest.raises(ValueError, match="38 labels, got shape"):
+        TRUTH.log_odds(np.zeros((2, 5)))
+
+
+def test_the_bytes_of_the_newsroom_are_these(corpus):
+    assert fingerprint(corpus) == (
+        "8052f4ca92873a665f59239a4479d2ecbd7d8bf519f32bc82e9d28205402b3ce"
+    )

@@ -1,0 +1,117 @@
+"""Ohsumed: tiny folders and archives of our own, then the counts of the published files."""
+
+import tarfile
+
+import numpy as np
+import pytest
+from benchmarks.corpus import DATA
+
+from labelkin.corpora.published.ohsumed import read_ohsumed, read_ohsumed_arff
+
+ARCHIVE = DATA / "ohsumed" / "ohsumed-single-23.tar.gz"
+WORDS = DATA / "ohsumed" / "OHSUMED-F.arff"
+
+FILES = {
+    "training/C04/0000002": "Second.\n Of two.",
+    "training/C01/0000001": "First.\n",
+    "training/C02/0000002": "Second.\n Of two.",
+    "test/C01/0000001": "Another first.",
+    "training/C01/.hidden": "no document",
+    "readme/notes": "no document",
+}
+
+
+def write(folder, files=None):
+    for name, text in (files or FILES).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.encode("latin-1"))
+    return folder
+
+
+def check(corpus):
+    assert corpus.documents.tolist() == ["First.", "Second.\n Of two.", "Another first."]
+    assert corpus.label_sets() == [("C01",), ("C02", "C04"), ("C01",)]
+    assert corpus.ids.tolist() == ["training/0000001", "training/0000002", "test/0000001"]
+    assert (corpus.train.tolist(), corpus.test.tolist()) == ([0, 1], [2])
+
+
+def test_a_file_in_two_categories_is_one_document_with_two_labels(tmp_path):
+    check(read_ohsumed(write(tmp_path)))
+
+
+def test_the_corpus_may_lie_a_folder_deeper(tmp_path):
+    write(tmp_path / "ohsumed-first-20000-docs")
+    check(read_ohsumed(tmp_path))
+
+
+def test_an_archive_is_read_like_the_folder(tmp_path):
+    write(tmp_path / "ohsumed")
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "ohsumed", "ohsumed")
+    check(read_ohsumed(tmp_path / "a.tar.gz"))
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+def test_an_archive_cut_off_is_an_error(tmp_path, share):
+    rng = np.random.default_rng(0)
+    noise = {f"test/C01/{k:07}": rng.bytes(999).decode("latin-1") for k in range(20)}
+    write(tmp_path / "ohsumed", FILES | noise)
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "ohsumed", "ohsumed")
+    whole = (tmp_path / "a.tar.gz").read_bytes()
+    (tmp_path / "cut.tar.gz").write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(ValueError, match=r"cut.tar.gz: .* Is the file cut off\?"):
+        read_ohsumed(tmp_path / "cut.tar.gz")
+
+
+@pytest.mark.parametrize(
+    ("files", "match"),
+    [
+        (
+            {**FILES, "training/C04/0000002": "Other."},
+            r"0000002: a file that stands in several categories must have the same text",
+        ),
+        ({"training/C01/1": "x"}, r"such as training/.* got 1 training and 0 test documents"),
+        ({"C01/1": "x"}, r"got 0 training and 0 test documents"),
+        (
+            {f"{top}/{n}": t for top in "ab" for n, t in FILES.items()},
+            r"one corpus, .* in a, b",
+        ),
+    ],
+)
+def test_a_folder_that_is_not_the_corpus_is_an_error(tmp_path, files, match):
+    with pytest.raises(ValueError, match=match):
+        read_ohsumed(write(tmp_path, files))
+
+
+def test_a_cut_off_word_file_is_an_error(tmp_path):
+    path = tmp_path / "OHSUMED-F.arff"
+    path.write_text(
+        "@relation 'O: -C 1'\n@attribute C01 {0,1}\n@attribute tea numeric\n@data\n{0 1}\n"
+    )
+    with pytest.raises(ValueError, match=r"has 13929 documents, got 1 in OHSUMED-F.arff"):
+        read_ohsumed_arff(path)
+
+
+@pytest.mark.skipif(not ARCHIVE.exists(), reason=f"no {ARCHIVE}: set LABELKIN_DATA")
+def test_the_published_single_label_texts_have_their_counts():
+    corpus = read_ohsumed(ARCHIVE)
+    assert (len(corpus.train), len(corpus.test)) == (3357, 4043)
+    assert corpus.label_names.tolist() == [f"C{k:02}" for k in range(1, 24)]
+    assert (corpus.Y.sum(axis=1) == 1).all()
+    assert all(corpus.documents)
+    assert len(set(corpus.ids.tolist())) == 7400
+
+
+@pytest.mark.skipif(not WORDS.exists(), reason=f"no {WORDS}: set LABELKIN_DATA")
+def test_the_published_words_have_their_counts():
+    corpus = read_ohsumed_arff(WORDS)
+    assert corpus.documents.shape == (13929, 1002)
+    assert corpus.features == "binary"
+    assert corpus.Y.shape == (13929, 23)
+    assert (len(corpus.train), len(corpus.test)) == (6286, 7643)
+    assert corpus.train[-1] == 6285
+    sums = [corpus.Y[part].sum() for part in (corpus.train, corpus.test)]
+    assert sums == [10433, 12733]
+    assert round(sum(sums) / 13929, 3) == 1.663
+    assert set(corpus.terms) >= {"1988", "1989"}

@@ -1,0 +1,262 @@
+"""The table of known corpora, and loading: by name, from a folder, from a file of any format."""
+
+import io
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+from benchmarks.corpus import DATA
+
+from labelkin import corpora
+from labelkin.corpora import KNOWN, CorpusNotFound, find, load
+
+TEXTS = ["reuters21578", "ohsumed23", "rcv1", "rcv1-sample"]
+SETS = ["emotions", "scene", "yeast", "genbase", "medical", "enron", "bibtex", "tmc2007-500"]
+ARFF = """@relation '{relation}'
+@attribute wordy numeric
+@attribute tea {{0,1}}
+@attribute sugar {{0,1}}
+@data
+{rows}
+"""
+XML = """<?xml version="1.0"?>
+<labels xmlns="http://mulan.sourceforge.net/labels">
+<label name="tea"></label><label name="sugar"></label>
+</labels>
+"""
+
+
+@pytest.fixture(autouse=True)
+def homes(tmp_path, monkeypatch):
+    """Both data folders, empty."""
+    monkeypatch.setenv("LABELKIN_DATA", str(tmp_path / "shared"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user"))
+    return tmp_path / "shared", tmp_path / "user" / "labelkin"
+
+
+def write_mulan(folder, name="emotions"):
+    folder.mkdir(parents=True)
+    (folder / f"{name}.xml").write_text(XML)
+    for part, rows in {"train": "0.5,1,0\n1.5,1,1", "test": "2.5,0,1"}.items():
+        (folder / f"{name}-{part}.arff").write_text(ARFF.format(relation=name, rows=rows))
+    return folder
+
+
+def write_ohsumed(path):
+    """Write three abstracts, one of them in two categories, as a folder or an archive."""
+    names = ["training/C01/01", "training/C02/01", "training/C02/02", "test/C01/03"]
+    if path.suffix != ".gz":
+        for name in names:
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(f"abstract {name[-2:]}")
+        return path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as archive:
+        for name in names:
+            info = tarfile.TarInfo(f"ohsumed-first-20000-docs/{name}")
+            info.size = len("abstract 01")
+            archive.addfile(info, io.BytesIO(f"abstract {name[-2:]}".encode()))
+    return path
+
+
+def test_the_table_has_the_corpora_of_the_experiments():
+    assert list(KNOWN) == ["newsroom", *TEXTS, *SETS, "delicious"]
+
+
+@pytest.mark.parametrize("corpus", KNOWN.values(), ids=lambda corpus: corpus.name)
+def test_an_entry_says_all_a_user_needs(corpus):
+    assert corpus.title
+    assert corpus.licence
+    assert corpus.name == "newsroom" or corpus.home.startswith("http")
+    assert bool(corpus.folder) == bool(corpus.signs) == (corpus.name != "newsroom")
+    assert corpus.files or corpus.by_hand
+    for file in corpus.files:
+        assert all(url.startswith(("https://", "http://")) for url in file.urls)
+        assert not file.urls[0].startswith("https://ndownloader"), "the official home comes first"
+        assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert bool(file.sha256 or file.size) == bool(file.vouched_by)
+
+
+def test_every_fetched_archive_is_read_unpacked_or_explained():
+    for corpus in KNOWN.values():
+        packed = any(file.name.endswith(".rar") for file in corpus.files)
+        assert not packed or "Unpack" in corpus.by_hand
+
+
+def test_what_scikit_learn_vouches_for_is_what_it_says():
+    from sklearn.datasets import _rcv1
+
+    theirs = {file.url: file.checksum for file in (*_rcv1.XY_METADATA, _rcv1.TOPICS_METADATA)}
+    ours = {file.urls[1]: file.sha256 for file in KNOWN["rcv1"].files}
+    assert ours == theirs
+
+
+def test_the_data_folder_comes_before_the_user_s(homes):
+    shared, user = homes
+    assert find("emotions") is None
+    write_mulan(user / "mulan" / "emotions")
+    assert find("emotions") == user / "mulan" / "emotions"
+    write_mulan(shared / "mulan" / "emotions")
+    assert find("emotions") == shared / "mulan" / "emotions"
+    assert load("emotions").label_sets() == [("tea",), ("tea", "sugar"), ("sugar",)]
+
+
+def test_without_variables_the_user_s_own_folder_is_searched(monkeypatch, tmp_path):
+    monkeypatch.delenv("LABELKIN_DATA")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert KNOWN["rcv1"].places() == [tmp_path / ".local" / "share" / "labelkin" / "rcv1"]
+
+
+def test_a_corpus_that_is_not_there_says_where_it_was_looked_for(homes):
+    with pytest.raises(CorpusNotFound) as caught:
+        load("reuters21578")
+    assert isinstance(caught.value, FileNotFoundError)
+    message = str(caught.value)
+    for home in homes:
+        assert str(home / "reuters21578") in message
+    assert "reut2-*.sgm" in message
+    assert "labelkin corpus fetch reuters21578" in message
+
+
+def test_a_folder_of_something_else_is_not_the_corpus(homes, tmp_path):
+    write_mulan(homes[0] / "rcv1")
+    with pytest.raises(CorpusNotFound, match=r"rcv1 must have lyrl2004_\*_train\.dat\*, .* fetch"):
+        load("rcv1")
+    with pytest.raises(CorpusNotFound, match=r"none in .*/nowhere\. .* pass its folder as path"):
+        load("rcv1", tmp_path / "nowhere")
+    with pytest.raises(CorpusNotFound, match=r"It has no official home\. Put rcv1-sample-30000"):
+        load("rcv1-sample")
+
+
+def test_a_path_says_where_a_known_corpus_is(tmp_path):
+    folder = write_mulan(tmp_path / "elsewhere", name="any")
+    corpus = load("emotions", folder)
+    assert corpus.name == "emotions"
+    assert corpus.train.tolist() == [0, 1]
+    assert corpus.test.tolist() == [2]
+
+
+def test_the_names_of_proteins_are_no_feature_whatever_the_folder_is_called(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "any.xml").write_text(XML)
+    for part, row in {"train": "PDOC1,0.5,1,0", "test": "PDOC2,1.5,0,1"}.items():
+        text = ARFF.format(relation="any", rows=row)
+        named = text.replace("@attribute wordy", "@attribute protein {PDOC1,PDOC2}\n@attribute x")
+        (folder / f"any-{part}.arff").write_text(named)
+    corpus = load("genbase", folder)
+    assert corpus.ids.tolist() == ["PDOC1", "PDOC2"]
+    assert corpus.documents.tolist() == [[0.5], [1.5]]
+
+
+def test_ohsumed_is_read_from_full_texts_where_they_are(homes):
+    folder = homes[0] / "ohsumed"
+    folder.mkdir(parents=True)
+    words = "\n".join(["1,0,1"] * 13929)
+    meka = ARFF.format(relation="OHSUMED: -C -2", rows=words)
+    (folder / "OHSUMED-F.arff").write_text(meka)
+    assert (len(load("ohsumed23").train), len(load("ohsumed23").test)) == (6286, 7643)
+    assert load("ohsumed23", folder / "OHSUMED-F.arff").documents.shape == (13929, 1)
+    write_ohsumed(folder / "ohsumed-first-20000-docs.tar.gz")
+    corpus = load("ohsumed23")
+    assert corpus.name == "ohsumed23"
+    assert corpus.label_sets() == [("C01", "C02"), ("C02",), ("C01",)]
+    (folder / "ohsumed-first-20000-docs.tar.gz").unlink()
+    write_ohsumed(folder / "unpacked")
+    assert load("ohsumed23").documents.tolist() == ["abstract 01", "abstract 02", "abstract 03"]
+
+
+def test_options_go_to_the_reader(tmp_path):
+    assert load("newsroom", n_documents=60).Y.shape == (60, 38)
+    path = tmp_path / "x.csv"
+    path.write_text("text,labels\nTea,tea|sugar\n")
+    assert load(path, separator="|").label_names.tolist() == ["sugar", "tea"]
+    with pytest.raises(TypeError, match="separators"):
+        load(path, separators="|")
+
+
+def test_the_made_corpus_takes_no_path(tmp_path):
+    with pytest.raises(ValueError, match=r"newsroom is synthetic and takes no path"):
+        load("newsroom", tmp_path)
+
+
+def test_names_and_paths_are_distinguished(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=r"got 'emotion'\. Known corpora: 'newsroom', 'reuters2"):
+        load("emotion")
+    with pytest.raises(CorpusNotFound, match=r"There is no file or folder 'emotion\.jsonl'"):
+        load("emotion.jsonl")
+    with pytest.raises(CorpusNotFound, match=r"There is no file or folder 'data/emotion'"):
+        load("data/emotion")
+    with pytest.raises(ValueError, match=r"name must be a known corpus, got 'mine'"):
+        load("mine", tmp_path)
+    (tmp_path / "newsroom").mkdir()
+    assert load("newsroom").name == "newsroom"
+
+
+def test_formats_of_the_known_corpora_are_recognised(tmp_path):
+    folder = write_mulan(tmp_path / "music", name="any")
+    assert load(folder).Y.shape == (3, 2)
+    train, test = (load(folder / f"any-{part}.arff") for part in ("train", "test"))
+    assert (train.name, test.name) == ("any-train", "any-test")
+    assert train.Y.shape[0] + test.Y.shape[0] == 3
+    meka = folder / "meka.arff"
+    meka.write_text(ARFF.format(relation="drinks: -C -2", rows="1,0,1"))
+    assert load(meka).Y.shape == (1, 2)
+    assert load(write_ohsumed(tmp_path / "abstracts")).Y.shape == (3, 2)
+    assert load(write_ohsumed(tmp_path / "abstracts.tar.gz")).Y.shape == (3, 2)
+
+
+def test_an_arff_file_takes_the_xml_file_of_its_name(tmp_path):
+    folder = write_mulan(tmp_path / "music", name="any")
+    (folder / "other.xml").write_text(XML.replace("label name", "label unknown"))
+    assert load(folder / "any-test.arff").Y.shape[1] == 2
+    (folder / "any.xml").rename(folder / "third.xml")
+    with pytest.raises(FileNotFoundError, match=r"one file \*\.xml, .* Name the one of this .*xml"):
+        load(folder / "any-test.arff")
+
+
+def test_an_unknown_format_lists_the_known_ones(tmp_path):
+    for path in (tmp_path / "notes.txt", tmp_path / "table.xlsx"):
+        path.write_text("not a corpus")
+        with pytest.raises(ValueError, match=r"known format, and is none: JSON \(\.json, .*Annif"):
+            load(path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty must be a corpus in a known format"):
+        load(tmp_path / "empty")
+
+
+def test_the_public_names_are_there():
+    assert {"Corpus", "NewsroomTruth", "load", "newsroom", "newsroom_truth"} <= set(corpora.__all__)
+    assert all(hasattr(corpora, name) for name in corpora.__all__)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_train", "n_test", "n_labels", "cardinality"),
+    [
+        ("ohsumed23", 6286, 7643, 23, 1.663),
+        ("emotions", 391, 202, 6, 1.868),
+        ("medical", 333, 645, 45, 1.245),
+        ("enron", 1123, 579, 53, 3.378),
+    ],
+)
+def test_real_corpora_are_found_by_name(monkeypatch, name, n_train, n_test, n_labels, cardinality):
+    monkeypatch.setenv("LABELKIN_DATA", str(DATA))
+    if find(name) is None:
+        pytest.skip(f"no {name} in {DATA}: set LABELKIN_DATA")
+    corpus = load(name)
+    assert corpus.name == name
+    assert (len(corpus.train), len(corpus.test)) == (n_train, n_test)
+    assert corpus.Y.shape == (n_train + n_test, n_labels)
+    assert round(corpus.Y.sum() / corpus.Y.shape[0], 3) == cardinality
+
+
+def test_a_libsvm_file_is_recognised_by_its_name(tmp_path):
+    path = tmp_path / "small.svm"
+    path.write_text("1,3 1:0.5 4:2\n2 2:1\n")
+    corpus = load(path)
+    assert corpus.label_sets() == [("1", "3"), ("2",)]
+    assert corpus.documents.shape[0] == 2
