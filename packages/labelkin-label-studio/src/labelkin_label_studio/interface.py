@@ -1,8 +1,7 @@
-"""The labelling interface of a Label Studio project: which of its choices is which label.
+"""The labelling interface of a Label Studio project, and the labels of its choices.
 
-``<Choices>`` and ``<Taxonomy>`` about a text are read, by labels of the model, or by their names,
-notations or URIs. The XML comes with requests, so that nothing in it is trusted: no document types,
-no entities, a bounded size and depth.
+``<Choices>`` and ``<Taxonomy>`` about a text are read; a choice is a label of the model, or its
+name, notation or URI. The XML is untrusted: no document types, no entities, bounded size and depth.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Label Studio's protocol: choices suggested, drafts known, annotations in the journal once."""
+"""Label Studio's protocol: suggested choices, known drafts, annotations saved once."""
 
 import base64
 
 import pytest
 from live_server import serving, wait_until
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import export_documents, read_saved_documents
 
 CHOICES = """<View><Text name="text" value="$story"/>
 <Choices name="topics" toName="text" choice="multiple">
@@ -144,36 +144,36 @@ def test_the_score_is_low_where_much_is_open(client, newsroom):
 
 @pytest.fixture
 def alone(news_file, tmp_path):
-    journal = tmp_path / "journal.sqlite"
-    with serving(news_file, journal=journal) as asking:
-        yield asking, journal
+    saved_work = tmp_path / "saved.sqlite"
+    with serving(news_file, saved_work=saved_work) as asking:
+        yield asking, saved_work
 
 
-def test_an_annotation_is_in_the_journal_once_and_changes_the_next_prediction(alone):
-    client, journal = alone
+def test_an_annotation_is_saved_once_and_changes_the_next_prediction(alone):
+    client, saved_work = alone
     [before] = predict(client, "Something.")
     for _ in range(2):  # a webhook may come again
         for number in range(40):
             body = event(number, ("gas", "wheat", "no label of ours"), story=f"Story {number}")
             answer = client.post("/label-studio/news/webhook", json=body)
             assert answer.json() == {"saved": 1, "withdrawn": 0, "job": None}
-    documents, label_sets, _ = read_journal(journal)
+    documents, label_sets, _ = read_saved_documents(saved_work)
     assert documents == [f"Story {number}" for number in range(40)]
     assert set(label_sets) == {("gas", "wheat", "no label of ours")}
 
     def learned():
-        return client.get("/api/models/news/journal").json()["learned"] == 40
+        return client.get("/api/models/news/saved").json()["learned"] == 40
 
     wait_until(learned)
     [after] = predict(client, "Something.")
     assert after["model_version"] != before["model_version"]
     params = {"context": {"result": chosen("gas")}}
     assert predict(client, "x", params=params)[0]["scores"]["wheat"] > before["scores"]["wheat"]
-    assert client.get("/api/models/news/journal").json()["documents"] == 40
+    assert client.get("/api/models/news/saved").json()["documents"] == 40
 
 
 def test_an_update_replaces_and_a_deletion_withdraws(alone):
-    client, journal = alone
+    client, saved_work = alone
 
     def send(body):
         answer = client.post("/label-studio/news/webhook", json=body)
@@ -181,33 +181,33 @@ def test_an_update_replaces_and_a_deletion_withdraws(alone):
         return answer.json()
 
     def state():
-        return client.get("/api/models/news/journal").json()
+        return client.get("/api/models/news/saved").json()
 
     send(event(1, ("gas",)))
     send(event(2, ("wheat",)))
     wait_until(lambda: state()["learned"] == 2)
     [first] = predict(client, "x")
     send(event(1, ("grain",), action="ANNOTATION_UPDATED"))
-    assert read_journal(journal).label_sets == [("wheat",), ("grain",)]
+    assert read_saved_documents(saved_work).label_sets == [("wheat",), ("grain",)]
     wait_until(lambda: predict(client, "x")[0]["model_version"] != first["model_version"])
     assert state()["documents"] == state()["learned"] == 2
     gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 2}]}
     assert send(gone)["withdrawn"] == 1
     assert send(event(1, (), was_cancelled=True, action="ANNOTATION_UPDATED"))["withdrawn"] == 1
-    assert read_journal(journal).label_sets == []
+    assert read_saved_documents(saved_work).label_sets == []
     wait_until(lambda: state()["learned"] == 0)
     assert state()["documents"] == 0
     send(gone)
     send(event(2, ("wheat",), action="ANNOTATION_UPDATED"))
-    assert read_journal(journal).label_sets == [("wheat",)]
+    assert read_saved_documents(saved_work).label_sets == [("wheat",)]
 
 
 def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
-    client, journal = alone
+    client, saved_work = alone
 
     def send(body):
         assert client.post("/label-studio/news/webhook", json=body).status_code == 200
-        return read_journal(journal).label_sets
+        return read_saved_documents(saved_work).label_sets
 
     assert send(event(1, ("gas",))) == [("gas",)]
     assert send(event(1, ("grain",), action="ANNOTATION_UPDATED")) == [("grain",)]
@@ -215,41 +215,39 @@ def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
     gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 1}]}
     assert send(gone) == []
     assert send(event(1, ("gas",))) == []
-    wait_until(lambda: client.get("/api/models/news/journal").json()["learned"] == 0)
-    assert client.get("/api/models/news/journal").json()["documents"] == 0
+    wait_until(lambda: client.get("/api/models/news/saved").json()["learned"] == 0)
+    assert client.get("/api/models/news/saved").json()["documents"] == 0
 
 
 def test_what_was_suggested_and_not_chosen_is_rejected(alone):
-    client, journal = alone
+    client, saved_work = alone
     body = event(5, ("gas",), prediction={"result": chosen("gas", "wheat")})
     client.post("/label-studio/news/webhook", json=body)
-    from labelkin.service.journal_upkeep import exported
-
-    [entry] = exported(journal)
+    [entry] = export_documents(saved_work)
     assert (entry["labels"], entry["rejected"]) == (["gas"], ["wheat"])
 
 
 def test_what_was_replaced_stays_so_after_a_restart(news_file, tmp_path):
-    journal = tmp_path / "journal.sqlite"
+    saved_work = tmp_path / "saved.sqlite"
     versions = []
 
     def version(client):
         return predict(client, "x")[0]["model_version"].split("+")[1]
 
     for labels, action in ((("gas",), "ANNOTATION_CREATED"), (("wheat",), "ANNOTATION_UPDATED")):
-        with serving(news_file, journal=journal) as client:
+        with serving(news_file, saved_work=saved_work) as client:
             client.post("/label-studio/news/webhook", json=event(1, labels, action=action))
             wait_until(lambda: version(client)[:2] == "1 " and version(client) not in versions)
             versions.append(version(client))
-    with serving(news_file, journal=journal) as client:
+    with serving(news_file, saved_work=saved_work) as client:
         assert version(client) == versions[1]
-        assert client.get("/api/models/news/journal").json()["documents"] == 1
+        assert client.get("/api/models/news/saved").json()["documents"] == 1
 
 
 def test_choices_that_say_nothing_are_no_labels(alone):
-    client, journal = alone
+    client, saved_work = alone
     client.post("/label-studio/news/webhook", json=event(1, ("", " ", "gas")))
-    assert read_journal(journal).label_sets == [("gas",)]
+    assert read_saved_documents(saved_work).label_sets == [("gas",)]
 
 
 def test_other_events_are_passed_over(client):
@@ -293,7 +291,7 @@ def test_tasks_and_events_that_do_not_fit_are_problems(client):
 
 
 def test_a_token_may_come_as_a_password(news_file, tmp_path):
-    with serving(news_file, journal=tmp_path / "journal.sqlite", token="tok") as client:
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", token="tok") as client:
 
         def status(path, secret):
             header = {"Authorization": "Basic " + base64.b64encode(secret).decode()}
@@ -302,7 +300,6 @@ def test_a_token_may_come_as_a_password(news_file, tmp_path):
         assert status("/label-studio/news/health", b"anyone:tok") == 200
         assert status("/label-studio/news/health", b"anyone:other") == 401
         assert status("/label-studio/news/health", b"\xff") == 401
-        assert status("/api/models", b"anyone:tok") == 401
         header = {"Authorization": "Bearer tok"}
         assert client.get("/label-studio/news/health", headers=header).status_code == 200
         assert client.get("/label-studio/news/health").status_code == 401

@@ -1,9 +1,9 @@
-"""Label Studio's protocol for models: suggestions for tasks, and annotations in the journal.
+"""The routes of Label Studio's protocol: suggestions for tasks, and annotations to save.
 
 https://labelstud.io/guide/ml_create describes it. A project connects the model at
 ``…/label-studio/MODEL`` and asks ``health``, ``setup`` and ``predict`` below it; its annotations
-come to ``webhook``. Which choice is which label, says the labelling interface of the project, which
-comes along with every request (:mod:`labelkin.service.label_interface`).
+are sent to ``webhook``. The labelling interface of the project, which every request contains, maps
+choices to labels (:mod:`labelkin_label_studio.interface`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,21 @@ from fastapi import APIRouter, Response
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
+from labelkin.curation.saved_work import Entry, Withdrawal
 from labelkin.label_matrix import best_labels, read_known
 from labelkin.service.answers import posterior_log_odds
-from labelkin.service.journal_rows import Entry, Withdrawal
-from labelkin.service.label_interface import (
+from labelkin.service.messages import (
+    ProblemError,
+    Text,
+    check_batch,
+    check_labels,
+    check_text,
+    json_answer,
+)
+from labelkin.service.models import ServedModel, Snapshot
+from labelkin.service.running_service import OfModel
+from labelkin.service.serving import Limits
+from labelkin_label_studio.interface import (
     Chosen,
     Control,
     chosen_so_far,
@@ -29,27 +40,12 @@ from labelkin.service.label_interface import (
     text_of,
     whole,
 )
-from labelkin.service.messages import (
-    ProblemError,
-    Text,
-    check_batch,
-    check_labels,
-    check_text,
-    declared,
-    json_answer,
-)
-from labelkin.service.models import ServedModel, Snapshot
-from labelkin.service.running_service import Service
-from labelkin.service.serving import Limits
 
-PREFIX = "/label-studio"
-router = APIRouter(
-    prefix=f"{PREFIX}/{{model_id}}", tags=["Label Studio"], responses=declared(401, 404)
-)
+router = APIRouter(prefix="/label-studio/{model_id}", tags=["Label Studio"])
 
-#: Labels whose probabilities are named beside those that are given.
+#: Labels whose probabilities are returned beside the suggested ones.
 _MOST_SCORES = 20
-#: Events of annotations that were just made.
+#: Events of annotations that were just created.
 _CREATED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 
 
@@ -61,13 +57,13 @@ class Up(BaseModel):
 
 
 class ModelVersion(BaseModel):
-    """What the model is called by now: another name as soon as it has learned."""
+    """Version of the model; it changes when the model learns."""
 
     model_version: str
 
 
 class Versions(BaseModel):
-    """All that can be asked for: the model as it is."""
+    """Versions that can be asked: the current one."""
 
     versions: list[str]
 
@@ -75,8 +71,7 @@ class Versions(BaseModel):
 class PredictRequest(BaseModel):
     """Tasks of a project, and its labelling interface.
 
-    The result in the context in ``params``, or in the draft of a task, is what a person has chosen
-    so far.
+    The result in the context in ``params``, or in the draft of a task, has the choices so far.
     """
 
     tasks: list[dict[str, Any]]
@@ -85,7 +80,7 @@ class PredictRequest(BaseModel):
 
 
 class Region(BaseModel):
-    """What is suggested for one control of the interface, as Label Studio spells it."""
+    """Suggestion for one control of the interface, in Label Studio's format."""
 
     id: str
     from_name: str
@@ -99,9 +94,9 @@ class Region(BaseModel):
 class Prediction(BaseModel):
     """Suggestions for a task.
 
-    ``score`` is 1 where nothing is open, and the lower the more there is to be learned from the
-    task: Label Studio's uncertainty sampling takes the lowest first. ``scores`` has the
-    probabilities of the most probable choices, also of those that are not given.
+    ``score`` is 1 if every label is certain, and lower the more can be learned from the task: Label
+    Studio's uncertainty sampling takes the lowest first. ``scores`` has the probabilities of the
+    most probable choices, suggested or not.
     """
 
     result: list[Region]
@@ -117,7 +112,7 @@ class Predictions(BaseModel):
 
 
 class Event(BaseModel):
-    """What has happened in a project: ``annotation`` and ``task`` are one, or several of each."""
+    """Event in a project: ``annotation`` and ``task`` are one, or several of each."""
 
     action: Text
     project: dict[str, Any] | None = None
@@ -126,8 +121,8 @@ class Event(BaseModel):
     annotations: list[dict[str, Any]] | None = None
 
 
-class Heard(BaseModel):
-    """How many annotations are in the journal now, new or as they were; and how many are gone."""
+class Received(BaseModel):
+    """Numbers of annotations that were saved, new or unchanged, and withdrawn."""
 
     saved: int = 0
     withdrawn: int = 0
@@ -135,76 +130,68 @@ class Heard(BaseModel):
 
 
 @router.get("/health")
-async def health(model_id: str, service: Service) -> Up:
+async def health(asked: OfModel) -> Up:
     """Answer that the model can be asked."""
-    return Up(model_class=type(service.model(model_id).classifier.content_).__name__)
+    return Up(model_class=type(asked.model.classifier.content_).__name__)
 
 
-@router.post("/setup", responses=declared(422))
-async def setup(model_id: str, request: dict[str, Any], service: Service) -> ModelVersion:
+@router.post("/setup")
+def setup(request: dict[str, Any], asked: OfModel) -> ModelVersion:
     """Connect a project; a labelling interface without a label of the model is a problem."""
-    model = service.model(model_id)
+    model = asked.model
     if schema := request.get("schema"):
-        await service.workers.do(read_controls, model, _text(schema, "schema"))
+        read_controls(model, _text(schema, "schema"))
     return ModelVersion(model_version=_version(model, model.snapshot))
 
 
 @router.get("/versions")
-async def versions(model_id: str, service: Service) -> Versions:
-    """List what can be asked for: the model as it is."""
-    model = service.model(model_id)
-    return Versions(versions=[_version(model, model.snapshot)])
+async def versions(asked: OfModel) -> Versions:
+    """List the versions that can be asked: the current one."""
+    return Versions(versions=[_version(asked.model, asked.model.snapshot)])
 
 
-@router.post("/predict", response_model=Predictions, responses=declared(422, 504))
-async def predict(model_id: str, request: PredictRequest, service: Service) -> Response:
-    """Suggest choices for tasks; what was chosen in a draft counts as known, and stays chosen."""
+@router.post("/predict", response_model=Predictions)
+def predict(request: PredictRequest, asked: OfModel) -> Response:
+    """Suggest choices for tasks; the choices of a draft are known labels, and stay chosen."""
+    service, model = asked
     check_batch(len(request.tasks), service.limits)
-    model = service.model(model_id)
-    found = await service.workers.do(_suggested, model, request, service.limits)
-    return json_answer({"results": found})
-
-
-@router.post("/webhook", responses=declared(422, 504))
-async def hear(model_id: str, event: Event, service: Service) -> Heard:
-    """Take note of an annotation: it is in the journal before the answer, and learned from soon.
-
-    The same annotation again changes nothing; one that was updated stands in the place of what it
-    was, and one that was deleted or cancelled is gone. Other events are passed over.
-    """
-    model = service.model(model_id)
-    if not event.action.startswith("ANNOTATION"):
-        return Heard()
-    if event.project is None:
-        raise ProblemError(
-            422,
-            "no-payload",
-            f"{event.action} must come with its project and annotations, got neither. Have the "
-            "webhook send its payload.",
-        )
-    if event.action == "ANNOTATIONS_DELETED":
-        gone = [
-            Withdrawal(model.id, _origin(event.project, one)) for one in event.annotations or ()
-        ]
-        check_batch(len(gone), service.limits)
-        await service.write(gone)
-        return Heard(withdrawn=len(gone))
-    check_batch(len(_several(event.annotation)), service.limits)
-    entries = await service.workers.do(_annotated, model, event, event.project, service.limits)
-    await service.write(entries)
-    n_saved = sum(isinstance(entry, Entry) for entry in entries)
-    return Heard(saved=n_saved, withdrawn=len(entries) - n_saved)
-
-
-def _suggested(model: ServedModel, request: PredictRequest, limits: Limits) -> list[dict[str, Any]]:
-    """Read tasks and return suggestions for them; away from where requests are received."""
     controls = read_controls(model, request.label_config)
     texts = [text_of(task, controls) for task in request.tasks]
     chosen = [chosen_so_far(task, request.params, controls) for task in request.tasks]
     for text, one in zip(texts, chosen, strict=True):
-        check_text(text, limits)
-        check_labels(one.labels, (), limits)
-    return _predict(model, controls, texts, chosen) if texts else []
+        check_text(text, service.limits)
+        check_labels(one.labels, (), service.limits)
+    return json_answer({"results": _predict(model, controls, texts, chosen) if texts else []})
+
+
+@router.post("/webhook")
+def receive(event: Event, asked: OfModel) -> Received:
+    """Save an annotation before the answer; the model learns from it soon.
+
+    The same annotation again changes nothing, an updated one replaces the earlier one, and one that
+    was deleted or cancelled is withdrawn. Other events are ignored.
+    """
+    service, model = asked
+    if not event.action.startswith("ANNOTATION"):
+        return Received()
+    if event.project is None:
+        raise ProblemError(
+            422,
+            "no-payload",
+            f"{event.action} must have its project and annotations, got neither. Have the webhook "
+            "send its payload.",
+        )
+    entries: list[Entry | Withdrawal]
+    if event.action == "ANNOTATIONS_DELETED":
+        gone = event.annotations or ()
+        entries = [Withdrawal(model.id, _origin(event.project, one)) for one in gone]
+        check_batch(len(entries), service.limits)
+    else:
+        check_batch(len(_several(event.annotation)), service.limits)
+        entries = _annotated(model, event, event.project, service.limits)
+    service.save(model, entries)
+    n_saved = sum(isinstance(entry, Entry) for entry in entries)
+    return Received(saved=n_saved, withdrawn=len(entries) - n_saved)
 
 
 def _predict(
@@ -213,7 +200,7 @@ def _predict(
     texts: Sequence[str],
     chosen: Sequence[Chosen],
 ) -> list[dict[str, Any]]:
-    """Return what :class:`Prediction` describes."""
+    """Return the values of :class:`Prediction` for each text."""
     snapshot = model.snapshot
     accepted = [[label for label in one.labels if label in model.column] for one in chosen]
     known = None
@@ -270,24 +257,21 @@ def _prediction(
             regions.append(region)
     return {
         "result": regions,
-        "score": _rounded(_sureness(probabilities)),
+        "score": _rounded(_certainty(probabilities)),
         "scores": scores,
         "model_version": version,
     }
 
 
-def _sureness(probabilities: NDArray[np.float64]) -> float:
-    """Return 1 where all labels are sure, and the less the more bits are left open.
-
-    Whatever is to be the order of tasks is put in here: the lowest comes first.
-    """
+def _certainty(probabilities: NDArray[np.float64]) -> float:
+    """Return 1 if all labels are certain, less for each bit that is open; it orders the tasks."""
     p = np.clip(probabilities, 1e-12, 1 - 1e-12)
     bits = -(p * np.log2(p) + (1 - p) * np.log2(1 - p))
     return float(1 / (1 + bits.sum()))
 
 
 def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return which labels are given; thresholds that look at many documents are left out."""
+    """Return which labels are given; thresholds that need many documents do not apply."""
     if getattr(model.classifier.thresholds_, "needs_batch", False):
         return log_odds > 0
     return np.asarray(model.classifier.decide(log_odds), dtype=np.bool_)
@@ -296,7 +280,7 @@ def _decided(model: ServedModel, log_odds: NDArray[np.float64]) -> NDArray[np.bo
 def _annotated(
     model: ServedModel, event: Event, project: Mapping[str, Any], limits: Limits
 ) -> list[Entry | Withdrawal]:
-    """Return what the journal is to hold of annotations."""
+    """Return the entries that annotations stand for."""
     controls = read_controls(model, _text(project.get("label_config"), "project.label_config"))
     tasks = {str(task.get("id")): task for task in _several(event.task)}
     is_first = event.action in _CREATED
@@ -321,7 +305,7 @@ def _annotated(
 
 
 def _origin(project: Mapping[str, Any], annotation: Mapping[str, Any]) -> str:
-    """Return what sets an annotation apart from those of all projects, of any Label Studio."""
+    """Return the identifier of an annotation among all projects of all Label Studios."""
     number = annotation.get("id")
     if number is None:
         raise ProblemError(422, "no-id", "An annotation must have an id, got none.")
@@ -330,7 +314,7 @@ def _origin(project: Mapping[str, Any], annotation: Mapping[str, Any]) -> str:
 
 
 def _version(model: ServedModel, snapshot: Snapshot) -> str:
-    """Return what the model is called by now: the same wherever the same was learned."""
+    """Return the version of the model: the same after a restart if nothing was learned since."""
     learned = snapshot.rescorer.label_sets_.positives().tobytes()
     learned += np.asarray(getattr(snapshot.rescorer.labels_, "bias_", ())).tobytes()
     made = model.header.created.strftime("%Y-%m-%d %H:%M:%S")
