@@ -87,9 +87,9 @@ def _random_forests(random_state: Any = None) -> PerLabel:
 
 
 #: Kinds of parts in an experiment.
-_Kind = registry.Kind | Literal["related"]
+PartKind = registry.Kind | Literal["related"]
 #: Parts that only experiments can name, beside those of the registry.
-_MORE_PARTS: dict[_Kind, dict[str, Callable[..., Any]]] = {
+_MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
     "content": {
         "gaussian_naive_bayes": GaussianNB,  # one per label
         "ensemble": _ensemble,
@@ -248,12 +248,12 @@ def make_related(related: RelatedMethod, seed: int) -> Any:
     return make(**given, **related.parameters)
 
 
-def part_names(kind: _Kind) -> tuple[str, ...]:
+def part_names(kind: PartKind) -> tuple[str, ...]:
     """Return the names of content classifiers, label classifiers or rules in an experiment."""
-    return (*registry.PARTS.get(kind, ()), *_MORE_PARTS[kind])
+    return (*registry.PARTS.get(cast(registry.Kind, kind), ()), *_MORE_PARTS[kind])
 
 
-def parameter_types(kind: _Kind | Callable[..., Any], name: str = "") -> dict[str, Any]:
+def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict[str, Any]:
     """Return the parameters of a part, or of any class, with their types.
 
     Examples
@@ -281,7 +281,7 @@ def check_rule(thresholds: Thresholds) -> None:
     make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
 
 
-def _part(kind: _Kind, name: str) -> Callable[..., Any]:
+def _part(kind: PartKind, name: str) -> Callable[..., Any]:
     more = _MORE_PARTS[kind]
     return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
 
