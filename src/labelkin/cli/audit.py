@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import option
 from labelkin.cli.printing import (
     echo,
     print_message,
@@ -37,20 +36,19 @@ def audit(
     reading: options.Reading,
     top: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help=f"Number of issues. [default: as many as are worth reading, at most {_MOST:,}]",
+        option(
+            f"Number of issues. [default: as many as are worth reading, at most {_MOST:,}]", min=1
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "A new file of issues: .csv or .tsv to edit, .jsonl for labelkin serve --review.",
             "--out",
             "-o",
-            help="A new file of issues: .csv or .tsv to edit, .jsonl for labelkin serve --review.",
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="A new page with the issues.")] = None,
+    html: Annotated[Path | None, option("A new page with the issues.")] = None,
     content: options.Content = "svm",
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
@@ -62,9 +60,7 @@ def audit(
     min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
-    all_documents: Annotated[
-        bool, typer.Option("--all", help="Audit test documents also.")
-    ] = False,
+    all_documents: Annotated[bool, option("Audit test documents also.", "--all")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find wrong and missing labels of a corpus, with reasons.

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import argument, option
 from labelkin.cli.predict import reading_line
 from labelkin.cli.printing import print_message, print_pairs
 
@@ -24,19 +23,17 @@ def correct(
     corpus: options.CorpusName,
     issues: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="ISSUES",
-            help="Files of issues with decisions, or saved work of a review; the last decision on "
+        argument(
+            "Files of issues with decisions, or saved work of a review; the last decision on "
             "an issue counts.",
+            metavar="ISSUES",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The corrected corpus, a new file.")],
+    out: Annotated[Path, option("The corrected corpus, a new file.", "--out", "-o")],
     reading: options.Reading,
     at_least: Annotated[
         float | None,
-        typer.Option(
-            min=0, max=1, help="Also make undecided changes with at least this probability."
-        ),
+        option("Also make undecided changes with at least this probability.", min=0, max=1),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

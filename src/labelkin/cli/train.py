@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import ASSIGNED, MODEL, option
 from labelkin.cli.printing import (
     WORDS,
     counted,
@@ -39,75 +38,62 @@ _MANY_LABELS = 1000
 @options.reads_corpus
 def train(
     corpus: options.CorpusNames,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
+    out: Annotated[Path, option("The model file to write.", "--out", "-o")],
     reading: options.Reading,
     preset: Annotated[
         Literal["fast", "default", "strong"] | None,
-        typer.Option(
-            help="fast: naive Bayes; default: chosen by the features, an SVM for words; strong: "
+        option(
+            "fast: naive Bayes; default: chosen by the features, an SVM for words; strong: "
             "SVMs of several views of a text, and a label for every document if all training "
             "documents have one, at ten times the cost.",
-            rich_help_panel=options.MODEL,
+            panel=MODEL,
         ),
     ] = None,
     content: options.Contents = None,
     views: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="Views of a text for each content classifier: text, title, lead, body, "
+        option(
+            "Views of a text for each content classifier: text, title, lead, body, "
             "characters, titled_text; a title is the first line, or --columns title=NAME.",
-            rich_help_panel=options.MODEL,
+            panel=MODEL,
+            metavar="NAME,...",
         ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Candidates per document, for thousands of labels. [default: all labels]",
+            panel=MODEL,
             min=1,
-            help="Candidates per document, for thousands of labels. [default: all labels]",
-            rich_help_panel=options.MODEL,
         ),
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
     evidence_weight: Annotated[
         str | None,
-        typer.Option(
-            help="Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
-            rich_help_panel=options.MODEL,
+        option(
+            "Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
+            panel=MODEL,
         ),
     ] = None,
     rules: options.RulesFile = None,
     saved_work: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also learn from the work that labelkin serve saved.",
-            rich_help_panel=options.MODEL,
-        ),
+        Path | None, option("Also learn from the work that labelkin serve saved.", panel=MODEL)
     ] = None,
     thresholds: Annotated[
         str | None,
-        typer.Option(
-            help=f"A probability, a metric ({', '.join(METRICS)}), or a rule "
+        option(
+            f"A probability, a metric ({', '.join(METRICS)}), or a rule "
             f"({', '.join(names('thresholds'))}). [default: 0.5]",
-            rich_help_panel=options.ASSIGNED,
+            panel=ASSIGNED,
         ),
     ] = None,
     at_least: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="Minimum number of labels per document. [default: 0]",
-            rich_help_panel=options.ASSIGNED,
-        ),
+        option("Minimum number of labels per document. [default: 0]", panel=ASSIGNED, min=0),
     ] = None,
     at_most: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Maximum number of labels per document.",
-            rich_help_panel=options.ASSIGNED,
-        ),
+        int | None, option("Maximum number of labels per document.", panel=ASSIGNED, min=1)
     ] = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
@@ -117,9 +103,7 @@ def train(
     min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
-    all_documents: Annotated[
-        bool, typer.Option("--all", help="Learn from test documents also.")
-    ] = False,
+    all_documents: Annotated[bool, option("Learn from test documents also.", "--all")] = False,
     replace: options.Replace = False,
     quiet: options.Quiet = False,
 ) -> None:
