@@ -31,9 +31,11 @@ _ENDINGS = (".csv", ".tsv", ".jsonl")
 
 
 @options.reads_corpus
+@options.counts_words
 def audit(
     corpus: options.CorpusName,
     reading: options.Reading,
+    words: options.CountedWords,
     top: Annotated[
         int | None,
         option(
@@ -54,10 +56,6 @@ def audit(
     rules: options.RulesFile = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
-    stem: options.Stem = True,
-    language: options.Language = "english",
-    stop_words: options.StopWords = "auto",
-    min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
     all_documents: Annotated[bool, option("Audit test documents also.", "--all")] = False,
@@ -86,7 +84,7 @@ def audit(
             options.check_new(path)
     options.check_input(rules)
     options.check_vocabulary(vocab)
-    words = options.word_options(language, stop_words, stem, min_documents)
+    parameters = words.parameters()
     start, target = time.perf_counter(), out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
     with resumable("" if target else None), _one_line(quiet) as report:
@@ -126,14 +124,14 @@ def audit(
             loaded.features,
             loaded.terms,
         )
-        concepts = corpus_vocabulary(loaded, vocab, label_language, language)
+        concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
         called: dict[str, str] = {}
         if concepts is not None:
             in_vocabulary = LabelNames(label_names, concepts)
             in_vocabulary.check_some(vocab or corpus)
             called = in_vocabulary.distinct()
         plan = plan_content(names=(content,), features=loaded.features)
-        counts = WordCounts(**words)
+        counts = WordCounts(**parameters)
         done = audit_corpus(
             documents,
             build_steps(plan, counts),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -188,12 +188,6 @@ Exclude = Annotated[
         metavar="LABEL",
     ),
 ]
-Stem = Annotated[bool, option("Reduce words to stems.", panel=WORDS)]
-Language = Annotated[str, option("Language of the texts.", panel=WORDS)]
-StopWords = Annotated[str, option("auto, smart, none, or a file.", panel=WORDS)]
-MinDocuments = Annotated[
-    int, option("Minimum number of documents that contain a word.", panel=WORDS, min=1)
-]
 RandomState = Annotated[int, option("Seed.")]
 Dask = Annotated[
     str | None,
@@ -206,26 +200,24 @@ def read_evidence_weight(text: str) -> float | Literal["auto"]:
     """Return an evidence weight: ``"auto"`` or a number of at least 0."""
     if text == "auto":
         return "auto"
+    with suppress(ValueError):
+        if 0 <= (weight := float(text)) < float("inf"):
+            return weight
+    raise ValueError(
+        f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
+        "paper's, 0 the content alone."
+    )
+
+
+def read_thresholds(text: str | None) -> float | str | None:
+    """Return thresholds as the classifier takes them: a probability, or a name."""
     try:
-        weight = float(text)
+        number = float(text or 0.5)
     except ValueError:
-        weight = -1.0
-    if not 0 <= weight < float("inf"):
-        raise ValueError(
-            f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
-            "paper's, 0 the content alone."
-        )
-    return weight
-
-
-def word_options(language: str, stop_words: str, stem: bool, min_documents: int) -> dict[str, Any]:
-    """Return the parameters of ``WordCounts``."""
-    return {
-        "language": language,
-        "stop_words": _read_stop_words(stop_words),
-        "stem": stem,
-        "min_documents": min_documents,
-    }
+        return text
+    if not 0 < number < 1:
+        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
+    return number
 
 
 def _read_stop_words(text: str) -> Any:
@@ -257,6 +249,21 @@ def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
             raise ValueError(f"columns must be FIELD=NAME, as text=abstract, got {text!r}.")
         names.setdefault(field, []).append(name)
     return {field: found if found[1:] else found[0] for field, found in names.items()}
+
+
+class CountedWords(NamedTuple):
+    """Options for counting words."""
+
+    stem: Annotated[bool, option("Reduce words to stems.", "--stem/--no-stem", panel=WORDS)] = True
+    language: Annotated[str, option("Language of the texts.", panel=WORDS)] = "english"
+    stop_words: Annotated[str, option("auto, smart, none, or a file.", panel=WORDS)] = "auto"
+    min_documents: Annotated[
+        int, option("Minimum number of documents that contain a word.", panel=WORDS, min=1)
+    ] = 3
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of ``WordCounts``."""
+        return self._asdict() | {"stop_words": _read_stop_words(self.stop_words)}
 
 
 class Reading(NamedTuple):
@@ -372,27 +379,37 @@ def _understood(corpus: Corpus, unlabelled: str | None) -> str:
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter ``reading`` of a command by the options of :class:`Reading`."""
-    return _with_reading(command, Reading._fields[:-1])
+    return _with_options(command, "reading", Reading, Reading._fields[:-1])
 
 
 def reads_documents(command: Callable[..., None]) -> Callable[..., None]:
     """Do the same with the options that apply to documents without labels."""
-    return _with_reading(command, ("columns", "separator", "delimiter", "encoding"))
+    return _with_options(
+        command, "reading", Reading, ("columns", "separator", "delimiter", "encoding")
+    )
 
 
-def _with_reading(command: Callable[..., None], fields: Sequence[str]) -> Callable[..., None]:
+def counts_words(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter ``words`` of a command by the options of :class:`CountedWords`."""
+    return _with_options(command, "words", CountedWords, CountedWords._fields)
+
+
+def _with_options(
+    command: Callable[..., None], name: str, record: Any, fields: Sequence[str]
+) -> Callable[..., None]:
     own = signature(command, eval_str=True)
-    hints = get_type_hints(Reading, include_extras=True)
+    hints = get_type_hints(record, include_extras=True)
 
     @wraps(command)
     def called(**given: Any) -> None:
-        reading = Reading(**{name: given.pop(name) for name in fields})
-        command(**given, reading=reading)
+        found = record(**{field: given.pop(field) for field in fields})
+        command(**given, **{name: found})
 
-    named = Parameter.KEYWORD_ONLY
-    parameters = [p.replace(kind=named) for p in own.parameters.values() if p.name != "reading"]
-    for name in fields:
-        parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
+    kind = Parameter.KEYWORD_ONLY
+    parameters = [p.replace(kind=kind) for p in own.parameters.values() if p.name != name]
+    for field in fields:
+        default = record._field_defaults[field]
+        parameters.append(Parameter(field, kind, default=default, annotation=hints[field]))
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
 

@@ -27,19 +27,18 @@ if TYPE_CHECKING:
     from labelkin.models.builder import ContentPlan
     from labelkin.vocabulary import Vocabulary
 
-#: Metrics that thresholds can be chosen for, and scikit-learn's names of four of them.
-METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
-_SCIKIT_LEARN = ("f1_micro", "f1_macro", "f1_samples", "zero_one_loss")
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 #: Labels from which SVMs without candidates get a hint.
 _MANY_LABELS = 1000
 
 
 @options.reads_corpus
+@options.counts_words
 def train(
     corpus: options.CorpusNames,
     out: Annotated[Path, option("The model file to write.", "--out", "-o")],
     reading: options.Reading,
+    words: options.CountedWords,
     preset: Annotated[
         Literal["fast", "default", "strong"] | None,
         option(
@@ -83,7 +82,7 @@ def train(
     thresholds: Annotated[
         str | None,
         option(
-            f"A probability, a metric ({', '.join(METRICS)}), or a rule "
+            "A probability, a metric such as micro_f1 or document_f1, or a rule "
             f"({', '.join(names('thresholds'))}). [default: 0.5]",
             panel=ASSIGNED,
         ),
@@ -97,10 +96,6 @@ def train(
     ] = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
-    stem: options.Stem = True,
-    language: options.Language = "english",
-    stop_words: options.StopWords = "auto",
-    min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
     all_documents: Annotated[bool, option("Learn from test documents also.", "--all")] = False,
@@ -131,10 +126,12 @@ def train(
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
     weight = options.read_evidence_weight(asked_weight)
-    cut = _read_thresholds(thresholds)
     if at_most is not None and at_least is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-    words = options.word_options(language, stop_words, stem, min_documents)
+    from labelkin.thresholds import LabelLimits, as_rule
+
+    rule = as_rule(options.read_thresholds(thresholds), "log_odds")
+    parameters = words.parameters()
     with stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
@@ -146,16 +143,15 @@ def train(
     from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.storage import save
     from labelkin.text import WordCounts
-    from labelkin.thresholds import LabelLimits, as_rule
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
     plan = _plan(preset, content, views, loaded)
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
-    concepts = corpus_vocabulary(loaded, vocab, label_language, language)
+    concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
     label_sets = current_labels(found, concepts)
     label_names = label_sets.names.tolist()
     shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
-    rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
+    counts = WordCounts(**parameters)
     least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
         build_content(plan, top=top, words=counts),
@@ -345,19 +341,3 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     echo("")
     title = counted(len(corpus.test), "test document")
     print_scores({"model": {name: found[name] for name in WORDS}}, title)
-
-
-def _read_thresholds(text: str | None) -> float | str | None:
-    """Return thresholds as the classifier takes them: a probability, or a name."""
-    if text is None or text in (*METRICS, *_SCIKIT_LEARN, *names("thresholds")):
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError(
-            f"thresholds must be a probability, a metric ({', '.join(METRICS)}) or a rule "
-            f"({', '.join(names('thresholds'))}), got {text!r}."
-        ) from None
-    if not 0 < number < 1:
-        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
-    return number
