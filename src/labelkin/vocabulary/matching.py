@@ -81,7 +81,7 @@ class MatchedRules(NamedTuple):
 
     rules: Rules
     n_found: int
-    unknown: list[str]
+    unknown: Sequence[Any]
 
 
 def rules_between(
