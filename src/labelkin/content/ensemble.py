@@ -19,11 +19,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.any_classifier import n_rows
+from labelkin.content.any_classifier import PerLabel, n_rows
 from labelkin.content.ensemble_spec import (
     Member,
     MemberEvidence,
@@ -32,14 +34,16 @@ from labelkin.content.ensemble_spec import (
     is_empty,
     read_members,
 )
+from labelkin.content.forest import RandomForest
 from labelkin.content.member_weights import TrainingEvidence
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
+    check_columns,
     contributions_of,
-    named,
-    read_columns,
     terms_of,
+    with_term_names,
 )
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
 from labelkin.label_matrix import LabelMatrix
@@ -53,6 +57,10 @@ _Floats = NDArray[np.float64]
 #: of classifier on several views, which are more alike.
 _UNLIKE, _ALIKE = 30.0, 100.0
 _FOLDS = 5
+#: Share of zeros from which a dense matrix is taken for words, and the rows that are inspected.
+_ZEROS, _ROWS = 0.5, 1000
+#: Documents below which the weights of several classifiers cannot be learned.
+_FEW = 30
 
 
 class ContentEnsemble(LogOddsClassifier):
@@ -216,7 +224,7 @@ class ContentEnsemble(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        asked = read_columns(columns, len(self.bias_))
+        asked = check_columns(columns, len(self.bias_))
         constant = self._constant(self._theta())[asked]
         rows = [[ContentContributions((), float(c)) for c in constant] for _ in range(n_rows(X))]
         for k, member in enumerate(self.members_):
@@ -232,7 +240,7 @@ class ContentEnsemble(LogOddsClassifier):
                 if is_empty(view)[i]:
                     beyond[:] = 0.0
                 for at, cell in enumerate(row):
-                    part = _scaled(named(cell, names), prior[at], beyond[at])
+                    part = _scaled(with_term_names(cell, names), prior[at], beyond[at])
                     rows[i][at] = _joined(rows[i][at], part, self.weights_[asked[at], k])
         return rows
 
@@ -387,3 +395,59 @@ def _joined(
         sum_.neighbours + part.neighbours,
         sum_.clipped + weight * part.clipped,
     )
+
+
+def default_content(X: Any) -> Any:
+    """Return the classifier for documents that are words, or numbers.
+
+    Words: sparse matrices, and dense ones that have no negative values and mostly zeros. They get a
+    :class:`~labelkin.PlattSVM`. Other dense numbers of at least 30 documents get a
+    :class:`~labelkin.ContentEnsemble` of a random forest, and of a logistic regression of the
+    features on one scale, which is better than either.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        The training documents.
+
+    Examples
+    --------
+    >>> default_content(np.array([[0, 0, 2], [1, 0, 0]] * 20))
+    PlattSVM()
+    >>> [name for name, *_ in default_content(np.array([[0.5, -1.2], [0.1, 3.0]] * 20)).members]
+    ['forest', 'logistic']
+    """
+    if n_rows(X) < _FEW or looks_like_words(X):
+        return PlattSVM()
+    return ContentEnsemble(
+        [
+            ("forest", RandomForest()),
+            ("logistic", StandardScaler(), PerLabel(LogisticRegression(C=0.1, max_iter=1000))),
+        ]
+    )
+
+
+def looks_like_words(X: Any) -> bool:
+    """Return whether documents are counts or weights of words, not measurements."""
+    if sparse.issparse(X):
+        return True
+    try:
+        values = np.asarray(X[:_ROWS], dtype=np.float64)
+    except (TypeError, ValueError):  # texts, or a table of other things
+        return True
+    if values.ndim != 2 or not values.size or np.isnan(values).any():
+        return True
+    return bool(values.min() >= 0 and (values == 0).mean() >= _ZEROS)
+
+
+def describe_content(content: Any) -> str:
+    """Return a content classifier in a few words.
+
+    Examples
+    --------
+    >>> describe_content(default_content(np.array([[0.5, -1.2]] * 30)))
+    'ContentEnsemble of forest and logistic'
+    """
+    name = type(content).__name__
+    members = getattr(content, "members", None)
+    return f"{name} of {' and '.join(one[0] for one in members)}" if members else name
