@@ -4,8 +4,8 @@ import json
 
 import pytest
 from in_process import call
-
 from labelkin.cli.compare import verdict
+
 from labelkin.evaluation.significance import (
     SignTest,
     macro_sign_test,

@@ -18,7 +18,6 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parent.parent / "storage"))
 
 from forged_files import put_together, take_apart
-from labelkin.prediction.scores import read_label_sets, read_score_file
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
@@ -26,6 +25,7 @@ from sklearn.preprocessing import Normalizer
 from labelkin import NaiveBayes, cli, corpora, load, save
 from labelkin.corpora import vectors
 from labelkin.files import printable
+from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.research.experiments import run_folder
 from labelkin.scaling import blocks
 from labelkin.scaling.array_files import is_sparse

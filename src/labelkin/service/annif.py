@@ -35,7 +35,7 @@ from labelkin.service.messages import (
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import RunningService, Service
-from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
 router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
 

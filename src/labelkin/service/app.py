@@ -24,7 +24,7 @@ from labelkin.service.messages import ProblemError, answer_problems, declared, j
 from labelkin.service.models import ServedModel, read_models
 from labelkin.service.running_service import RunningService, Service
 from labelkin.service.serving import Limits
-from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
 _PAGE = Path(__file__).with_name("page")
 
