@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 from small_worlds import NAMES, possible_rules, worlds
 
-from labelkin.vocabulary.rules import ProposedRule, Rules
-from labelkin.vocabulary.rules.hierarchy import groups_of
+from labelkin.vocabulary import ProposedRule, Rules
+from labelkin.vocabulary.bound_rules import groups_of
 
 PETS = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])
 pairs = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=8)

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.special import expit
 from small_worlds import NAMES, broader_and_self, keeps, possible_rules, worlds
 
+from labelkin.vocabulary.bound_rules import at_most_one
 from labelkin.vocabulary.rules import Rules
-from labelkin.vocabulary.rules.bound import at_most_one
 
 P = len(NAMES)
 PETS = Rules(exclusive=[("cat", "dog")], implies=[("poodle", "dog"), ("dog", "animal")])
@@ -104,7 +104,7 @@ class TestKnown:
         with pytest.raises(
             ValueError,
             match=r"document 1 has 'poodle' accepted and 'animal' rejected, while 'poodle' implies "
-            r"'dog' implies 'animal' \(2 such documents\)\. Take back one",
+            r"'dog' implies 'animal' \(2 such documents\)\. Remove one of",
         ):
             bound.complete_known([[nan, nan, 1, nan], [0, nan, nan, 1], [0, nan, 1, nan]])
         with pytest.raises(
@@ -264,15 +264,15 @@ class TestDecisions:
         best = [int(np.flatnonzero(decided[i] & (z[i] == 1))[0]) for i in range(20)]
         assert np.argwhere(result).tolist() == [[i, j] for i, j in enumerate(best)]
 
-    def test_blocks_of_documents_decide_as_the_whole(self, monkeypatch):
-        from labelkin.vocabulary.rules import bound as module
+    def test_blocks_of_documents_have_the_posterior_of_the_whole(self, monkeypatch):
+        from labelkin.vocabulary import bound_rules as module
 
         rng = np.random.default_rng(0)
-        z, decided = rng.normal(size=(50, 4)), rng.random((50, 4)) < 0.6
+        z = rng.normal(size=(50, 4))
         bound = PETS.bind(ANIMALS)
-        whole = bound.decisions(z, decided)
+        whole = bound.posterior(z)
         monkeypatch.setattr(module, "_CELLS", 42)
-        np.testing.assert_array_equal(bound.decisions(z, decided), whole)
+        np.testing.assert_array_equal(bound.posterior(z), whole)
 
     def test_decisions_have_the_shape_of_the_scores_and_are_yes_or_no(self):
         bound = PETS.bind(ANIMALS)

@@ -19,8 +19,8 @@ partly = shapes.flatmap(
 
 
 def counted(Y, a, b):
-    """Documents in which both are known: all, with a, with b, with both."""
-    rows = [(x, y) for x, y in zip(Y[:, a], Y[:, b], strict=True) if x == x and y == y]
+    """Documents without unknown cells: all, with a, with b, with both."""
+    rows = [(row[a], row[b]) for row in Y if not np.isnan(row).any()]
     return (
         len(rows),
         sum(x == 1 for x, _ in rows),
