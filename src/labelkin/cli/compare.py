@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from labelkin.cli.printing import echo, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
     from labelkin.evaluation.significance import Bootstrap, SignTest
+    from labelkin.label_matrix import LabelMatrix
     from labelkin.research.experiments import CorpusResults, Run
 
 _FOLDERS = "labelkin experiment list names the folders of runs."
@@ -105,7 +107,6 @@ def compare_runs(
     """Return the names of two stored runs, their scores on the same truth, tests, bootstraps."""
     from labelkin.evaluation.metrics import evaluate
     from labelkin.evaluation.significance import macro_sign_test, micro_sign_test
-    from labelkin.research.reports.results import bootstraps
 
     truth = _same_truth(first[1], second[1])
     one, other = first[0], second[0]
@@ -121,8 +122,20 @@ def compare_runs(
         "proposal": names[1],
         "scores": {metric: (scores[0][metric], scores[1][metric]) for metric in scores[0]},
         "tests": [test(truth, *decided, names) for test in (micro_sign_test, macro_sign_test)],
-        "bootstraps": list(bootstraps(truth, log_odds, decided, names, **drawn)),
+        "bootstraps": list(_bootstraps(truth, log_odds, decided, names, **drawn)),
     }
+
+
+def _bootstraps(
+    truth: LabelMatrix, log_odds: Any, decisions: Any, names: tuple[str, str], **drawn: Any
+) -> Iterator[Bootstrap]:
+    """Yield intervals of every metric; whole label sets need a truth without unknown cells."""
+    from labelkin.evaluation.significance import SUMMED_METRICS, paired_bootstrap
+
+    for metric in SUMMED_METRICS:
+        if truth.unknown is None or metric not in ("subset_loss", "one_error"):
+            pair = log_odds if metric == "one_error" else decisions
+            yield paired_bootstrap(truth, *pair, metric, names=names, **drawn)
 
 
 def _same_truth(first: CorpusResults, second: CorpusResults) -> Any:

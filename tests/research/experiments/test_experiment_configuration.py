@@ -200,7 +200,7 @@ def test_a_relative_path_counts_from_the_folder_of_the_file(tmp_path):
 
 def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs():
     moved = SMALL.replace("[content.NB]", 'path = "elsewhere"\n[content.NB]', 1)
-    titled = f'title = "Another"\nmetrics = ["one_error"]\ntests = []\n{SMALL}'
+    titled = f'title = "Another"\nmetrics = ["one_error"]\n{SMALL}'
     for other in (moved, titled):
         assert parse_experiment(other).runs() == parse_experiment(SMALL).runs()
 

@@ -5,13 +5,11 @@ from dataclasses import replace
 from html import escape
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
-from judged import system_of
+from evaluated import system_of
 from reader import Reader
 
 from labelkin.research.reports import documents as page_module
-from labelkin.research.reports import plots
 from labelkin.research.reports.documents import html_page
 from labelkin.research.reports.plots import (
     gain_pictures,
@@ -87,17 +85,6 @@ def test_labels_are_called_by_their_names_where_they_have_one(outcome):
     svg = gain_pictures(named, "BLR+M2")[0].svg
     assert "Weizen &amp; Korn</text>" in svg
     assert f"{marked[0]}</text>" not in svg
-
-
-def test_names_of_marks_near_each_other_do_not_collide():
-    from matplotlib.figure import Figure
-
-    axes = Figure().add_subplot()
-    gain, percent = np.array([0.3, 0.31, -0.1, -0.4]), np.array([2.0, 3.0, 1.0, 20.0])
-    plots._draw_gains(axes, gain, percent, ["weather", "unemployment", "film", "gold"])
-    sides = {text.get_text(): text.get_ha() for text in axes.texts}
-    assert (sides["weather"], sides["unemployment"]) == ("right", "left")
-    assert (sides["film"], sides["gold"]) == ("left", "right")  # far apart: towards the middle
 
 
 def test_without_matplotlib_the_error_says_what_to_install(outcome, monkeypatch):

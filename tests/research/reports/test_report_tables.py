@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 
 import pytest
+from evaluated import system_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judged import system_of
 from reader import Reader
 
 from labelkin.research.reports import documents as page

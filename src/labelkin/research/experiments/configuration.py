@@ -41,9 +41,8 @@ from labelkin.research.experiments.train import (
 from labelkin.text import TermSelection, WordCounts
 from labelkin.vocabulary.files import PACKAGED
 
-#: The paper's metrics and tests of differences.
+#: The paper's metrics.
 METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
-TESTS = ("micro_sign_test", "macro_sign_test")
 _NamedPart = TypeVar("_NamedPart", bound=Classifier | Thresholds)
 
 
@@ -130,7 +129,6 @@ _EXPERIMENT = {
     "thresholds": _TABLE,
     "threshold_systems": _ANYTHING,
     "metrics": _some_of(SCORE_NAMES),
-    "tests": _some_of([*TESTS, "paired_bootstrap"]),
 }
 _CORPUS = {
     "name": _NAME,
@@ -197,7 +195,6 @@ def parse_experiment(
         words=_read_parameters(top.get("words", {}), WordCounts, place.inside("words")),
         threshold=top.get("threshold", 0.5),
         metrics=tuple(top.get("metrics", METRICS)),
-        tests=tuple(top.get("tests", TESTS)),
         text=text,
         controls=tuple(top.get("controls", ())),
         **_read_systems(top, place),

@@ -249,7 +249,7 @@ class Experiment:
         Added to each content classifier, in the order of the paper's tables.
     threshold
         A label is assigned if its posterior is above.
-    metrics, tests
+    metrics
         Shown by a report; they decide nothing about the runs.
     text
         The file itself.
@@ -268,7 +268,6 @@ class Experiment:
     additions: tuple[Addition, ...]
     threshold: float
     metrics: tuple[str, ...]
-    tests: tuple[str, ...]
     text: str
     controls: tuple[str, ...] = ()
     thresholds: Mapping[str, Thresholds] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""The record of scores → the paper's tables in its own layout, the paper's figures beside ours.
+"""The paper's tables in its layout, the paper's figures beside ours.
 
 Label-based: micro and macro F1 with Δ% and the signs of the s-test and S-test. Example-based and
 ranking: Hamming loss, subset 0/1 loss and one-error with marks for better and worse. Two summaries
-count how often an addition is better and worse. An experiment may ask for more: further metrics,
-and intervals by bootstrap. :func:`comparison_table` shows all five metrics in one table.
+count how often an addition is better and worse. An experiment may have further metrics.
+:func:`comparison_table` shows all five metrics in one table.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from labelkin.evaluation.significance import Bootstrap
-from labelkin.research.reports.results import Outcome, System
+from labelkin.research.reports.results import Outcome
 from labelkin.research.reports.scores import (
     F1_METRICS,
     LOSSES,
@@ -29,7 +28,6 @@ from labelkin.research.reports.tables import (
     Cell,
     Table,
     Tone,
-    p_value_text,
     score_text,
     signed_text,
 )
@@ -111,14 +109,11 @@ def comparison_table(outcome: Outcome) -> Table:
 
 
 def further_tables(outcome: Outcome) -> Iterator[Table]:
-    """Yield what the experiment asks for beyond the paper, if anything: metrics, intervals."""
+    """Yield a table of the experiment's metrics that are not in the paper, if any."""
     metrics = [metric for metric in outcome.metrics if metric not in METRICS]
     if metrics:
         columns: list[_Column] = [(("", metric), metric, _value_cell) for metric in metrics]
         yield _score_table(outcome, columns, "further", "Further measures", (1, len(metrics)))
-    drawn = [added for _, added in outcome.pairs() if added.bootstraps]
-    if drawn:
-        yield _bootstrap_table(outcome, drawn)
 
 
 def _score_table(
@@ -202,36 +197,6 @@ def _notes(outcome: Outcome) -> Iterator[str]:
         )
     if outcome.missing:
         yield f"Missing, not run yet: {', '.join(outcome.missing)}."
-
-
-def _bootstrap_table(outcome: Outcome, drawn: Sequence[System]) -> Table:
-    """Return the differences from the content classifier alone with their intervals."""
-    first = drawn[0].bootstraps
-    contents = dict.fromkeys(system.content for system in drawn)
-    title = "Differences and their intervals"
-    note = (
-        f"Less the content classifier alone; in brackets the {100 * first[0].confidence:g} % "
-        f"interval of {first[0].n_draws} draws of documents with replacement, seed "
-        f"{outcome.seeds[0]} of the experiment. Signs as in the label-based table."
-    )
-    return Table(
-        [("", "Model"), *(("", HEADS[b.metric]) for b in first)],
-        [
-            [[Cell(s.name), *map(_interval, s.bootstraps)] for s in drawn if s.content == content]
-            for content in contents
-        ],
-        key="bootstrap",
-        title=title,
-        caption=f"{title} for {outcome.title}",
-        columns=(1, len(first)),
-        notes=(note,),
-    )
-
-
-def _interval(drawn: Bootstrap) -> Cell:
-    low, high = (signed_text(bound, 4) for bound in (drawn.low, drawn.high))
-    text = f"{signed_text(drawn.difference, 4)} [{low}, {high}] {drawn.sign}"
-    return Cell(text, p_value_text(drawn.p_value), _tone(drawn.sign))
 
 
 # Summaries

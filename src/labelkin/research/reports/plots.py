@@ -155,43 +155,23 @@ def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str])
     for where, marker, tone, fill in [*sides, (gain == 0, "o", "muted", "none")]:
         style: dict[str, Any] = {"marker": marker, "fillstyle": fill, "linestyle": "none"}
         axes.plot(percent[where], gain[where], color=COLOURS[tone], markersize=4.5, **style)
-    axes.set_xlabel("training documents with the label")
+    axes.set_xlabel("training documents with the label, %")
     axes.set_ylabel("change in F1")
-    _percent_ticks(axes, percent)
-    middle = float(np.median(percent))
-    order: list[int] = np.argsort(gain, kind="stable").tolist()
-    lowest, highest = [j for j in order[:2] if gain[j] < 0], [j for j in order[-2:] if gain[j] > 0]
-    near = 0.1 * float(np.ptp(gain))
-    for j, *others in (*_and_others(lowest), *_and_others(highest)):
-        left, up = percent[j] > middle, gain[j] > 0
-        for other in others:  # names of marks near each other are written away from each other
-            ratio = percent[j] / percent[other]
-            if abs(gain[j] - gain[other]) < near and 1 / 4 < ratio < 4:
-                left = (percent[j], j) < (percent[other], other)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+    order = np.argsort(gain, kind="stable")
+    extremes = [j for j in order[:2] if gain[j] < 0] + [j for j in order[-2:] if gain[j] > 0]
+    for j in extremes:
+        left, up = percent[j] > float(np.median(percent)), gain[j] > 0
         axes.annotate(
             names[j],
             (percent[j], gain[j]),
-            xytext=(3 if left else -3, 4 if up else -4),
+            xytext=(-3 if left else 3, 4 if up else -4),
             textcoords="offset points",
             ha="right" if left else "left",
             va="bottom" if up else "top",
             fontsize=7,
         )
-
-
-def _and_others(marks: list[int]) -> list[list[int]]:
-    """Return each mark with the others after it."""
-    return [[mark, *(other for other in marks if other != mark)] for mark in marks]
-
-
-def _percent_ticks(axes: Axes, percent: Floats) -> None:
-    axes.set_xscale("log")
-    present = percent[percent > 0]
-    low, high = present.min(initial=100), present.max(initial=0)
-    steps = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-    ticks = [step for step in steps if low / 2 < step < high * 1.5]
-    axes.set_xticks(ticks, [f"{tick:g} %" for tick in ticks])
-    axes.set_xticks([], minor=True)
 
 
 # Reliability
