@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from integration.annif_story import COMPARED, METRICS, NAMES, Told, read_told
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 #: Between these the page is written by this module.
 BEGIN, END = "<!-- annif eval: begin -->\n", "<!-- annif eval: end -->\n"
@@ -30,7 +30,7 @@ def write_tables(page: Path, folder: Path) -> None:
     _, end, after = rest.partition(END)
     if not (begin and end and told):
         raise ValueError(f"{page} must have {BEGIN!r} and {END!r}, and {folder} results of Annif.")
-    write_whole(page, f"{before}{begin}{tables(told)}{end}{after}")
+    write_atomic(page, f"{before}{begin}{tables(told)}{end}{after}")
 
 
 def tables(told: dict[str, Told]) -> str:

@@ -25,11 +25,11 @@ LAYERS = [
     {"evaluation"},
     {"label_matrix"},
     {"scaling"},
-    {"array_files"},
     {
         "odds",
         "files",
         "helper_process",
+        "lazy",
         "memory",
         "records",
         "registry",

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from docs.make.structure import ROOT, imports_below, layers, modules
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 PAGE = Path(__file__).parent.parent / "explanation" / "architecture.md"
 BEGIN, END = "<!-- diagram: python -m docs.make.architecture -->", "<!-- end of diagram -->"
@@ -44,4 +44,4 @@ def page_with_diagram(page: str) -> str:
 
 
 if __name__ == "__main__":
-    write_whole(PAGE, page_with_diagram(PAGE.read_text(encoding="utf-8")))
+    write_atomic(PAGE, page_with_diagram(PAGE.read_text(encoding="utf-8")))

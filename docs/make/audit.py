@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from docs.make.conclusions import conclude
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 FINDINGS = Path(__file__).parent.parent / "findings"
 PAGE, NOTES = FINDINGS / "audit.md", FINDINGS / "audit-notes.toml"
@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from docs.make.audit_runs import find_audits, run_audits
 
         run_audits(find_audits(options.run), options.folders[0], cleanlab_suspicion, verbose=1)
-    write_whole(options.out, audit_page(read_runs(options.folders)))
+    write_atomic(options.out, audit_page(read_runs(options.folders)))
     conclude(Path(options.out))
     print(options.out)
 

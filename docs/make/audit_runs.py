@@ -35,7 +35,7 @@ from scipy import sparse
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.curation.audit import LabelAudit
 from labelkin.evaluation.metrics import evaluate
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import probability_of
 from labelkin.research.experiments.plan import Content, CorpusChoice
@@ -164,7 +164,7 @@ def run_audits(
                 if recipe == "document" and not sparse.issparse(seen[0]):
                     continue  # numbers have no length
                 run = _run(prepared, seen, recipe, rates, seed, peer)
-                write_whole(
+                write_atomic(
                     file, json.dumps({"corpus": corpus.name, **run, "weights": corpus.weights})
                 )
             runs.append(json.loads(file.read_text(encoding="utf-8")))
@@ -215,7 +215,7 @@ def _run(
     content = PlattSVM(random_state=seed)
     log_odds = content.fit_out_of_fold(X, labels)
     middle = time.process_time()
-    audit = LabelAudit(scale="log_odds", twin_similarity=None, n_similar=0)
+    audit = LabelAudit(scale="log_odds", duplicate_similarity=None, n_similar=0)
     audit.fit(None, labels, scores=log_odds)
     end = time.process_time()
     given = labels.positive.toarray() > 0

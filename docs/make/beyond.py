@@ -30,7 +30,7 @@ from docs.make.beyond_tables import (
 from docs.make.cells import LearnedCell, count_gains, learned_gains, read_cells
 from docs.make.conclusions import conclude
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports.scores import METRICS, WORDS
 from labelkin.research.reports.tables import (
     Table,
@@ -130,7 +130,7 @@ def write_beyond(
         )
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, beyond_page(cells))
+    write_atomic(path, beyond_page(cells))
     conclude(path)
     return path
 

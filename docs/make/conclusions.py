@@ -15,7 +15,7 @@ from pathlib import Path
 from docs.make.leads import LEADS, Tables
 from docs.make.page_tables import folded, read_tables, unfolded
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 _BEGIN = "<!-- conclusions, by python -m docs.make.conclusions -->"
 _END = "<!-- end of the conclusions -->"
@@ -27,8 +27,8 @@ def conclude(page: Path) -> list[Path]:
     if name is None or not page.exists():
         return []
     text, picture = concluded(name, page.read_text(encoding="utf-8"))
-    write_whole(page, text)
-    write_whole(picture_of(page), picture)
+    write_atomic(page, text)
+    write_atomic(picture_of(page), picture)
     return [page, picture_of(page)]
 
 

@@ -15,7 +15,7 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 PAGE = Path(__file__).parent.parent / "reference" / "dependencies.md"
 PROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
@@ -125,4 +125,4 @@ if __name__ == "__main__":
     if "--sbom" in sys.argv[1:]:
         print(json.dumps(sbom(), indent=1))
     else:
-        write_whole(PAGE, page())
+        write_atomic(PAGE, page())

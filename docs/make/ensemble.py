@@ -22,7 +22,7 @@ from docs.make.conclusions import conclude
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.evaluation.significance import Bootstrap, paired_bootstrap
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
 from labelkin.research.experiments.run_folder import CorpusResults, Run
 from labelkin.research.reports.scores import LOSSES
@@ -288,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--embeddings", type=Path, metavar="FILE", help="scores.json of the recipe")
     parser.add_argument("--out", type=Path, default=PAGE)
     given = parser.parse_args(arguments)
-    write_whole(given.out, page(given.results, given.embeddings))
+    write_atomic(given.out, page(given.results, given.embeddings))
     conclude(Path(given.out))
 
 

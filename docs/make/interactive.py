@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelDependenceClassifier, corpora
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 PAGE = Path("docs/_static/interactive/newsroom.js")
 ANSWERS = Path("tests/docs_make/interactive_answers.json")
@@ -43,10 +43,10 @@ def main() -> None:
             for i in chosen
         ],
     }
-    write_whole(PAGE, script(data))
+    write_atomic(PAGE, script(data))
     said = [answer for at, i in enumerate(chosen) for answer in answers(model, X[[i]], at)]
     lines = ",\n".join(json.dumps(one) for one in said)  # a line each, for whoever compares files
-    write_whole(ANSWERS, f"[\n{lines}\n]\n")
+    write_atomic(ANSWERS, f"[\n{lines}\n]\n")
     print(f"{PAGE}: {len(data['labels'])} labels, {len(chosen)} documents")
 
 

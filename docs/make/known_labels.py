@@ -18,7 +18,7 @@ from docs.experiments.known_label_evaluation import METRICS, evaluate_runs
 from docs.make.cells import Verdict, count_gains
 from docs.make.conclusions import conclude
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
 from labelkin.research.reports.scores import LEARNED
 from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
@@ -146,7 +146,7 @@ def write_page(
         )
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, page(rows))
+    write_atomic(path, page(rows))
     conclude(path)
     return path
 

@@ -25,7 +25,7 @@ from sklearn.preprocessing import normalize
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora
 from labelkin.curation import document_values, next_documents
 from labelkin.evaluation import metrics
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.text import TermWeights, WordCounts
 
 PAGE = Path(__file__).parent.parent / "findings" / "next-documents.md"
@@ -159,7 +159,7 @@ def run_missing(folder: Path, names: Sequence[str], seeds: int = SEEDS) -> None:
                 continue
             given = prepare(name) if given is None else given
             for curve in run_seed(name, given, seed, PLANS[name], missing):
-                write_whole(folder / curve.file, json.dumps(curve._asdict()) + "\n")
+                write_atomic(folder / curve.file, json.dumps(curve._asdict()) + "\n")
                 print(curve.file, curve.scores, flush=True)
 
 
@@ -242,7 +242,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
         parts.append(_difference_table(curves))
     parts.append(_in_words(found))
     parts.append(_CLOSING)
-    write_whole(page, "\n\n".join(parts) + "\n")
+    write_atomic(page, "\n\n".join(parts) + "\n")
     conclude(page)
     draw(found, page.with_suffix(".svg"))
 
@@ -325,7 +325,7 @@ def draw(found: Mapping[str, Mapping[str, Sequence[Curve]]], path: Path) -> None
         axes[-1].legend(frameon=False, fontsize=7)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None})
-    write_whole(path, file.getvalue())
+    write_atomic(path, file.getvalue())
 
 
 _OPENING = """\

@@ -29,7 +29,7 @@ from labelkin import LabelDependenceClassifier, NaiveBayes, save, vocabulary
 from labelkin.cli import main as labelkin
 from labelkin.corpora import Corpus, newsroom
 from labelkin.corpora.corpus import labels_of
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.odds import probability_of
 from labelkin.text import WordCounts
 
@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("pages", nargs="+", type=Path)
     for page in parser.parse_args(arguments).pages:
-        write_whole(page, with_output(page.read_text(encoding="utf-8"), page.stem))
+        write_atomic(page, with_output(page.read_text(encoding="utf-8"), page.stem))
         print(page)
 
 

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from docs.experiments.learned_rule import HELD_BACK
+from docs.experiments.evidence import HELD_BACK
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports.tables import Cell, Table, markdown_table
 
 TOP = Path(__file__).parent.parent.parent
@@ -45,7 +45,7 @@ def write_results(
         )
     before, after = text[: text.index(BEGIN)], text[text.index(END) :]
     block = results_block(read_scores(scores))
-    write_whole(path, f"{before}{BEGIN}\n\n{block}\n\n{after}")
+    write_atomic(path, f"{before}{BEGIN}\n\n{block}\n\n{after}")
     return path
 
 

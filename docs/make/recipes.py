@@ -30,7 +30,7 @@ from scipy import sparse
 from labelkin import corpora
 from labelkin.evaluation import metrics
 from labelkin.evaluation.significance import paired_bootstrap
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 
 PAGE = Path(__file__).parent.parent / "how-to" / "recipes.md"
 FOLDER = PAGE.parents[2] / "examples" / "recipes"
@@ -180,7 +180,7 @@ def write_page(folder: Path, page: Path = PAGE) -> None:
             parts.append(_table(json.loads(result.read_text())))
     parts += [_VIEWS, _code("views_and_embeddings.py")]
     parts += ["## After any of them", _AFTER, _code("after_any_model.py")]
-    write_whole(page, "\n\n".join(parts) + "\n")
+    write_atomic(page, "\n\n".join(parts) + "\n")
     conclude(page)
 
 
@@ -237,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         drawn = draw(folder)
         sizes = {"n_train": len(drawn.Y), "n_test": len(drawn.Y_new), "least": LEAST}
-        write_whole(
+        write_atomic(
             folder / "drawn.json", json.dumps({**sizes, "n_labels": drawn.Y.shape[1]}) + "\n"
         )
         for name, recipe in RECIPES.items():
@@ -246,7 +246,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(f"{name}: not run, {', '.join(lacks)} not installed")
             elif not result.exists():
                 rows = measure(recipe.run(drawn), drawn.Y_new)
-                write_whole(result, json.dumps(rows, indent=1) + "\n")
+                write_atomic(result, json.dumps(rows, indent=1) + "\n")
                 print(name, rows[0], rows[-1], flush=True)
     write_page(folder)
 

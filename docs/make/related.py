@@ -16,7 +16,7 @@ from pathlib import Path
 from docs.make.conclusions import conclude
 from docs.make.ranks import CONTROL, Comparison, compare, rank_picture, ranks_sections
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports.results import read_outcomes
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS
 from labelkin.research.reports.tables import markdown_text
@@ -43,11 +43,11 @@ def write_page(
     for metric, test in comparison.tests.items():
         picture = rank_picture(test, WORDS[metric])
         files.append(page.with_name(f"{PICTURES}-{metric}.svg"))
-        write_whole(files[-1], picture.svg)
+        write_atomic(files[-1], picture.svg)
         links[metric] = f"![{markdown_text(picture.title)}]({files[-1].name})"
     sections = ranks_sections(comparison, links)
     parts = ["# Related methods: comparison", _OPENING, count_wins(comparison), *sections]
-    write_whole(page, "\n\n".join(parts) + "\n")
+    write_atomic(page, "\n\n".join(parts) + "\n")
     conclude(page)
     return files
 

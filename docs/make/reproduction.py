@@ -23,7 +23,7 @@ from pathlib import Path
 
 from docs.make.conclusions import conclude
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports.documents import markdown_facts, markdown_sections
 from labelkin.research.reports.paper import HEADS, f1_summary, loss_summary, paper_tables
 from labelkin.research.reports.results import Outcome, read_outcomes
@@ -99,7 +99,7 @@ def write_reproduction(
     outcomes = [outcome for folder in folders for outcome in read_outcomes(folder)]
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, reproduction_page(outcomes, given))
+    write_atomic(path, reproduction_page(outcomes, given))
     conclude(path)
     return path
 

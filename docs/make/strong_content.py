@@ -23,7 +23,7 @@ from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import Cells, best_cells
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import read_results
@@ -272,7 +272,7 @@ def write_page(
     report: Callable[[str], None] = lambda text: None,
 ) -> Path:
     """Write the page on finished experiments."""
-    write_whole(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
+    write_atomic(out, "\n\n".join(_parts(read_pages(folders, report))) + "\n")
     conclude(Path(out))
     return out
 

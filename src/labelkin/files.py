@@ -28,7 +28,7 @@ MOST_UNSEEN, MOST_LABELS = 2**24, 2**20
 
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
+def atomic_replace(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     """Yield a new file in the same folder, which takes the place of ``path`` at the end.
 
     Until it is whole and on disk, ``path`` stays as it was, also after an error or a kill; of
@@ -47,7 +47,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with replacing(path) as file:
+    >>> with atomic_replace(path) as file:
     ...     _ = file.write(b"42")
     >>> path.read_text()
     '42'
@@ -58,7 +58,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
     _clear_leftovers(target.parent, beginning)
     part = target.with_name(f"{beginning}{secrets.token_hex(8)}.part")
     try:
-        with naming(path, part):
+        with annotate_os_errors(path, part):
             with os.fdopen(_new_file(part, old, mode), "wb") as file:
                 try_lock(file.fileno())  # who clears leftovers sees that it is none
                 yield file
@@ -70,7 +70,7 @@ def replacing(path: Path, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def naming(path: Path, part: Path | None = None) -> Iterator[None]:
+def annotate_os_errors(path: Path, part: Path | None = None) -> Iterator[None]:
     """Have errors of the system name ``path`` where they name nothing, or a part of it."""
     try:
         yield
@@ -144,9 +144,9 @@ def _clear_leftovers(folder: Path, beginning: str) -> None:
                     left.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, data: str | bytes) -> None:
+def write_atomic(path: Path, data: str | bytes) -> None:
     """Write a file in one piece; text as UTF-8."""
-    with replacing(path) as file:
+    with atomic_replace(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
 
 

@@ -240,7 +240,7 @@ def test_a_small_file_that_unpacks_to_a_line_without_end_is_an_error(tmp_path, m
     monkeypatch.setattr(lines, "LONGEST_LINE", 1_000_000)
     path = tmp_path / "bomb.svm.gz"
     path.write_bytes(gzip.compress(b"1 1:2\n2 " + b"1" * 30_000_000))
-    for read in (lines.decoded_lines, lambda path: lines.line_blocks(path, 100)):
+    for read in (lines.decoded_lines, lines.byte_lines):
         tracemalloc.start()
         with pytest.raises(
             ValueError, match=r"bomb\.svm\.gz, line 2: a line may have 1,000,000 char"

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.text_corpora import read_texts
+from labelkin.corpora.corpus import read_texts
 
 TEA, SUGAR = "http://example.org/tea", "http://example.org/sugar"
 SHORT = f"Tea with sugar\t<{TEA}> <{SUGAR}>\n\nJust tea\t<{TEA}>\r\nWater\t\n"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.text_corpora import read_texts
+from labelkin.corpora.corpus import read_texts
 from labelkin.label_matrix import read_labels
 
 # NumPy cuts off zeros at the end of names.

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from labelkin.corpora import text_format
 from labelkin.corpora.documents import Documents
-from labelkin.corpora.known import text_format
 from labelkin.curation.corrected_files import write_corrected
 from labelkin.curation.corrections import Corrections, Decision
 

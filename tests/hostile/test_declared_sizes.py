@@ -23,12 +23,12 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 
 from labelkin import NaiveBayes, cli, corpora, load, save
-from labelkin.array_files import is_sparse
 from labelkin.cli.score_files import read_labelled, read_scores
-from labelkin.corpora import sparse_text
+from labelkin.corpora import vectors
 from labelkin.files import printable
 from labelkin.research.experiments import run_folder
 from labelkin.scaling import blocks
+from labelkin.scaling.array_files import is_sparse
 
 SETS = [["sea\x1b]0;X\x07"], ["town"]]
 
@@ -90,13 +90,13 @@ def test_sizes_in_a_header_are_bounded_by_the_file(tmp_path, sizes):
     path = tmp_path / "xmc.txt"
     path.write_text(f"{sizes}\n0 0:1\n1 1:1\n")
     with pytest.raises(ValueError, match=r"a file of .* bytes must have at most"):
-        sparse_text.read_extreme(path)
+        vectors.read_extreme(path)
 
 
 def test_highest_feature_of_libsvm_is_bounded_by_the_file(tmp_path):
     (tmp_path / "x.svm").write_text("1 2147483647:1\n")
     with pytest.raises(ValueError, match=r"must have at most .* features"):
-        sparse_text.read_libsvm(tmp_path / "x.svm")
+        vectors.read_libsvm(tmp_path / "x.svm")
 
 
 def test_terminal_escapes_in_labels_and_file_names_are_escaped(model, capsys):
@@ -121,17 +121,17 @@ from pathlib import Path
 from labelkin import corpora
 from labelkin.scaling import blocks
 from labelkin.cli.score_files import read_labelled, read_scores
-from labelkin.corpora import arff, lines, sparse_text
+from labelkin.corpora import arff, lines, vectors
 from labelkin.research.experiments import run_folder
 from labelkin.vocabulary import read_vocabulary
 import rdflib, scipy.sparse.csgraph
 kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
     "scores": read_scores, "labels": lambda path: read_labelled(str(path)).labels,
-    "block": blocks.read_block, "run": run_folder.read_array, "xmc": sparse_text.read_extreme,
-    "svm": sparse_text.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
+    "block": blocks.read_block, "run": run_folder.read_array, "xmc": vectors.read_extreme,
+    "svm": vectors.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
     "meka": arff.read_meka, "corpus": corpora.load,
-    "lines": lambda path: list(lines.line_blocks(path, 9)),
+    "lines": lambda path: list(lines.byte_lines(path)),
     "vocabulary": read_vocabulary, "truth": lambda path: run_folder.read_truth(path.parent),
 }
 used = resource.getpagesize() * int(Path("/proc/self/statm").read_text().split()[0])

@@ -83,8 +83,8 @@ def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora()
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    needed = ("annotation_tools", "dialect", "documents", "lines", "values")
-    assert done.stdout.split() == [f"labelkin.corpora.{name}" for name in needed]
+    loaded = {name.removeprefix("labelkin.corpora.") for name in done.stdout.split()}
+    assert not {name for name in loaded if name.startswith(("newsroom", "published.", "vectors"))}
 
 
 class TestOneRoad:

@@ -19,14 +19,14 @@ def take_apart(path):
     """Return the three parts of a file, after checking its lengths and its checksum."""
     raw = path.read_bytes()
     magic, version, _, *lengths = struct.unpack_from(FIXED, raw)
-    assert (magic, version) == (MAGIC, 2)
+    assert (magic, version) == (MAGIC, 3)
     assert len(raw) == 64 + sum(lengths) + 32
     assert hashlib.sha256(raw[:-32]).digest() == raw[-32:]
     about, model = 64 + lengths[0], 64 + lengths[0] + lengths[1]
     return Parts(json.loads(raw[64:about]), json.loads(raw[about:model]), raw[model:-32])
 
 
-def put_together(path, about, model, data=b"", version=2, writer=b"0.1.0"):
+def put_together(path, about, model, data=b"", version=3, writer=b"0.1.0"):
     """Write a file whose checksum is right, whatever is in it."""
     about, model = (
         part if isinstance(part, bytes) else json.dumps(part).encode() for part in (about, model)

@@ -1,7 +1,6 @@
 """Damaged, foreign and interrupted files are errors with a reason; what a file says of itself."""
 
 import errno
-import io
 import os
 import pickle
 import random
@@ -23,7 +22,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelRescorer, NaiveBayes, PerLabel
+from labelkin import LabelRescorer, NaiveBayes, PerLabel, cli
 from labelkin.storage import VersionWarning, load, read_header, save
 
 SETS = [["sea"], ["sea", "town"], ["town"], []]
@@ -123,7 +122,7 @@ def test_a_file_of_gaps_that_no_memory_holds_is_named(tmp_path, part):
     lengths = [8, 8, 64]
     lengths[part] = 20 * 2**30
     path = tmp_path / "gaps"
-    path.write_bytes(struct.pack(FIXED, MAGIC, 2, b"0.1.0", *lengths))
+    path.write_bytes(struct.pack(FIXED, MAGIC, 3, b"0.1.0", *lengths))
     os.truncate(path, 64 + sum(lengths) + 32)
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
@@ -145,20 +144,22 @@ def test_a_newer_format_is_named_with_the_version_that_wrote_it(path):
     for read in (load, read_header):
         message = why_not(read, path)
         assert "format version 7, written by labelkin '3.2.1', and this" in message
-        assert "reads version 2. Update labelkin" in message
+        assert "reads version 3. Update labelkin" in message
 
 
-def test_the_format_before_the_first_release_is_named_with_what_to_do(path):
-    put_together(path, b"?", b"?", version=1)
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_file_of_an_older_format_has_to_be_trained_again(path, version, capsys):
+    put_together(path, b"?", b"?", version=version)
+    sentence = (
+        f"{path} has format version {version}, written by labelkin '0.1.0', and this labelkin "
+        "reads version 3. Train the model again."
+    )
     for read in (load, read_header):
-        message = why_not(read, path)
-        assert "format version 1, written by labelkin '0.1.0' before its first release" in message
-        assert message.endswith("reads version 2. Train the model again and save it.")
-
-
-def test_format_zero_is_damage(path):
-    put_together(path, b"{}", b"{}", version=0)
-    assert "format versions begin at 1, got 0" in why_not(load, path)
+        assert why_not(read, path) == sentence
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["suggest", str(path), "tea"])
+    assert ended.value.code == 2
+    assert sentence in " ".join(capsys.readouterr().err.split())
 
 
 class Bomb:
@@ -181,8 +182,7 @@ def test_a_pickle_is_named_and_not_opened(tmp_path, protocol):
 
 def test_joblib_files_are_named(tmp_path):
     path = tmp_path / "model.labelkin"
-    kinds = {0: "a pickle", 3: "zlib data", ("gzip", 3): "a gzip archive", ("bz2", 3): "a bzip2",
-             ("xz", 3): "an xz archive"}  # fmt: skip
+    kinds = {0: "a pickle", 3: "zlib data", ("gzip", 3): "a gzip archive"}
     for compress, kind in kinds.items():
         joblib.dump({"a": np.zeros(3)}, path, compress=compress)
         assert f"is not a labelkin model file: it looks like {kind}" in why_not(load, path)
@@ -192,12 +192,9 @@ def test_joblib_files_are_named(tmp_path):
     ("raw", "kind"),
     [
         (b"", "an empty file"),
-        (b"\n<!DOCTYPE html><html><body>404</body></html>", "a web page, perhaps of a failed"),
-        (b"<html>", "a web page"),
-        (b'{"model": 1}', "JSON"),
-        (b"label,score\nsea,0.5\n", "text"),
+        (b"<!DOCTYPE html><html><body>404</body></html>", "a web page, perhaps of a failed"),
+        (b"label,score\nsea,0.5\n", "some other kind of data"),
         (bytes(range(1, 200)), "some other kind of data"),
-        (b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
         (b"\x89LABELKIN\n\x1a\n" + bytes(90), "one of ours whose line ends a transfer has changed"),
     ],
 )
@@ -210,15 +207,11 @@ def test_other_files_are_named_by_how_they_begin(tmp_path, raw, kind):
         assert "labelkin.save(model, path) writes model files." in message
 
 
-def test_zip_and_numpy_files_are_named(tmp_path):
+def test_zip_files_are_named(tmp_path):
     path = tmp_path / "model.labelkin"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", "{}")
     assert "a zip archive, as .npz, .skops" in why_not(load, path)
-    buffer = io.BytesIO()
-    np.save(buffer, np.zeros(3))
-    path.write_bytes(buffer.getvalue())
-    assert "a NumPy array" in why_not(load, path)
 
 
 def test_a_folder_and_a_missing_file_are_named(tmp_path):
@@ -305,7 +298,7 @@ def test_a_header_says_what_was_saved(tmp_path):
     path = save(model, tmp_path / "coast.labelkin", summary=summary)
     header = read_header(path)
     assert header.path == path
-    assert header.format_version == 2
+    assert header.format_version == 3
     assert header.model == "Pipeline"
     assert header.labels == ("sea", "town")
     assert header.n_labels == 2

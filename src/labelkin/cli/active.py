@@ -156,13 +156,13 @@ def _check_out(out: Path, pool: Sequence[str], *, replace: bool) -> None:
 
 
 def _write(rows: list[_Row], out: Path) -> None:
-    from labelkin.files import csv_text, write_whole
+    from labelkin.files import csv_text, write_atomic
 
     ending = out.suffix.lower()
     if ending == ".jsonl":
         lines = (json.dumps(row.record(), ensure_ascii=False) + "\n" for row in rows)
-        write_whole(out, "".join(lines))
+        write_atomic(out, "".join(lines))
         return
     table = [(row.id, row.value, row.similarity, row.because()) for row in rows]
     header = ("id", "value", "similarity", "labels")
-    write_whole(out, csv_text([header, *table], "\t" if ending == ".tsv" else ","))
+    write_atomic(out, csv_text([header, *table], "\t" if ending == ".tsv" else ","))

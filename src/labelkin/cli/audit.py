@@ -169,7 +169,7 @@ def audit(
             labels=part_class("labels", labels)(),
             rules=bound or None,
             # Vectors of a few numbers are often alike without being of one document.
-            twin_similarity=None if loaded.features == "numbers" else 0.95,
+            duplicate_similarity=None if loaded.features == "numbers" else 0.95,
             scale="log_odds",
             n_jobs=n_jobs,
             random_state=random_state,
@@ -239,7 +239,7 @@ def _write(
     out: Path | None,
     html: Path | None,
 ) -> None:
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.research.reports.issues import write_issues
 
     if html is not None:
@@ -251,7 +251,7 @@ def _write(
             for one in audited.label_errors_
         ]
         page = audit_page(corpus.name, read, errors, audited.n_errors_, audited.notes_)
-        write_whole(html, page.encode("utf-8", "backslashreplace"))
+        write_atomic(html, page.encode("utf-8", "backslashreplace"))
     if out is not None:
         write_issues(shown, out)
 
@@ -369,8 +369,8 @@ def _write_corpus(
     corpus: str, reading: options.Reading, out: Path, corrections: Corrections
 ) -> str:
     """Write a corpus in its own format if that has texts, else as JSON lines; return a report."""
+    from labelkin.corpora import KNOWN, text_format
     from labelkin.corpora.documents import Documents
-    from labelkin.corpora.known import KNOWN, text_format
     from labelkin.curation.corrected_files import write_corrected, write_json_lines
 
     format = None if corpus in KNOWN else text_format(Path(corpus))

@@ -26,7 +26,7 @@ from labelkin.curation.audit import Issue, LabelAudit
 from labelkin.curation.audit.label_audit import FEWEST
 from labelkin.estimator import fit_content
 from labelkin.explain.terms import explain_terms
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.research.reports.issues import ShownIssue, Word, shown_issue
 from labelkin.scaling.blocks import read_block
@@ -91,7 +91,7 @@ class KeptEvidence:
         if not note.is_file() or note.read_text(encoding="utf-8") != text:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            write_whole(note, text)
+            write_atomic(note, text)
         return cls(folder)
 
     def read(self, k: int, shape: tuple[int, int]) -> tuple[Matrix, Any] | None:
@@ -113,7 +113,7 @@ class KeptEvidence:
             save(classifier, path.with_suffix(".labelkin"))
         file = io.BytesIO()
         np.save(file, values)
-        write_whole(path, file.getvalue())
+        write_atomic(path, file.getvalue())
 
     def remove(self) -> None:
         """Clear it away: the audit is finished."""

@@ -126,7 +126,7 @@ def fetch(
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Download a corpus from its official home; a download that broke off goes on.
+    """Download a corpus from its official site; files that exist are kept.
 
     Example:  labelkin corpus fetch reuters21578
     """
@@ -169,7 +169,7 @@ def export(
         check_new(file)
     from labelkin import corpora
     from labelkin.curation.corrected_files import write_json_lines
-    from labelkin.files import csv_text, write_whole
+    from labelkin.files import csv_text, write_atomic
 
     news = corpora.newsroom(n_documents)
     ids, labels = [f"n{i}" for i in range(1, n_documents + 1)], news.label_sets()
@@ -179,8 +179,8 @@ def export(
     ]
     heading, train, test = ("id", "title", "text", "labels"), news.train, news.test
     out.mkdir(parents=True, exist_ok=True)
-    write_whole(files[0], csv_text([heading, *(rows[i] for i in train)]))
-    write_whole(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
+    write_atomic(files[0], csv_text([heading, *(rows[i] for i in train)]))
+    write_atomic(files[1], csv_text([heading[:3], *(rows[i][:3] for i in test)]))
     lines = ({"id": ids[i], "text": news.documents[i], "labels": labels[i]} for i in train)
     write_json_lines(lines, files[2])
     write_json_lines(({"id": ids[i], "text": news.documents[i]} for i in test), files[3])
@@ -283,11 +283,11 @@ def new(
     file = Path(f"{Path(name).stem}.toml") if out is None else out
     check_out(file, name)
     check_new(file, "Name another by --out, or delete it.")
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.research.experiments import new_experiment
 
     text = new_experiment(name, file, corpus=reading.corpus(name, quiet=False), **reading.named())
-    write_whole(file, text)
+    write_atomic(file, text)
     echo(file)
     print_message(f"Look at it, then run it:  labelkin experiment run {file}")
 

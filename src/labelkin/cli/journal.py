@@ -75,7 +75,7 @@ def export_journal(
     Example:  labelkin journal export news.journal.sqlite --out saved.jsonl
     """
     from labelkin.cli import options
-    from labelkin.files import replacing
+    from labelkin.files import atomic_replace
     from labelkin.service import journal_upkeep
 
     lines = (
@@ -88,7 +88,7 @@ def export_journal(
         return
     options.check_out(out, path)
     options.check_new(out)
-    with replacing(out, mode=0o600) as file:
+    with atomic_replace(out, mode=0o600) as file:
         file.writelines(lines)
 
 

@@ -127,12 +127,12 @@ def _check_plot(plot: Path, replace: bool, *sources: str | Path) -> None:
 
 
 def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.research.reports.documents import page_template
     from labelkin.research.reports.plots import limit_picture
 
     if plot.suffix.lower() == ".svg":
-        write_whole(plot, limit_picture(table, metric, _WORDS[metric]).svg)
+        write_atomic(plot, limit_picture(table, metric, _WORDS[metric]).svg)
         return
     tables = []
     for one in _DRAWN:
@@ -148,4 +148,4 @@ def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
         limits=table.limits,
         tables=tables,
     )
-    write_whole(plot, page)
+    write_atomic(plot, page)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 import typer
 
 from labelkin.cli.printing import counted, listed, print_message
-from labelkin.corpora.dialect import find_spellings, placeholders
+from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
 from labelkin.registry import SHORT, Kind, check_name, names
 
@@ -283,7 +283,7 @@ class Reading(NamedTuple):
 
     def like(self, model: Path, paths: Sequence[str]) -> Reading:
         """Return how to read files as those that a model was trained on, unless named otherwise."""
-        from labelkin.corpora.known import KNOWN, text_format
+        from labelkin.corpora import KNOWN, text_format
         from labelkin.storage import read_header
 
         kept = (read_header(model).summary or {}).get("reading", {})
@@ -464,7 +464,7 @@ def check_model(path: Path) -> None:
 
 def check_corpus(names: str | list[str]) -> None:
     """Raise for what is neither a known corpus nor a path that is there."""
-    from labelkin.corpora.known import check_there
+    from labelkin.corpora import check_there
 
     for name in [names] if isinstance(names, str) else names:
         check_there(name)

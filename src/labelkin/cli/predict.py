@@ -308,7 +308,7 @@ def _into_folder(
     folder: Path, labels: list[str], names: list[str] | None
 ) -> Callable[[list[Answer]], None]:
     """Return what writes the labels of each document to a file of its own."""
-    from labelkin.files import write_whole
+    from labelkin.files import write_atomic
     from labelkin.prediction import document_lines
 
     written: set[Path] = set()
@@ -322,7 +322,7 @@ def _into_folder(
                     "again. Use --out."
                 )
             written.add(file)
-            write_whole(file, document_lines(answer, labels, names))
+            write_atomic(file, document_lines(answer, labels, names))
 
     return write
 

@@ -83,7 +83,7 @@ def rescore(
     weight = options.read_evidence_weight(evidence_weight)
 
     from labelkin.cli import score_files
-    from labelkin.files import replacing
+    from labelkin.files import atomic_replace
     from labelkin.models.rescorer import LabelRescorer
     from labelkin.registry import part_class
     from labelkin.scaling.distributed import using
@@ -117,7 +117,7 @@ def rescore(
     with (
         options.cluster(dask) as cluster,
         using(cluster) as engine,
-        nullcontext(sys.stdout.buffer) if out is None else replacing(out) as file,
+        nullcontext(sys.stdout.buffer) if out is None else atomic_replace(out) as file,
     ):
         with_known = ((one, compared.known(one)) for one in chain([given], blocks))
         better = compared.added(engine.map(_rescored, with_known, rescorer=rescorer, scale=scale))

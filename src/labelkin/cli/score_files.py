@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import corpora
-from labelkin.array_files import is_sparse, read_archive, read_sparse
 from labelkin.corpora.corpus import labels_of
-from labelkin.corpora.dialect import find_delimiter, find_name
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
-from labelkin.corpora.score_text import read_score_text, score_text
+from labelkin.corpora.tables import find_delimiter, find_name
+from labelkin.corpora.vectors import read_score_text, score_text
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
+from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
 from labelkin.scaling.blocks import DOCUMENTS, row_blocks
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -1,7 +1,16 @@
 """Corpora: documents, label sets and a fixed split, by name or from a file.
 
-Names are imported when they are first used: who reads documents loads no generator, no downloader
-and no readers of other formats.
+=============  =====================================================================
+``documents``  ``Documents``: records of any file of texts, in blocks
+``tables``     Names of columns, delimiters and separators of CSV and TSV files
+``lines``      Lines of files, packed or not, in any encoding
+``corpus``     ``Corpus``, and corpora from files of texts
+``vectors``    LIBSVM, the extreme-classification repository, scores as text
+``arff``       ARFF of MULAN and MEKA
+``published``  Corpora known by name, and the synthetic newsroom
+=============  =====================================================================
+
+Names and readers are imported when they are first used.
 
 >>> from labelkin import corpora
 >>> corpora.load("newsroom").Y.shape
@@ -10,24 +19,29 @@ and no readers of other formats.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
+
+from labelkin.corpora.documents import ENDINGS, Format, format_of
+from labelkin.corpora.lines import decoded_lines, ending_of
+from labelkin.corpora.published import KNOWN, KnownCorpus, find, known_corpus
 
 if TYPE_CHECKING:
     from labelkin.corpora.corpus import Corpus
     from labelkin.corpora.documents import Document, Documents
-    from labelkin.corpora.download import Fetched, FetchError, fetch
-    from labelkin.corpora.known import KNOWN, CorpusNotFound, KnownCorpus, find, load
-    from labelkin.corpora.made_newsroom import NewsroomTruth, newsroom, newsroom_truth
+    from labelkin.corpora.published import Fetched, FetchError, fetch
+    from labelkin.corpora.published.newsroom import NewsroomTruth, newsroom, newsroom_truth
 
-#: Where the names are. The module of the newsroom is not called ``newsroom``: importing it would
-#: put the module in the place of the function.
 _HOMES = {
     "corpus": ("Corpus",),
     "documents": ("Document", "Documents"),
-    "download": ("FetchError", "Fetched", "fetch"),
-    "known": ("CorpusNotFound", "find", "load", "KNOWN", "KnownCorpus"),
-    "made_newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
+    "published": ("FetchError", "Fetched", "fetch"),
+    "published.newsroom": ("NewsroomTruth", "newsroom", "newsroom_truth"),
 }
 
 __all__ = [
@@ -60,3 +74,177 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class CorpusNotFound(FileNotFoundError):  # noqa: N818
+    """A corpus that is not in the searched folders; the message names them, and how to get it.
+
+    Examples
+    --------
+    >>> from labelkin import corpora
+    >>> try:
+    ...     corpora.load("reuters21578", "nowhere")
+    ... except corpora.CorpusNotFound as error:
+    ...     print(str(error).partition(". ")[0])
+    reuters21578 must have reut2-*.sgm, and there is none in nowhere
+    """
+
+
+def load(
+    name: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Corpus:
+    """Return a corpus.
+
+    Parameters
+    ----------
+    name : str, path or sequence of paths
+        A known corpus (``labelkin.corpora.KNOWN``); or the path of a file or folder whose format is
+        recognised, or several of texts: JSON, JSON lines, CSV and TSV, Annif's corpora, ARFF of
+        MULAN and MEKA, LIBSVM, the sparse text format of the extreme-classification repository, and
+        the layouts of the known corpora.
+    path : path, optional
+        The folder or file of a known corpus. By default it is searched in ``$LABELKIN_DATA``, then
+        in ``$XDG_DATA_HOME/labelkin`` (``~/.local/share/labelkin``).
+    **options
+        Parameters of the format's reader: ``split="modlewis"`` for Reuters-21578,
+        ``separator="|"`` for a table.
+
+    Returns
+    -------
+    Corpus
+        Documents, label sets and a split.
+
+    Raises
+    ------
+    CorpusNotFound
+        If there is no such file or folder.
+
+    Examples
+    --------
+    >>> load("newsroom").Y.shape
+    (3000, 38)
+    """
+    if not isinstance(name, str | os.PathLike):
+        if len(name) != 1:
+            return _load_several(name, options)
+        name = name[0]
+    if isinstance(name, str) and name in KNOWN:
+        return _load_known(KNOWN[name], path, options)
+    if path is not None:
+        known_corpus(os.fspath(name))  # raises: only a known corpus has a path
+    check_there(name)
+    reader = _reader_of(Path(name))
+    if reader is None:
+        next(decoded_lines(name, None), None) if Path(name).is_file() else None  # raises if binary
+        raise ValueError(f"{name} must be a corpus in a known format, and is none: {_FORMATS}.")
+    return _read(reader, Path(name), options)
+
+
+def _load_several(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any]) -> Corpus:
+    for path in paths:
+        if path in KNOWN:
+            raise ValueError(
+                f"Several files are read as one corpus, and {path!r} is one by itself."
+            )
+        check_there(path)
+        if _reader_of(Path(path)) != _TEXTS:
+            raise ValueError(
+                f"Several files are read as one corpus if they are texts, and {path} is not. Read "
+                "it alone."
+            )
+    return _read(_TEXTS, paths, options)
+
+
+def _read(reader: str, source: Any, options: dict[str, Any]) -> Corpus:
+    corpus: Corpus = resolve_name(f"labelkin.corpora.{reader}")(source, **options)
+    return corpus
+
+
+def check_there(name: str | os.PathLike[str]) -> None:
+    """Raise for names that are neither a known corpus nor an existing path.
+
+    A path, which is no misspelt name, has folders or an ending.
+    """
+    if Path(name).exists():
+        return
+    if not isinstance(name, str) or os.sep in name or Path(name).suffix:
+        raise CorpusNotFound(f"There is no file or folder {os.fspath(name)!r}.")
+    known_corpus(name)
+
+
+def _load_known(
+    corpus: KnownCorpus, path: str | os.PathLike[str] | None, options: dict[str, Any]
+) -> Corpus:
+    if not corpus.folder:
+        if path is not None:
+            raise ValueError(f"{corpus.name} is synthetic and takes no path, got {path!r}.")
+        return corpus.load(**options)
+    places = corpus.places() if path is None else [Path(path)]
+    found = find(corpus.name) if path is None else places[0]
+    if found is None or not (found.is_file() or corpus.is_in(found)):
+        signs, searched = " or ".join(corpus.signs), " and in ".join(map(str, places))
+        how = f"Fetch it with: labelkin corpus fetch {corpus.name}."
+        raise CorpusNotFound(
+            f"{corpus.name} must have {signs}, and there is none in {searched}. "
+            f"{how if corpus.files else corpus.by_hand} If it is elsewhere, pass its folder as "
+            "path."
+        )
+    return replace(corpus.load(found, **options), name=corpus.name)
+
+
+_FORMATS = (
+    "JSON (.json, .jsonl), a table (.csv, .tsv), Annif's corpora (.tsv, .csv, .jsonl, a folder of "
+    ".txt with .tsv or .key, or of .json), a folder of such files, ARFF of MULAN (a folder with "
+    ".xml) or MEKA (.arff), LIBSVM's multilabel format (.svm), the extreme-classification "
+    "repository's format (.txt that begins with three numbers), or a folder of Reuters-21578, "
+    "Ohsumed or RCV1"
+)
+_TEXTS = "corpus:read_texts"
+_FILE_READERS = {
+    **dict.fromkeys(ENDINGS, _TEXTS),
+    ".arff": "arff:read_arff",
+    ".svm": "vectors:read_libsvm",
+    ".libsvm": "vectors:read_libsvm",
+    ".tar": "published.ohsumed:read_ohsumed",
+    ".tgz": "published.ohsumed:read_ohsumed",
+}
+_FOLDER_READERS = {
+    "*.sgm": "published.reuters21578:read_reuters21578",
+    "lyrl2004_*": "published.rcv1:read_rcv1",
+    "*.arff": "arff:read_mulan",
+    "training": "published.ohsumed:read_ohsumed",
+    "*/training": "published.ohsumed:read_ohsumed",
+}
+
+
+def text_format(path: Path) -> Format | None:
+    """Return the format of texts with labels that a path is read in; ``None``: another one."""
+    if _reader_of(path) != _TEXTS:
+        return None
+    if path.is_file():
+        return format_of(path)
+    return "folder" if any(path.glob("**/*.txt")) and not any(path.glob("**/*.json")) else None
+
+
+def _reader_of(path: Path) -> str | None:
+    """Return the function that reads a file or folder, by its name and its first line."""
+    if path.is_dir():
+        return _folder_reader(path)
+    if ending_of(path) != ".txt":
+        return _FILE_READERS.get(ending_of(path))
+    if resolve_name("labelkin.corpora.vectors:is_extreme")(path):
+        return "vectors:read_extreme"
+    return None if format_of(path) == "text" else _TEXTS
+
+
+def _folder_reader(folder: Path) -> str | None:
+    for sign, reader in _FOLDER_READERS.items():
+        if any(folder.glob(sign)):
+            return reader
+    if any(map(resolve_name("labelkin.corpora.vectors:is_extreme"), folder.glob("*.txt*"))):
+        return "vectors:read_extreme_folder"
+    has_texts = any(any(folder.glob(f"{at}*.txt")) for at in ("", "train/"))
+    is_read = has_texts or any(ending_of(file) in ENDINGS for file in folder.glob("**/*"))
+    return _TEXTS if is_read else None

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice
 from os import PathLike
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 
 import numpy as np
@@ -24,6 +26,14 @@ from labelkin.label_matrix import read_labels
 
 #: Attributes of published sets that are the documents' names, no features.
 DOCUMENT_NAMES = {"genbase": "protein"}
+
+
+def read_arff(path: Path, **options: Any) -> Corpus:
+    """Read a file of MEKA, with ``-C`` in its relation, or of MULAN, with an XML file beside it."""
+    lines = islice(decoded_lines(path, "latin-1"), 100)
+    relation = next((line for line in lines if line.strip().lower().startswith("@relation")), "")
+    is_meka = "-C" in relation or not any(path.parent.glob("*.xml"))
+    return (read_meka if is_meka else read_mulan)(path, **options)
 
 
 def read_mulan(

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from labelkin.corpora.dialect import counts_text
 from labelkin.corpora.documents import ENDINGS, Document, Documents
 from labelkin.corpora.lines import ending_of, stem_of
+from labelkin.corpora.tables import counts_text
 from labelkin.corpora.values import Split, document_files, skipped_files
 
 

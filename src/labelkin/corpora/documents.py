@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, cast, get_args
 
 from labelkin.corpora.annotation_tools import translated
-from labelkin.corpora.dialect import (
+from labelkin.corpora.lines import decoded_lines, ending_of, in_blocks, json_objects, table_rows
+from labelkin.corpora.tables import (
     SEPARATOR,
     Field,
     ReadingError,
@@ -30,7 +31,6 @@ from labelkin.corpora.dialect import (
     find_separator,
     plain_name,
 )
-from labelkin.corpora.lines import decoded_lines, ending_of, in_blocks, json_objects, table_rows
 from labelkin.corpora.values import (
     RULES,
     SETS,
@@ -171,7 +171,7 @@ class Documents:
         ``{"text": ["title", "abstract"]}``, are as many views, called so. ``{"title": "headline"}``
         asks for titles; a title beside a text is also read if neither is named. What is not named
         here is looked for by the usual names
-        (``labelkin.corpora.dialect.NAMES``). Several columns of labels are joined.
+        (``labelkin.corpora.tables.NAMES``). Several columns of labels are joined.
     preferred : mapping, default {}
         The same for names that are used if they are there.
     separator : str, optional

@@ -14,7 +14,7 @@ import lzma
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from io import BufferedReader, RawIOBase
@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from labelkin.corpora.dialect import ReadingError
+from labelkin.corpora.tables import ReadingError
 from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")
@@ -210,30 +210,22 @@ def _is_windows(error: UnicodeDecodeError) -> bool:
     return is_first and 2 * n_utf8 < n_groups and not _NOT_WINDOWS.search(rest)
 
 
-def line_blocks(path: Path, n_lines: int) -> Iterator[tuple[Sequence[int], list[bytes]]]:
-    """Yield at most ``n_lines`` lines at a time, without blank ones, and their numbers."""
-    first = 1
+def byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a file, unpacked if it is packed, after their numbers from 1."""
+    number = 0
     with (
         _unpacked(path, path.name) as (file, kind),
         BufferedReader(cast(Any, file), 1 << 16) as buffered,
     ):
-        while True:
-            lines: list[bytes] = []
-            try:
-                for line in islice(
-                    iter(partial(buffered.readline, LONGEST_LINE + 1), b""), n_lines
-                ):
-                    lines.append(line)
-                    if len(line) > LONGEST_LINE:
-                        raise _too_long(path.name, first + len(lines) - 1)
-            except _BROKEN as error:
-                raise _not_whole(path.name, first + len(lines), kind, error) from None
-            if not lines:
-                return
-            kept = [k for k, line in enumerate(lines) if not line.isspace()]
-            if kept:
-                yield [first + k for k in kept], [lines[k].rstrip(b"\r\n") for k in kept]
-            first += len(lines)
+        try:
+            for number, line in enumerate(
+                iter(partial(buffered.readline, LONGEST_LINE + 1), b""), start=1
+            ):
+                if len(line) > LONGEST_LINE:
+                    raise _too_long(path.name, number)
+                yield number, line
+        except _BROKEN as error:
+            raise _not_whole(path.name, number + 1, kind, error) from None
 
 
 def json_objects(lines: Iterable[str], name: str) -> Iterator[tuple[str, dict[str, Any]]]:

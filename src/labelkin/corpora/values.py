@@ -8,8 +8,8 @@ from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from labelkin.corpora.dialect import Field, ReadingError
 from labelkin.corpora.lines import decoded_lines, ending_of
+from labelkin.corpora.tables import Field, ReadingError
 
 Split = Literal["train", "test"]
 

@@ -28,6 +28,7 @@ from labelkin.prediction import FittedModel, fitted_model
 from labelkin.records import short_repr
 from labelkin.scaling.blocks import Engine, row_blocks
 from labelkin.scaling.distributed import using
+from labelkin.scikit_learn import rows_of
 
 _Floats = NDArray[np.float64]
 
@@ -165,8 +166,8 @@ def next_documents(
     )
     if not len(rows):
         return []
-    some_known = None if known is None else _rows(_per_document(known), rows)
-    labels = _open_labels(fitted, _probabilities(fitted, _rows(pool, rows), some_known))
+    some_known = None if known is None else rows_of(_per_document(known), rows)
+    labels = _open_labels(fitted, _probabilities(fitted, rows_of(pool, rows), some_known))
     return [
         NextDocument(int(i), float(values[i]), float(gain), float(similarity), uncertain)
         for i, gain, similarity, uncertain in zip(rows, gains, similarities, labels, strict=True)
@@ -239,10 +240,11 @@ def choose_representative(
     """
     n_candidates = max(_CANDIDATES, _TIMES_BATCH * n)
     order = np.argsort(-values, kind="stable")[: max(_REPRESENTED, n_candidates)]
-    value, unit = values[order], _UnitRows(vectors_of(order))
-    alone = unit.weighted_sums(value)
+    value, unit = values[order], normalize(vectors_of(order)) if len(order) else np.zeros((0, 0))
+    alone = np.asarray(unit @ (unit.T @ value)).ravel()
     places = np.sort(np.argsort(-alone, kind="stable")[:n_candidates])
-    cosines = unit.cosines(places)  # candidates × represented documents
+    product = unit[places] @ unit.T  # candidates × represented documents
+    cosines = np.clip(product.toarray() if sparse.issparse(product) else product, 0.0, 1.0)
     covered = np.zeros(len(order))
     gains, is_left = cosines @ value, np.ones(len(places), dtype=np.bool_)
     chosen, added, similarities = [], [], []
@@ -261,27 +263,6 @@ def choose_representative(
         gains = gains - lost @ value[better]
         covered[better] = after
     return order[places[chosen]], np.array(added), np.array(similarities)
-
-
-class _UnitRows:
-    """Documents as rows of length 1, dense or sparse; empty documents are equal."""
-
-    def __init__(self, vectors: Any) -> None:
-        self._rows = normalize(vectors) if vectors.shape[0] else vectors
-        squares = self._rows.multiply(self._rows) if sparse.issparse(vectors) else self._rows**2
-        self._is_empty = np.asarray(squares.sum(axis=1)).ravel() == 0
-
-    def cosines(self, some: NDArray[np.intp]) -> _Floats:
-        """Return the cosines of some documents to all, ``(n_some, n_documents)``, at least 0."""
-        product = self._rows[some] @ self._rows.T
-        found = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        found[np.ix_(self._is_empty[some], self._is_empty)] = 1.0
-        return np.clip(found, 0.0, 1.0)
-
-    def weighted_sums(self, weight: _Floats) -> _Floats:
-        """Return the weighted sum of each document's cosines, without the matrix of cosines."""
-        sums = np.asarray(self._rows @ (self._rows.T @ weight)).ravel()
-        return sums + np.where(self._is_empty, weight @ self._is_empty, 0.0)
 
 
 def _probabilities(model: FittedModel, documents: Any, known: Any = None) -> Any:
@@ -330,7 +311,7 @@ def _open_labels(model: FittedModel, probabilities: Any) -> list[tuple[OpenLabel
 
 def _vectors(model: FittedModel, pool: Any, vectors: Any, rows: NDArray[np.intp]) -> Any:
     """Return the vectors of some documents for similarity."""
-    some = model.vectors(_rows(pool, rows)) if vectors is None else _rows(vectors, rows)
+    some = model.vectors(rows_of(pool, rows)) if vectors is None else rows_of(vectors, rows)
     if sparse.issparse(some):
         return sparse.csr_array(some, dtype=np.float64)
     try:
@@ -344,12 +325,3 @@ def _vectors(model: FittedModel, pool: Any, vectors: Any, rows: NDArray[np.intp]
 
 def _per_document(known: Any) -> Any:
     return [known] if isinstance(known, Mapping) else known
-
-
-def _rows(matrix: Any, rows: NDArray[np.intp]) -> Any:
-    """Return some rows of a matrix, a data frame or a sequence, in their order."""
-    if sparse.issparse(matrix):
-        return sparse.csr_array(matrix)[rows]
-    if hasattr(matrix, "iloc"):
-        return matrix.iloc[rows]
-    return matrix[rows] if hasattr(matrix, "shape") else [matrix[i] for i in rows]

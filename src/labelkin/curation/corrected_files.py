@@ -19,12 +19,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
-from labelkin.corpora.dialect import SEPARATOR, find_name
 from labelkin.corpora.documents import Document, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines
+from labelkin.corpora.tables import SEPARATOR, find_name
 from labelkin.corpora.values import URI_BREAK, label_in
 from labelkin.curation.corrections import Corrections
-from labelkin.files import names_to_disk, replacing, write_whole
+from labelkin.files import atomic_replace, names_to_disk, write_atomic
 
 _PACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -59,14 +59,14 @@ def write_corrected(
         encoding = "utf-8-sig"
     encoder = codecs.getincrementalencoder(encoding)()
     pack = _PACK.get(out.suffix.lower())
-    with replacing(out) as file, pack(file, "wb") if pack else nullcontext(file) as packed:
+    with atomic_replace(out) as file, pack(file, "wb") if pack else nullcontext(file) as packed:
         for line in lines:
             packed.write(encoder.encode(line))
 
 
 def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
     """Write documents as JSON lines, whole."""
-    with replacing(out) as file:
+    with atomic_replace(out) as file:
         for document in documents:
             file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
 
@@ -304,7 +304,7 @@ class _LabelFiles:
                 kept.append(f"<{label}>{self._names.get(label, '')}\n")
                 if file.suffix == ".key":
                     kept[-1] = f"{label}\n"
-        write_whole(file, "".join(kept).encode(self._encoding))
+        write_atomic(file, "".join(kept).encode(self._encoding))
 
     @cached_property
     def _names(self) -> dict[str, str]:

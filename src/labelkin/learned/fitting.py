@@ -318,7 +318,7 @@ def _learn_candidates(
     if np.isfinite(how.shrinkage):
         offset = evidence.content + best * evidence.paper
         correction = evidence.correction(offset, how.shrinkage)
-    return PredictedLabels(paper, fill_in, best, correction, evidence.by_root, evidence.absent)
+    return PredictedLabels(paper, fill_in, best, correction, evidence.absent)
 
 
 def _best_weight(content: Matrix, evidence: Matrix, loss: Callable[[Matrix], float]) -> float:

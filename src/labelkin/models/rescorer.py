@@ -364,10 +364,8 @@ class LabelRescorer(LinkedEstimator):
     def predicted_weights_(self) -> Matrix | None:
         """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
         check_is_fitted(self)
-        predicted, roots = self.combination_.predicted.linear, self.combination_.predicted.roots
-        if predicted is None or roots is None:
-            return None if predicted is None else predicted.weights
-        return predicted.weights + roots.weights  # of a label that is sure: its root is, too
+        predicted = self.combination_.predicted.linear
+        return None if predicted is None else predicted.weights
 
     @property
     def label_counts_(self) -> sparse.csr_array:

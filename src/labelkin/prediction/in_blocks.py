@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.label_matrix import read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
@@ -194,5 +194,5 @@ def _write(
     else:
         np.save(file, np.asarray(answer))
     path = folder / f"{number:06d}{'.npz' if sparse.issparse(answer) else '.npy'}"
-    write_whole(path, file.getvalue())
+    write_atomic(path, file.getvalue())
     return path

@@ -24,7 +24,7 @@ from urllib.parse import quote
 import numpy as np
 
 from labelkin.corpora.documents import Document
-from labelkin.files import csv_text, naming, plain_cell, to_disk, try_lock, write_whole
+from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
 #: Stands between the labels of a document in a table, as in corpora that are tables.
@@ -139,7 +139,7 @@ class Output:
     def write(self, text: str) -> None:
         """Write, and wait until it is written; of what cannot be, nothing stays in a file."""
         rest = memoryview(text.encode(self.encoding, "backslashreplace"))
-        with naming(self.path):
+        with annotate_os_errors(self.path):
             if not self.durable:
                 self.file.write(rest)
                 self.file.flush()
@@ -159,13 +159,13 @@ class Output:
 
     def __exit__(self, *_error: object) -> None:
         if self.durable:
-            with naming(self.path):
+            with annotate_os_errors(self.path):
                 self.file.close()
 
 
 def cut_torn_line(path: Path) -> int:
     """Cut off what follows the last line end; return how many bytes that were."""
-    with naming(path), path.open("r+b") as file:
+    with annotate_os_errors(path), path.open("r+b") as file:
         size = end = file.seek(0, os.SEEK_END)
         found = -1
         while end > 0 and found < 0:
@@ -261,7 +261,7 @@ class ResumeNote:
     def write(self, out: Path) -> None:
         """Write the note beside the answers, in one piece."""
         text = json.dumps({"model": self.model, "options": self.options}, indent=1)
-        write_whole(_note_path(out), text + "\n")
+        write_atomic(_note_path(out), text + "\n")
 
     def remove(self, out: Path) -> None:
         """Remove the note: the work is finished."""

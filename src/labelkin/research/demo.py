@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
 from labelkin.research.reports.documents import html_page, scores_csv
@@ -72,8 +72,8 @@ def run_demo(
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
         (outcome,) = read_outcomes(folder)
-        write_whole(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
-        write_whole(place / "scores.csv", scores_csv(outcome.scores))
+        write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
+        write_atomic(place / "scores.csv", scores_csv(outcome.scores))
         learned = _table(outcome, lambda addition: addition in ("", outcome.addition))
         paper = _table(outcome, lambda addition: addition != outcome.addition)
     legend = f"{textwrap.fill(LEGEND, 76)}\n\nReport: {(place / 'report.html').resolve()}\n"

@@ -22,7 +22,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from scipy import sparse
 
-from labelkin.array_files import read_sparse
+from labelkin.scaling.array_files import read_sparse
 
 Count = TypeVar("Count")
 

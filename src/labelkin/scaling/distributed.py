@@ -28,7 +28,7 @@ from typing import Any
 
 from joblib.parallel import get_active_backend
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.scaling.blocks import Engine, Local
 
 #: Seconds in which a scheduler, and a worker of it, must answer.
@@ -162,7 +162,7 @@ class OnDask:
             yield self._task(partial(_value, shared))
             return
         path = self.folder.absolute() / f"shared-{secrets.token_hex(16)}.pickle"
-        write_whole(path, pickle.dumps(shared, protocol=5))
+        write_atomic(path, pickle.dumps(shared, protocol=5))
         try:
             yield self._task(_load, path)
         finally:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from labelkin.files import replacing
+from labelkin.files import atomic_replace
 from labelkin.service.journal_file import (
     identity,
     is_being_written,
@@ -135,7 +135,7 @@ def _new_journal(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(file, isolation_level=None)) as database:
             database.execute("PRAGMA synchronous=OFF")  # it goes to the disk as a whole
             yield database
-        with file.open("rb") as made, replacing(path, mode=0o600) as whole:
+        with file.open("rb") as made, atomic_replace(path, mode=0o600) as whole:
             shutil.copyfileobj(made, whole)
 
 

@@ -1,7 +1,7 @@
 """Models ↔ JSON and arrays.
 
 JSON's own values stand for themselves, lists too. Everything else is a mapping with one key that
-says what it is: ``{"tuple": [...]}``, ``{"array": 3}``; ``forms`` has them all, both ways.
+says what it is: ``{"tuple": [...]}``, ``{"array": 3}``; ``encoders`` has them all, both ways.
 Objects, sparse matrices and arrays of objects are numbered *parts*: each refers only to parts
 before it, is written once however often it occurs, and is one object again when it is read.
 
@@ -22,15 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from labelkin.storage import trusted
-from labelkin.storage.file import (
-    Bytes,
-    ModelFile,
-    describe,
-    is_storable,
-    read_arrays,
-    shown,
-)
-from labelkin.storage.forms import (
+from labelkin.storage.encoders import (
     FORMS,
     PARTS,
     is_json,
@@ -38,6 +30,14 @@ from labelkin.storage.forms import (
     read_list,
     read_numbered,
     tag_of,
+)
+from labelkin.storage.file import (
+    Bytes,
+    ModelFile,
+    describe,
+    is_storable,
+    read_arrays,
+    shown,
 )
 
 _DEEPEST = 100

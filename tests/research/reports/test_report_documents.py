@@ -10,7 +10,7 @@ import pytest
 from reader import Reader
 from stored_results import experiment_text, store_results
 
-from labelkin.files import write_whole
+from labelkin.files import write_atomic
 from labelkin.research.reports import documents as page_module
 from labelkin.research.reports.documents import (
     html_page,
@@ -229,8 +229,8 @@ def test_an_experiment_that_has_only_begun_is_reported(tmp_path):
 
 def test_a_file_is_never_seen_by_halves(tmp_path):
     path, whole = tmp_path / "tables.md", {"a" * 200_000, "b" * 200_000}
-    write_whole(path, min(whole))
-    writer = threading.Thread(target=lambda: [write_whole(path, t) for t in sorted(whole) * 20])
+    write_atomic(path, min(whole))
+    writer = threading.Thread(target=lambda: [write_atomic(path, t) for t in sorted(whole) * 20])
     writer.start()
     while writer.is_alive():
         assert path.read_text(encoding="utf-8") in whole

@@ -15,7 +15,7 @@ from joblib import parallel_config
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from labelkin.files import csv_text, write_whole
+from labelkin.files import csv_text, write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.research.experiments import run_folder as store
@@ -106,7 +106,7 @@ def _run_missing(
 ) -> Results:
     planned = experiment.runs() + experiment.threshold_runs()
     done = {_key(run): store.read_run(folder, run) for run in planned if _is_done(folder, run)}
-    write_whole(folder / store.EXPERIMENT, experiment.text)
+    write_atomic(folder / store.EXPERIMENT, experiment.text)
     work: _CorpusWork | None = None
     for run in planned:
         if work is None or work.choice.name != run.corpus:  # one corpus at a time is in memory
@@ -253,7 +253,7 @@ class _CorpusWork:
         record = {**run.record(), "shape": scores.shape, "log_odds_of": scored.folder.name}
         with store.new_run(self.folder / store.RUNS / run.name, record) as part:
             store.write_array(part / store.DECISIONS, blocks, np.bool_, scores.shape)
-            write_whole(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
+            write_atomic(part / store.CUTS, csv_text([LabelCut._fields, *rule.table()]))
             record["seconds"] = {**watch.seconds(), **learned}
 
     def _make_related(self, run: PlannedRun, related: RelatedMethod) -> None:

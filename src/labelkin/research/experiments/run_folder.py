@@ -39,10 +39,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin import files
-from labelkin.array_files import read_archive
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.research.experiments.configuration import read_experiment
 from labelkin.research.experiments.plan import Experiment, PlannedRun
+from labelkin.scaling.array_files import read_archive
 from labelkin.scaling.blocks import read_block
 
 EXPERIMENT, TRUTH, FACTS, RUNS = "experiment.toml", "truth.npz", "corpus.json", "runs"
@@ -375,7 +375,7 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         checksums = {path.name: _sha256(path) for path in part.iterdir()}
         write_json(part / RECORD, {"versions": versions(), **record, "sha256": checksums})
         shutil.rmtree(folder, ignore_errors=True)
-        with files.naming(folder, part):
+        with files.annotate_os_errors(folder, part):
             part.rename(folder)
             files.names_to_disk(folder.parent)
     finally:
@@ -393,7 +393,7 @@ def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int,
     """Write an ``.npy`` file block by block: memory holds one block."""
     n_rows = 0
     header = {"descr": dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
-    with files.naming(path), path.open("wb") as file:
+    with files.annotate_os_errors(path), path.open("wb") as file:
         write_array_header_1_0(file, header)
         for block in blocks:
             file.write(np.ascontiguousarray(block, dtype=dtype).data)
@@ -405,7 +405,7 @@ def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int,
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record of plain values."""
-    files.write_whole(path, f"{json.dumps(record, indent=1, sort_keys=True)}\n")
+    files.write_atomic(path, f"{json.dumps(record, indent=1, sort_keys=True)}\n")
 
 
 def write_truth(
@@ -425,7 +425,7 @@ def write_truth(
             arrays[f"{part}_{name}"] = getattr(stored, name)
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)
-    files.write_whole(folder / TRUTH, file.getvalue())
+    files.write_atomic(folder / TRUTH, file.getvalue())
 
 
 def read_truth(folder: Path) -> tuple[LabelMatrix, LabelMatrix, NDArray[Any] | None]:

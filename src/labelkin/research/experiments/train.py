@@ -244,7 +244,8 @@ def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") ->
     {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
     """
     make = kind if callable(kind) else _part(kind, name)
-    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    late = {"Rules": Any}  # imported for type checkers alone
+    hints = get_type_hints(make.__init__, localns=late) if inspect.isclass(make) else {}
     return {
         key: hints.get(key, type(parameter.default))
         for key, parameter in inspect.signature(make).parameters.items()

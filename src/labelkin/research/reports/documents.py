@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelkin.files import csv_text, write_whole
+from labelkin.files import csv_text, write_atomic
 from labelkin.research.reports.paper import comparison_table, paper_tables
 from labelkin.research.reports.plots import (
     gain_pictures,
@@ -59,7 +59,7 @@ def report_results(
     place = Path(folder if out is None else out)
     place.mkdir(parents=True, exist_ok=True)
     for name, text in documents.items():
-        write_whole(place / name, text)
+        write_atomic(place / name, text)
     return tuple(place / name for name in documents)
 
 

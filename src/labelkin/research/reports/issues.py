@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelkin.curation.audit import Issue
-from labelkin.curation.audit.issues import reasons
+from labelkin.curation.audit.issue_table import reasons
 from labelkin.curation.corrections import Answer, fingerprint_of
-from labelkin.files import csv_text, write_whole
+from labelkin.files import csv_text, write_atomic
 
 #: Of a long text nobody reads more.
 MOST_TEXT = 20_000
@@ -198,7 +198,7 @@ def write_issues(issues: Sequence[ShownIssue], path: Path) -> None:
     delimiter = _ENDINGS.get(path.suffix.lower())
     if delimiter is None:
         lines = [json.dumps(one.to_dict(), ensure_ascii=False) + "\n" for one in issues]
-        write_whole(path, "".join(lines).encode("utf-8", "backslashreplace"))
+        write_atomic(path, "".join(lines).encode("utf-8", "backslashreplace"))
         return
     parts = list(dict.fromkeys(name for one in issues for name in one.parts))
     head = ["document", "label", "kind", "given", "repair", "probability", "decision", "reason"]
@@ -209,7 +209,7 @@ def write_issues(issues: Sequence[ShownIssue], path: Path) -> None:
         for row, one in zip(rows, issues, strict=True):
             row.insert(len(head) - 1, one.names.get(one.label, one.label))
     text = csv_text([[*head, *parts, *tail], *rows], delimiter)
-    write_whole(path, text.encode("utf-8", "backslashreplace"))
+    write_atomic(path, text.encode("utf-8", "backslashreplace"))
 
 
 def because(issue: ShownIssue, most: int = 3) -> str:

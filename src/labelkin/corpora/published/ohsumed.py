@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import Any
 
 import numpy as np
 
@@ -17,27 +16,25 @@ from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.files import check_unpacked
 from labelkin.label_matrix import read_labels
 
-SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
-LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
+_SOURCE = "Ohsumed-23, http://disi.unitn.it/moschitti/corpora.htm"
+_LICENCE = "MEDLINE abstracts of the OHSUMED collection, for research use, not for clinical use"
 
 _ARCHIVE, _WORDS = "ohsumed-first-20000-docs.tar.gz", "OHSUMED-F.arff"
 #: ``OHSUMED-F.arff``: the documents of the training folder come first.
 N_TRAIN_ARFF, N_DOCUMENTS_ARFF = 6_286, 13_929
 
 
-def read_ohsumed23(path: str | PathLike[str], **options: Any) -> Corpus:
-    """Read full texts where they are, else their 1,002 binary words."""
+def read_ohsumed23(path: str | PathLike[str]) -> Corpus:
+    """Read the full texts in a folder or archive, else the 1,002 binary words."""
     path = Path(path)
-    if path.suffix == ".arff":
-        return read_ohsumed_arff(path, **options)
     if (path / _ARCHIVE).exists():
-        return read_ohsumed(path / _ARCHIVE, **options)
+        return read_ohsumed(path / _ARCHIVE)
     if (path / _WORDS).exists() and not any(path.glob("**/training")):
-        return read_ohsumed_arff(path / _WORDS, **options)
-    return read_ohsumed(path, **options)
+        path = path / _WORDS
+    return read_ohsumed_arff(path) if path.suffix == ".arff" else read_ohsumed(path)
 
 
-def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Corpus:
+def read_ohsumed(path: str | PathLike[str]) -> Corpus:
     """Read Ohsumed in its original layout, ``training/C01/0000001`` and ``test/C01/0000001``.
 
     A file that stands in several category folders of a part is one document with several labels.
@@ -46,12 +43,10 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
     Parameters
     ----------
     path : path
-        A folder that has ``training`` and ``test`` (or whose only folder has), or a ``.tar.gz`` of
+        A folder with ``training`` and ``test`` (or with one folder of these), or a ``.tar.gz`` of
         one.
-    encoding : str, default "latin-1"
-        What the abstracts are written in.
     """
-    texts, categories = _collect(Path(path), encoding)
+    texts, categories = _collect(Path(path))
     keys = sorted(texts, key=lambda key: (key[0] != "training", key))
     parts = np.array([part for part, _ in keys])
     if set(parts.tolist()) != {"training", "test"}:
@@ -66,12 +61,12 @@ def read_ohsumed(path: str | PathLike[str], *, encoding: str = "latin-1") -> Cor
         train=np.flatnonzero(parts == "training"),
         test=np.flatnonzero(parts == "test"),
         ids=np.array([f"{part}/{name}" for part, name in keys]),
-        source=SOURCE,
-        licence=LICENCE,
+        source=_SOURCE,
+        licence=_LICENCE,
     )
 
 
-def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Corpus:
+def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     """Read ``OHSUMED-F.arff``: Ohsumed-23 as 1,002 words that occur (1) or do not (0).
 
     The first 6,286 documents are the published training set, whatever the file's own header says.
@@ -80,15 +75,13 @@ def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Co
     ----------
     path : path
         The file, maybe packed.
-    complete : bool, default True
-        Whether any number of documents but 13,929 is an error.
     """
     corpus = read_meka(path)
     n_documents = corpus.Y.shape[0]
-    if complete and n_documents != N_DOCUMENTS_ARFF:
+    if n_documents != N_DOCUMENTS_ARFF:
         raise ValueError(
             f"Ohsumed-23 has {N_DOCUMENTS_ARFF} documents, got {n_documents} in "
-            f"{Path(path).name}. Is the file cut off? complete=False reads what is there."
+            f"{Path(path).name}. Is the file cut off?"
         )
     positions = np.arange(n_documents)
     return replace(
@@ -96,22 +89,23 @@ def read_ohsumed_arff(path: str | PathLike[str], *, complete: bool = True) -> Co
         name="ohsumed-f",
         train=positions[:N_TRAIN_ARFF],
         test=positions[N_TRAIN_ARFF:],
-        source=f"{SOURCE}; as 1,002 words in MEKA's format",
-        licence=LICENCE,
+        source=f"{_SOURCE}; as 1,002 words in MEKA's format",
+        licence=_LICENCE,
     )
 
 
-def _collect(
-    path: Path, encoding: str
-) -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], set[str]]]:
+_Key = tuple[str, str]
+
+
+def _collect(path: Path) -> tuple[dict[_Key, str], dict[_Key, set[str]]]:
     """Return texts and categories of the documents, by part and file name."""
-    texts: dict[tuple[str, str], str] = {}
-    categories: dict[tuple[str, str], set[str]] = {}
+    texts: dict[_Key, str] = {}
+    categories: dict[_Key, set[str]] = {}
     tops: set[str] = set()
     for name, content in _files(path):
         *top, part, category, number = name.parts
         tops.add("/".join(top) or ".")
-        text = _decode(name, content, encoding)
+        text = content.decode("latin-1").strip()
         if texts.setdefault((part, number), text) != text:
             raise ValueError(
                 f"{name}: a file that stands in several categories must have the same text in "
@@ -152,14 +146,3 @@ def _is_document(name: PurePath) -> bool:
     """Return whether a file is a document, no hidden file and nothing else that lies about."""
     in_part = len(name.parts) >= 3 and name.parts[-3] in ("training", "test")
     return in_part and not name.name.startswith(".")
-
-
-def _decode(name: PurePath, content: bytes, encoding: str) -> str:
-    try:
-        return content.decode(encoding).strip()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{name}, line {line}: the text must be {encoding}, got the byte "
-            f"{content[error.start]:#04x}. Name the files' encoding."
-        ) from None

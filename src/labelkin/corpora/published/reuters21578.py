@@ -170,7 +170,7 @@ class _File:
         return ValueError(f"{line_of(self.path, line)}: {message}")
 
 
-_MARK = re.compile(r"<(/?)REUTERS\b([^>]*)>")
+_DOCUMENT = re.compile(r"<REUTERS\b([^>]*)>(.*?)</REUTERS>", re.DOTALL)
 _ATTRIBUTE = re.compile(r'(\w+)="(.*?)"')
 _ELEMENT = {
     name: re.compile(rf"<{name}\b([^>]*)>(.*?)</{name}>", re.DOTALL)
@@ -189,27 +189,13 @@ def _elements(file: _File) -> Iterator[tuple[int, str, str]]:
             f"{file.text.partition(chr(10))[0][:60]!r}. Is it a file of Reuters-21578?",
         )
     end = file.text.find(">") + 1
-    opened: re.Match[str] | None = None
-    for mark in _MARK.finditer(file.text):
-        if mark[1] and opened:
-            yield opened.start(), opened[2], file.text[opened.end() : mark.start()]
-            opened, end = None, mark.end()
-        elif mark[1]:
-            raise file.error(mark.start(), "</REUTERS> must end a document, and none has begun.")
-        elif opened:
-            raise _not_ended(file, mark.start(), "another <REUTERS …>")
-        else:
-            _check_blank(file, end, mark.start())
-            opened = mark
-    if opened:
-        raise _not_ended(file, len(file.text), "the end of the file")
+    for found in _DOCUMENT.finditer(file.text, end):
+        _check_blank(file, end, found.start())
+        if "<REUTERS" in found[2]:
+            raise file.error(found.start(), "a document must end with </REUTERS> before the next.")
+        yield found.start(), found[1], found[2]
+        end = found.end()
     _check_blank(file, end, len(file.text))
-
-
-def _not_ended(file: _File, position: int, found: str) -> ValueError:
-    return file.error(
-        position, f"a document must end with </REUTERS>, got {found}. Is the file cut off?"
-    )
 
 
 def _check_blank(file: _File, start: int, end: int) -> None:
@@ -217,7 +203,8 @@ def _check_blank(file: _File, start: int, end: int) -> None:
     if between:
         raise file.error(
             file.text.index(between[0], start),
-            f"a document must begin with <REUTERS …>, got {between[:60]!r}.",
+            f"a document must be <REUTERS …> to </REUTERS>, got {between[:60]!r}. Is the file cut "
+            "off?",
         )
 
 

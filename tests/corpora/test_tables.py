@@ -6,8 +6,8 @@ import json
 import pytest
 
 from labelkin.corpora import Documents, load
-from labelkin.corpora.dialect import find_separator
-from labelkin.corpora.text_corpora import read_texts
+from labelkin.corpora.corpus import read_texts
+from labelkin.corpora.tables import find_separator
 
 URI = "http://example.org/tea"
 

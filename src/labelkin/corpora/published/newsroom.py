@@ -366,7 +366,9 @@ class NewsroomWords:
 @cache
 def newsroom_words() -> NewsroomWords:
     """Read ``newsroom.toml``, once."""
-    content = files("labelkin.corpora").joinpath("newsroom.toml").read_text(encoding="utf-8")
+    content = (
+        files("labelkin.corpora.published").joinpath("newsroom.toml").read_text(encoding="utf-8")
+    )
     return NewsroomWords(tomllib.loads(content))
 
 

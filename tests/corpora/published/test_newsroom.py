@@ -13,7 +13,7 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from labelkin.corpora import Corpus, load, newsroom, newsroom_truth
-from labelkin.corpora.made_newsroom import (
+from labelkin.corpora.published.newsroom import (
     KINDS,
     ODD_LABEL,
     ODD_STORIES,

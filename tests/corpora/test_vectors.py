@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from labelkin.corpora import load
-from labelkin.corpora.sparse_text import iter_extreme, read_extreme, read_libsvm
+from labelkin.corpora.vectors import read_extreme, read_libsvm, read_score_text, score_text
 
 
 @pytest.fixture
@@ -64,10 +64,6 @@ def test_it_reads_what_scikit_learn_writes(tmp_path_factory, n, d, p, seed):
     corpus = read_extreme(path)
     np.testing.assert_array_equal(corpus.documents.toarray(), X_theirs.toarray())
     assert corpus.label_sets() == [tuple(sorted(map(int, row))) for row in labels]
-    blocks = list(iter_extreme(path, block=3))
-    together = np.vstack([block.documents.toarray() for block in blocks])
-    np.testing.assert_array_equal(together, X_theirs.toarray())
-    np.testing.assert_array_equal(np.vstack([block.Y.toarray() for block in blocks]), Y)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +76,16 @@ def test_it_reads_what_scikit_learn_writes(tmp_path_factory, n, d, p, seed):
         ("1 2 2\n0 0:1\n1 1:1\n", r"line 3: the file must end after the 1 documents .* got more"),
         ("2 2 2\n0 0:1\n2 1:1\n", r"line 3: labels must be numbers below the 2 labels .* got 2"),
         ("3 2 2\n0 0:1\n\n0 2:1\n", r"line 4: features must be numbers below the 2 .* got 2"),
-        ("1 2 2\n0 0:1 0:2\n", r"line 2: a document must name a feature once, got 0 again"),
-        ("2 2 2\n1 1:1\n0 1:1:2\n", r"line 3: a line must be labels .* got '0 1:1:2'"),
-        ("1 2 2\n0 1:\n", r"line 2: a line must be labels with commas between"),
-        ("1 2 2\n0,x 1:2\n", r"line 2: a line must be labels with commas between"),
-        ("1 2 2\n0 1 1:2\n", r"line 2: a line must be labels with commas between"),
-        ("2 2 2\n1 1:1\n0 1:2e\n", r"line 3: a line must be labels .* got '1:2e'"),
-        ("1 2 2\n0 1:nan\n", r"line 2: a line must be labels with commas between"),
-        ("1 2 2\n0 1:1e999\n", r"line 2: a line must be labels with commas between"),
-        ("1 2 2\n-1 1:1\n", r"line 2: a line must be labels with commas between"),
+        ("1 2 2\n0 0:1 0:2\n", r"line 2: a line must be LABEL.*sorted and unique"),
+        ("2 2 2\n1 1:1\n0 1:1:2\n", r"line 3: a line must be LABEL,LABEL .*b'1:2'"),
+        ("1 2 2\n0 1:\n", r"line 2: a line must be LABEL,LABEL"),
+        ("1 2 2\n0,x 1:2\n", r"line 2: a line must be LABEL,LABEL .* float: b'x'"),
+        ("1 2 2\n0 1 1:2\n", r"line 2: a line must be LABEL,LABEL"),
+        ("2 2 2\n1 1:1\n0 1:2e\n", r"line 3: a line must be LABEL,LABEL .*b'2e'"),
+        ("2 2 2\n1 1:1\n0 1:nan\n", r"document 2: weights must be finite numbers"),
+        ("1 2 2\n0 1:1e999\n", r"document 1: weights must be finite numbers"),
+        ("1 2 2\n-1 1:1\n", r"line 2: labels must be numbers below .* got -1"),
+        ("1 2 2\n0.5 1:1\n", r"line 2: labels must be numbers below .* got 0.5"),
         ("0 2 2\n", r"tiny_train\.txt: a corpus must have documents, got none"),
     ],
 )
@@ -97,10 +94,9 @@ def test_what_is_wrong_is_named(write, text, message):
         read_extreme(write(text))
 
 
-def test_an_error_in_a_later_block_has_the_right_line(write):
-    path = write("5 2 2\n" + "0 0:1\n" * 4 + "7 0:1\n")
-    with pytest.raises(ValueError, match="line 6: labels must be numbers below the 2 labels"):
-        list(iter_extreme(path, block=2))
+def test_terms_may_come_in_any_order(write):
+    corpus = read_extreme(write("2 4 2\n1 3:1 0:2\n0 2:3\n"))
+    assert corpus.documents.toarray().tolist() == [[2, 0, 0, 1], [0, 0, 3, 0]]
 
 
 def test_both_files_must_have_the_same_width(write):
@@ -118,7 +114,7 @@ def test_load_recognises_the_files_and_their_folder(write):
     assert corpus.name == path.parent.name
     assert corpus.label_sets() == [(0,), (1,)]
     write("1 2 2\n1 0:1\n", name="other_test.txt")
-    with pytest.raises(ValueError, match=r"one file of training .* other_test\.txt, tiny"):
+    with pytest.raises(ValueError, match=r"one file with train in .* other_test\.txt, tiny"):
         load(path.parent)
 
 
@@ -160,8 +156,14 @@ def test_libsvm_documents_may_have_no_labels_or_no_features(tmp_path):
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("1 2:1\n1,2 3:x\n", r"a.svm, line 2: a vector must be TERM:WEIGHT …, .* got '3:x'"),
-        ("1 2:1 9:1\n", r"a.svm, line 1: .* ascending from 1 to 4, got '9:1' after term 2"),
+        (
+            "1 2:1\n1,2 3:x\n",
+            r"a.svm, line 2: a line must be LABEL,LABEL TERM:WEIGHT .*b'x'. Is the",
+        ),
+        ("1 2:1 9:1\n", r"a.svm: terms must be 1 to 4, got 9"),
+        ("1 0:1\n", r"a.svm, line 1: .* terms ascending from 1, got: Invalid index 0"),
+        ("1 99999999999:1\n", r"a.svm, line 1: a line must be"),
+        ("1,nan 2:1\n", r"a.svm: labels must be finite numbers"),
         ("", r"The training files must have documents, and a.svm have none"),
     ],
 )
@@ -175,3 +177,45 @@ def test_what_follows_a_hash_is_a_comment(tmp_path):
     corpus = read_libsvm(path)
     assert corpus.documents.toarray().tolist() == [[0, 1], [5, 0]]
     assert corpus.label_sets() == [("1",), ("2", "3")]
+
+
+def written(tmp_path, text):
+    path = tmp_path / "scores.txt"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("text", ["0:0.5 2:-1e-3\n\n1:0.0\n", "0:0.5,2:-1e-3\n\n1:0\n"])
+def test_candidates_are_read_a_stored_zero_included(tmp_path, text):
+    found = read_score_text(written(tmp_path, text))
+    assert found.shape == (3, 3)
+    assert found.indptr.tolist() == [0, 2, 2, 3]
+    assert found.data.tolist() == [0.5, -0.001, 0.0]
+
+
+def test_a_first_line_says_how_many(tmp_path):
+    assert read_score_text(written(tmp_path, "1 7\n3:0.5\n")).shape == (1, 7)
+    assert read_score_text(written(tmp_path, "3:0.5\n"), n_labels=5).shape == (1, 5)
+
+
+def test_what_is_written_is_read(tmp_path):
+    rng = np.random.default_rng(0)
+    scores = sparse.csr_array(np.where(rng.random((9, 5)) < 0.4, rng.normal(size=(9, 5)), 0.0))
+    found = read_score_text(written(tmp_path, score_text(scores)))
+    assert (found != scores).nnz == 0
+    assert found.shape == scores.shape
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0:0.5 x:1\n", r"scores.txt, line 1: candidates must be label:score.*got 'x:1'"),
+        ("0:0.5\n1:high\n", r"scores.txt, line 2: candidates must be label:score.*got '1:high'"),
+        ("0:0.5 0:0.6\n", r"scores.txt, line 1: a label must occur once, got 0 twice"),
+        ("2 3\n0:0.5\n", r"first line says 2 documents, got 1 lines"),
+        ("1 3\n3:0.5\n", r"numbers from 0 to 2, got 3"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, text, message):
+    with pytest.raises(ValueError, match=message):
+        read_score_text(written(tmp_path, text))

@@ -12,7 +12,7 @@ import pytest
 
 from labelkin import NaiveBayes, files, storage
 from labelkin.cli import main
-from labelkin.files import replacing, write_whole
+from labelkin.files import atomic_replace, write_atomic
 
 MODEL = NaiveBayes().fit([[3, 0], [2, 1], [0, 4]], [["sea"], ["sea", "town"], ["town"]])
 
@@ -27,12 +27,12 @@ def test_what_is_no_ordinary_file_is_not_replaced(pipe, tmp_path):
     (tmp_path / "link").symlink_to(pipe)
     for target in (pipe, tmp_path / "link"):
         with pytest.raises(FileExistsError, match="is a device or pipe"):
-            write_whole(target, "x")
+            write_atomic(target, "x")
         with pytest.raises(FileExistsError, match="is a device or pipe"):
             storage.save(MODEL, target)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     with pytest.raises(FileExistsError, match="is a folder"):
-        write_whole(tmp_path, "x")
+        write_atomic(tmp_path, "x")
 
 
 def test_training_does_not_replace_a_pipe(pipe, capsys):
@@ -63,7 +63,7 @@ def test_whose_file_it_is_stays_so(tmp_path):
 
 def test_a_new_file_has_the_mode_of_new_files(tmp_path):
     (tmp_path / "plain").touch()
-    write_whole(tmp_path / "new", "x")
+    write_atomic(tmp_path / "new", "x")
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
@@ -80,8 +80,8 @@ def test_a_read_only_file_stays(tmp_path):
 def test_leftovers_of_killed_writers_are_cleared(tmp_path):
     path = tmp_path / "model"
     program = (
-        "import sys, time; from pathlib import Path; from labelkin.files import replacing\n"
-        "with replacing(Path(sys.argv[1])) as file:\n"
+        "import sys, time; from pathlib import Path; from labelkin.files import atomic_replace\n"
+        "with atomic_replace(Path(sys.argv[1])) as file:\n"
         "    file.write(b'half'); file.flush(); print('begun', flush=True); time.sleep(60)"
     )
     writers = [
@@ -100,7 +100,7 @@ def test_leftovers_of_killed_writers_are_cleared(tmp_path):
         os.utime(part, (time.time() - 1000,) * 2)
     (tmp_path / ".other.0123456789abcdef.part").touch()
     os.utime(tmp_path / ".other.0123456789abcdef.part", (0, 0))
-    write_whole(path, "whole")
+    write_atomic(path, "whole")
     left = [part for part in parts if part.exists()]
     assert len(left) == 1, "that of the living is kept, that of the dead is cleared"
     assert (tmp_path / ".other.0123456789abcdef.part").exists()
@@ -113,7 +113,7 @@ def test_leftovers_of_killed_writers_are_cleared(tmp_path):
 def test_a_young_leftover_is_kept(tmp_path):
     left = tmp_path / ".model.0123456789abcdef.part"
     left.touch()
-    write_whole(tmp_path / "model", "x")
+    write_atomic(tmp_path / "model", "x")
     assert left.exists()
 
 
@@ -125,7 +125,7 @@ def test_an_error_of_the_disk_names_the_file(tmp_path, monkeypatch, number):
     path = tmp_path / "model"
     path.write_text("old")
     monkeypatch.setattr(files, "to_disk", failing)
-    with pytest.raises(OSError, match=os.strerror(number)) as caught, replacing(path) as file:
+    with pytest.raises(OSError, match=os.strerror(number)) as caught, atomic_replace(path) as file:
         file.write(b"new")
     assert (caught.value.errno, caught.value.filename) == (number, str(path))
     assert path.read_text() == "old"

@@ -1,0 +1,369 @@
+"""Vectors and scores as text: ``LABEL,LABEL TERM:WEIGHT …``, one document per line.
+
+LIBSVM's multilabel files count terms from 1, in ascending order.
+
+Files of the extreme-classification repository
+(http://manikvarma.org/downloads/XC/XMLRepository.html) count labels and terms from 0, in any order.
+Their first line contains the numbers of documents, features and labels, ``n d p``. A line that
+begins with a blank has no labels.
+
+Omikuji, napkinXC and the tools of that repository write predictions as ``LABEL:SCORE LABEL:SCORE``,
+if with a first line, then the numbers of documents and labels. (PECOS saves predictions as SciPy
+does, as ``.npz``.)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
+
+from labelkin.corpora.corpus import Corpus, kind_of_features, label_fields
+from labelkin.corpora.lines import byte_lines, decoded_lines, line_of, stem_of
+from labelkin.files import MOST_LABELS, check_declared
+from labelkin.label_matrix import read_labels
+
+_Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s*", re.ASCII)
+_SCORES_SIZES = re.compile(r"\s*(\d+)\s+(\d+)\s*")
+_SCORE = re.compile(r"(\d+):(\S+)")
+
+
+class _Lines:
+    """Numbered lines as a file object for scikit-learn; ``number`` is the line it reads."""
+
+    def __init__(self, lines: Iterable[tuple[int, bytes]]) -> None:
+        self._lines = lines
+        self.number = 1
+
+    def __iter__(self) -> Iterator[bytes]:
+        for number, line in self._lines:
+            self.number = number
+            yield line
+
+    def read(self) -> bytes:
+        """Return all lines: scikit-learn takes what has this method for a file."""
+        return b"".join(self)
+
+
+def read_vectors(
+    path: Path,
+    lines: Iterable[tuple[int, bytes]],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    multilabel: bool = False,
+) -> tuple[sparse.csr_array, Any]:
+    """Return the vectors and the targets of numbered lines; errors name the line.
+
+    With ``multilabel`` the targets are tuples of numbers. Lines that are blank or a comment are not
+    documents.
+    """
+    source: Any = _Lines(lines)
+    try:
+        X, targets = load_svmlight_file(source, zero_based=zero_based, multilabel=multilabel)
+    except (ValueError, OverflowError) as error:
+        if str(error).startswith(path.name):
+            raise
+        raise ValueError(
+            f"{line_of(path, source.number)}: a line must be LABEL,LABEL TERM:WEIGHT …, terms "
+            f"ascending from {int(not zero_based)}, got: {error}. Is the file cut off?"
+        ) from None
+    if n_features is not None and X.shape[1] > n_features:
+        raise ValueError(f"{path.name}: terms must be 1 to {n_features}, got {X.shape[1]}.")
+    if not np.isfinite(X.data).all():
+        row = int(np.searchsorted(X.indptr, np.argmin(np.isfinite(X.data)), side="right"))
+        raise ValueError(f"{path.name}, document {row}: weights must be finite numbers.")
+    arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array(arrays, shape=(X.shape[0], n_features or X.shape[1])), targets
+
+
+def read_libsvm(
+    train: _Paths, test: _Paths = (), *, n_features: int | None = None, name: str | None = None
+) -> Corpus:
+    """Read multilabel files of LIBSVM, maybe packed, such as ``rcv1_topics_train.svm.bz2``.
+
+    Labels are those of all documents, in the order of their numbers; their names are strings. Index
+    1 is column 0. The documents are CSR.
+
+    Parameters
+    ----------
+    train, test : path or sequence of paths
+        A file, or several that are read one after the other.
+    n_features : int, optional
+        Number of columns; default: the highest index.
+    name : str, optional
+        Name of the corpus; default: the name of the first file.
+    """
+    parts = [
+        [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+        for paths in (train, test)
+    ]
+    options = {"n_features": n_features, "multilabel": True}
+    files = [(path, *read_vectors(path, byte_lines(path), **options)) for path in chain(*parts)]
+    n_train = sum(X.shape[0] for _, X, _ in files[: len(parts[0])])
+    if not n_train:
+        shown = ", ".join(path.name for path in parts[0])
+        raise ValueError(f"The training files must have documents, and {shown} have none.")
+    width = n_features or max(X.shape[1] for _, X, _ in files)
+    for path, X, _ in files:
+        if n_features is None:
+            check_declared(path, X.shape[1], "features")
+        X.resize(X.shape[0], width)
+    X = sparse.vstack([X for _, X, _ in files], format="csr")
+    numbers = [labels for _, _, some in files for labels in some]
+    if not all(map(isfinite, set().union(*numbers))):
+        raise ValueError(f"{parts[0][0].name}: labels must be finite numbers.")
+    names = {x: str(int(x)) if x.is_integer() else repr(x) for x in sorted(set().union(*numbers))}
+    label_sets = [{names[x] for x in labels} for labels in numbers]
+    return Corpus(
+        name=name or parts[0][0].name.split(".")[0],
+        documents=X,
+        features=kind_of_features(X),
+        **label_fields(read_labels(label_sets, names=list(names.values()))),
+        train=np.arange(n_train),
+        test=np.arange(n_train, len(label_sets)),
+        source=f"{parts[0][0].name}, in the format of LIBSVM, "
+        "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multilabel.html",
+        licence="not stated with the data: see the source",
+    )
+
+
+def read_extreme(
+    train: str | os.PathLike[str],
+    test: str | os.PathLike[str] | None = None,
+    *,
+    name: str | None = None,
+) -> Corpus:
+    r"""Read files of the extreme-classification repository, maybe packed.
+
+    Parameters
+    ----------
+    train, test : path
+        The files of training documents and of test documents.
+    name : str, optional
+        Name of the corpus; default: the name of the first file, without its ending.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "tiny_train.txt"
+    >>> _ = file.write_text("2 3 4\n0,3 1:0.5 2:1\n 0:2\n")
+    >>> corpus = read_extreme(file)
+    >>> corpus.documents.toarray().tolist(), corpus.label_sets()
+    ([[0.0, 0.5, 1.0], [2.0, 0.0, 0.0]], [(0, 3), ()])
+    >>> folder.cleanup()
+    """
+    paths = [Path(train)] if test is None else [Path(train), Path(test)]
+    parts = [_read_extreme_file(path) for path in paths]
+    shapes = [(X.shape[1], Y.shape[1]) for X, Y in parts]
+    if len(set(shapes)) > 1:
+        raise ValueError(
+            f"{paths[0].name} and {paths[1].name} must have the same numbers of features and "
+            f"labels in their first lines, got {shapes[0]} and {shapes[1]}."
+        )
+    X = sparse.vstack([X for X, _ in parts], format="csr")
+    n_train = parts[0][0].shape[0]
+    return Corpus(
+        name=name or stem_of(paths[0]),
+        documents=X,
+        features=kind_of_features(X),
+        **label_fields(read_labels(sparse.vstack([Y for _, Y in parts], format="csr"))),
+        train=np.arange(n_train),
+        test=np.arange(n_train, X.shape[0]),
+        source=" and ".join(str(path) for path in paths),
+        licence="not stated in the file",
+    )
+
+
+def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
+    """Read the training file and maybe the test file of a folder, by their names."""
+    files = [path for path in sorted(folder.glob("*.txt*")) if is_extreme(path)]
+    train = [path for path in files if re.search("train|trn", path.name.lower())]
+    test = [path for path in files if re.search("test|tst", path.name.lower())]
+    if len(train) != 1 or len(test) > 1:
+        raise ValueError(
+            f"{folder.name} must have one file with train in its name and at most one with test, "
+            f"got {', '.join(path.name for path in files)}. Name them: "
+            "labelkin.corpora.vectors.read_extreme(train, test)."
+        )
+    return read_extreme(train[0], *test, **{"name": folder.name, **options})
+
+
+def is_extreme(path: Path) -> bool:
+    """Return whether the first line is one of the extreme-classification repository."""
+    return _SIZES.fullmatch(next(decoded_lines(path, "latin-1"), "")) is not None
+
+
+def _read_extreme_file(path: Path) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return vectors and labels, as many as the first line declares."""
+    sizes = _extreme_sizes(path)
+    options = {"zero_based": True, "multilabel": True}
+    try:
+        X, labels = read_vectors(path, _extreme_lines(path, sizes[0]), **options)
+    except ValueError as error:
+        if "sorted" not in str(error):
+            raise
+        lines = ((k, _in_order(line)) for k, line in _extreme_lines(path, sizes[0]))
+        X, labels = read_vectors(path, lines, **options)
+    _check_below(path, X.indptr, X.indices, sizes[1], "features")
+    columns = np.array([label for row in labels for label in row])
+    indptr = np.cumsum([0, *map(len, labels)])
+    _check_below(path, indptr, columns, sizes[2], "labels")
+    Y = sparse.csr_array(
+        (np.ones(len(columns)), columns.astype(np.int64), indptr), (len(labels), sizes[2])
+    )
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    X.resize(X.shape[0], sizes[1])
+    X.eliminate_zeros()
+    return X, Y
+
+
+def _extreme_sizes(path: Path) -> tuple[int, int, int]:
+    """Return the declared numbers of documents, features and labels."""
+    first = next(decoded_lines(path, "latin-1"), "")
+    sizes = _SIZES.fullmatch(first)
+    if not sizes:
+        raise ValueError(
+            f"{line_of(path, 1)}: the first line must be the numbers of documents, features and "
+            f"labels, e.g. '15539 5000 3993', got {first.strip()[:60]!r}."
+        )
+    n_documents, n_features, n_labels = map(int, sizes.groups())
+    if not n_documents:
+        raise ValueError(f"{path.name}: a corpus must have documents, got none.")
+    check_declared(path, n_features, "features")
+    check_declared(path, n_labels, "labels", MOST_LABELS)
+    return n_documents, n_features, n_labels
+
+
+def _extreme_lines(path: Path, n_documents: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines after the first; a blank one is a document without terms."""
+    number = 1
+    for number, line in byte_lines(path):
+        if 1 < number <= n_documents + 1:
+            yield number, line if line.strip() else b" 0:0"
+        elif number > 1 and line.strip():
+            raise ValueError(
+                f"{line_of(path, number)}: the file must end after the {n_documents} documents of "
+                "its first line, got more."
+            )
+    if number <= n_documents:
+        raise ValueError(
+            f"{line_of(path, number + 1)}: the file must hold the {n_documents} documents of its "
+            f"first line, got {number - 1}. Is it cut off?"
+        )
+
+
+def _in_order(line: bytes) -> bytes:
+    """Sort the terms of a line."""
+    words = line.split()
+    n_labels = int(b":" not in words[0])
+    try:
+        terms = sorted(words[n_labels:], key=lambda word: int(word.partition(b":")[0]))
+    except ValueError:
+        return line
+    return b" ".join([*words[:n_labels], *terms])
+
+
+def _check_below(path: Path, indptr: Any, found: Any, most: int, what: str) -> None:
+    """Raise for labels or features that the first line does not count."""
+    wrong = np.flatnonzero((found < 0) | (found >= most) | (found % 1 != 0))
+    if len(wrong):
+        line = int(np.searchsorted(indptr, wrong[0], side="right")) + 1
+        raise ValueError(
+            f"{line_of(path, line)}: {what} must be numbers below the {most} {what} of the first "
+            f"line, got {found[wrong[0]]:g}. They count from 0."
+        )
+
+
+def read_score_text(path: Path, n_labels: int | None = None) -> sparse.csr_array:
+    """Read scores of candidates.
+
+    Parameters
+    ----------
+    path
+        A text file: pairs ``label:score`` separated by spaces, tabs or commas, a line per document,
+        empty for a document without candidates. A first line of two numbers declares the numbers of
+        documents and labels.
+    n_labels
+        Number of labels of a file without such a line; default: the highest number.
+
+    Returns
+    -------
+    csr_array
+        ``(n_documents, n_labels)``, stored = candidate, sorted indices.
+    """
+    indptr, labels, scores = array("q", [0]), array("q"), array("d")
+    shape: tuple[int, int] | None = None
+    for number, line in enumerate(decoded_lines(path), start=1):
+        header = _SCORES_SIZES.fullmatch(line) if number == 1 else None
+        if header:
+            shape = int(header[1]), int(header[2])
+            continue
+        row = _score_pairs(line, line_of(path, number))
+        labels.extend(sorted(row))
+        scores.extend(row[label] for label in sorted(row))
+        indptr.append(len(labels))
+    n_documents, width = len(indptr) - 1, max(labels, default=-1) + 1
+    if shape is not None and shape[0] != n_documents:
+        raise ValueError(
+            f"{path.name}: its first line says {shape[0]} documents, got {n_documents} lines. Is "
+            "the file cut off?"
+        )
+    most = shape[1] if shape else width if n_labels is None else n_labels
+    if shape or n_labels is None:
+        check_declared(path, most, "labels", MOST_LABELS)
+    if width > most:
+        raise ValueError(
+            f"{path.name}: labels must be numbers from 0 to {most - 1}, got {width - 1}. Are these "
+            "scores of the same labels?"
+        )
+    columns = np.array(labels, dtype=np.int32)
+    return sparse.csr_array((np.array(scores), columns, np.array(indptr)), (n_documents, most))
+
+
+def _score_pairs(line: str, place: str) -> dict[int, float]:
+    row: dict[int, float] = {}
+    for item in line.replace(",", " ").split():
+        pair = _SCORE.fullmatch(item)
+        try:
+            label, score = int(pair[1]), float(pair[2])  # type: ignore[index]
+            np.int32(label)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(
+                f"{place}: candidates must be label:score, a number from 0 and a score, got "
+                f"{item[:40]!r}."
+            ) from None
+        if label in row:
+            raise ValueError(f"{place}: a label must occur once, got {label} twice.")
+        row[label] = score
+    return row
+
+
+def score_text(scores: sparse.csr_array) -> str:
+    """Return candidates as text, the best of each document first, after a line with the shape.
+
+    Examples
+    --------
+    >>> print(score_text(sparse.csr_array(np.array([[0.25, 0.0, 0.5]]))), end="")
+    1 3
+    2:0.5 0:0.25
+    """
+    lines = [f"{scores.shape[0]} {scores.shape[1]}"]
+    for start, stop in pairwise(scores.indptr.tolist()):
+        best = start + np.argsort(-scores.data[start:stop], kind="stable")
+        pairs = zip(scores.indices[best].tolist(), scores.data[best].tolist(), strict=True)
+        lines.append(" ".join(f"{label}:{score!r}" for label, score in pairs))
+    return "\n".join(lines) + "\n"
