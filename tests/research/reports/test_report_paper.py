@@ -5,7 +5,6 @@ import pytest
 from stored_results import experiment_text, store_results
 
 from labelkin.research.reports.paper import (
-    comparison_table,
     example_table,
     f1_summary,
     further_tables,
@@ -190,12 +189,5 @@ def test_further_metrics_of_the_experiment_have_a_table(tmp_path, tiny):
     assert [row[1].text for row in metrics.rows][:3] == ["0.40000", "0.60000", "1.00000"]
 
 
-def test_the_papers_figures_do_not_stand_in_the_comparison(tiny):
-    table = comparison_table(tiny)
-    assert not any(cell.beside for row in table.rows for cell in row)
-    assert [row[1].text for row in table.rows if row[1].best] == ["1.0000"]
-
-
 def test_an_outcome_of_nothing_has_tables_of_nothing():
-    table = comparison_table(Outcome("tea", "Tea", []))
-    assert table.rows == [] and table.caption.startswith("Scores;")
+    assert label_table(Outcome("tea", "Tea", [])).rows == []

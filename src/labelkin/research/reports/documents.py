@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from labelkin.files import csv_text, write_atomic
-from labelkin.research.reports.paper import comparison_table, paper_tables
+from labelkin.research.reports.paper import paper_tables
 from labelkin.research.reports.plots import (
     gain_pictures,
     reliability_pictures,
@@ -157,13 +157,10 @@ def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
 
 def _section(outcome: Outcome) -> dict[str, Any]:
     """Return what the template shows of one corpus."""
-    tables = paper_tables(outcome)
-    if not outcome.paper:  # with nothing to stand beside, all five metrics fit one table
-        tables = [comparison_table(outcome), *tables[2:]]
     draws, addition = _can_draw(), outcome.addition
     return {
         "outcome": outcome,
-        "tables": tables,
+        "tables": paper_tables(outcome),
         "scores": score_pictures(outcome) if draws else [],
         "gains": gain_pictures(outcome, addition) if draws and addition else [],
         "reliability": reliability_pictures(outcome, addition) if draws and addition else [],

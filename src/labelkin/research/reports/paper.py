@@ -3,7 +3,6 @@
 Label-based: micro and macro F1 with Δ% and the signs of the s-test and S-test. Example-based and
 ranking: Hamming loss, subset 0/1 loss and one-error with marks for better and worse. Two summaries
 count how often an addition is better and worse. An experiment may have further metrics.
-:func:`comparison_table` shows all five metrics in one table.
 """
 
 from __future__ import annotations
@@ -82,32 +81,6 @@ def example_table(outcome: Outcome) -> Table:
     return replace(table, notes=(legend, *_notes(outcome), *reason))
 
 
-def comparison_table(outcome: Outcome) -> Table:
-    """Return all five metrics, a row per system; the best score of each is marked.
-
-    Baselines have neither change nor sign.
-    """
-    best = {}
-    for metric in METRICS:
-        scores = [s.value for s in outcome.scores if s.metric == metric and not s.rule]
-        there = [score for score in scores if not math.isnan(score)]
-        best[metric] = (min if metric in LOSSES else max)(there, default=math.nan)
-    columns: list[_Column] = []
-    for metric in METRICS:
-        first, _, second = WORDS[metric].replace("-", "- ").partition(" ")  # two lines are narrower
-        columns.append(((first, second), metric, lambda s: _plain_cell(s, best)))
-        if metric in F1_METRICS:
-            sign = "s" if metric == "micro_f1" else "S"
-            columns.append((("", "Δ%"), metric, lambda s: _only_tested(s, _change_cell)))
-            columns.append((("", sign), metric, lambda s: _only_tested(s, _sign_cell)))
-    documents = [f" on {s.evaluation.n_documents:g} test documents" for s in outcome.systems[:1]]
-    return replace(
-        _score_table(outcome, columns, "comparison", "All systems", (1, 3, 3, 3), "system"),
-        caption=f"Scores{''.join(documents)}; the best of each column is bold.",
-        notes=(LEGEND, *_notes(outcome)),
-    )
-
-
 def further_tables(outcome: Outcome) -> Iterator[Table]:
     """Yield a table of the experiment's metrics that are not in the paper, if any."""
     metrics = [metric for metric in outcome.metrics if metric not in METRICS]
@@ -122,7 +95,6 @@ def _score_table(
     key: str,
     title: str,
     together: tuple[int, ...],
-    first: str = "Model",
 ) -> Table:
     """Return a row per system, grouped by content classifier."""
 
@@ -131,7 +103,7 @@ def _score_table(
         return [name, *(cell(scores[metric]) for _, metric, cell in columns)]
 
     groups = [[row(scores) for scores in group] for group in outcome.groups()]
-    header = [("", first), *(head for head, _, _ in columns)]
+    header = [("", "Model"), *(head for head, _, _ in columns)]
     return Table(header, groups, key, title, f"{title} for {outcome.title}", together)
 
 
@@ -161,14 +133,6 @@ def _mark_cell(score: Score) -> Cell:
     beside = (score.paper.mark,) if score.paper and score.paper.mark else ()
     tone: Tone = "better" if score.lead > 0 else "worse" if score.lead < 0 else ""
     return Cell(score.mark, tone=tone, beside=beside)
-
-
-def _plain_cell(score: Score, best: Mapping[str, float]) -> Cell:
-    return Cell(score_text(score.value), best=score.value == best[score.metric])
-
-
-def _only_tested(score: Score, cell: Callable[[Score], Cell]) -> Cell:
-    return cell(score)._replace(beside=()) if score.sign else Cell("")
 
 
 def _beside(paper: str, difference: float, decimals: int) -> tuple[str, ...]:
