@@ -83,7 +83,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
         return _name_columns(_read_sparse(Y), wanted)
-    if _is_frame(Y):
+    if hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2:
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
         check_distinct(columns.tolist(), "DataFrame columns")
@@ -131,14 +131,15 @@ def _from_cells(
     """Nameless labels from the cells that may be other than 0."""
     is_nan, is_one = np.isnan(values), values == 1
     wrong = (values != 0) & ~is_one & ~is_nan
-    check_cells(
-        "A label matrix Y must hold 0, 1 or NaN (unknown)",
-        values[wrong],
-        (row[wrong], column[wrong]),
-        "Scores are turned into labels by a threshold first; label ids go into sets, such as "
-        "[{3, 7}, {2}]. If cross_val_predict made this Y "
-        "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
-    )
+    if wrong.any():
+        check_cells(
+            "A label matrix Y must hold 0, 1 or NaN (unknown)",
+            values[wrong],
+            (row[wrong], column[wrong]),
+            "Apply a threshold to scores first; put label ids into sets, such as "
+            "[{3, 7}, {2}]. If cross_val_predict made this Y "
+            "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
+        )
     if is_nan.any() and shape[1] < 2:
         raise ValueError(
             "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
@@ -288,11 +289,6 @@ def _arrange(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
     return replace(
         matrix, positive=move(matrix.positive), unknown=unknown, names=wanted, classes=wanted
     )
-
-
-def _is_frame(Y: Any) -> bool:
-    """Pandas and polars frames alike: two dimensions, named columns."""
-    return hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2
 
 
 def is_label_sets(Y: Any) -> bool:

@@ -21,8 +21,7 @@ from labelkin.registry import part_class
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
-from labelkin.solvers.svm_layer import fit_svm_layer
-from labelkin.solvers.weka_logistic import fit_weka_logistic
+from labelkin.solvers.weka import fit_svm_layer, fit_weka_logistic
 
 #: Up to so many labels each is told from all others: with more, few weights have documents.
 _ALL_LABELS = 300
@@ -99,10 +98,7 @@ class LinearLabelEvidence(LabelEvidence):
         return self
 
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self.label_names_, self.prior_ = labels.names, labels.prior(weight)
-        label_sets = count_label_sets(labels, weight)
-        del labels  # of millions of documents: what is counted is enough
-        self._learn_from(label_sets)
+        self.fit_counted(count_label_sets(labels, weight), labels.names)
 
     @abstractmethod
     def _learn_from(self, label_sets: LabelSets) -> None:

@@ -34,7 +34,6 @@ variants = ["M1", "M2", "M1cut"]
 evidence_weights = [1, "auto"]
 additions = ["BLR+M2", "BLR+M2 w=auto", "BLR+M1cut", "BLR+M1cut w=auto"]
 controls = ["offset", "calibration"]
-threshold_systems = ["content", "BLR+M2", "BLR+M2 w=auto"]
 [corpus]
 name = "newsroom"
 options = { n_documents = 300, seed = 1 }
@@ -51,7 +50,6 @@ metric = "macro_f1"
 [thresholds.FBR]
 rule = "scut_fbr"
 fbr = 0.2
-variant = 0
 [thresholds.Shares]
 rule = "pcut"
 [thresholds.Some]
@@ -59,7 +57,7 @@ rule = "not_empty"
 """
 RULES = {
     "Cut": GlobalCut("macro_f1"),
-    "FBR": SCutFBR(fbr=0.2, variant=0),
+    "FBR": SCutFBR(fbr=0.2),
     "Shares": PCut(),
     "Some": LabelLimits(at_least=1),
 }
@@ -112,7 +110,7 @@ def test_what_is_learned_from_content_is_what_the_rescorer_gives_by_hand(
 
 
 @pytest.mark.parametrize("content", ["NB", "SVM"])
-@pytest.mark.parametrize("addition", ["", "BLR+M2", "BLR+M2 w=auto"])
+@pytest.mark.parametrize("addition", ["", "BLR+M2 w=auto"])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_tuned_on_out_of_fold_content_and_decides_on_the_test_documents(
     beyond, by_hand, content, addition, rule
@@ -135,7 +133,7 @@ def test_log_odds_are_stored_once_and_the_run_says_whose_they_are(beyond):
     assert {path.name for path in run.folder.iterdir()} == {"cuts.csv", "decisions.npy", "run.json"}
     stored = json.loads((run.folder / "run.json").read_text())
     assert stored["log_odds_of"] == "SVM+BLR+M2_w=auto@seed2"
-    assert stored["configuration"]["thresholds"]["parameters"] == {"fbr": 0.2, "variant": 0}
+    assert stored["configuration"]["thresholds"]["parameters"] == {"fbr": 0.2}
 
 
 def test_the_cuts_of_a_rule_are_kept_label_by_label(beyond, by_hand):
@@ -282,7 +280,6 @@ def test_same_bytes_whatever_n_jobs(beyond, tmp_path):
 PAPER = (
     BEYOND.split("[thresholds.Cut]", maxsplit=1)[0]
     .replace('controls = ["offset", "calibration"]\n', "")
-    .replace('threshold_systems = ["content", "BLR+M2", "BLR+M2 w=auto"]\n', "")
     .replace('additions = ["BLR+M2", "BLR+M2 w=auto", "BLR+M1cut", "BLR+M1cut w=auto"]', "")
     .replace('evidence_weights = [1, "auto"]', "")
     .replace('["M1", "M2", "M1cut"]', '["M2"]')
@@ -335,7 +332,8 @@ def test_a_rule_without_the_run_it_decided_on_is_not_read(beyond, tmp_path):
         read_results(tmp_path / "copy")
     left = read_results(tmp_path / "copy", partial=True).threshold_runs
     assert {run.system.partition(" |")[0] for run in left} == {
-        "NB+BLR+M2", "NB+BLR+M2 w=auto", "SVM", "SVM+BLR+M2", "SVM+BLR+M2 w=auto",
+        "NB+BLR+M1cut w=auto", "NB+BLR+M2 w=auto", "SVM", "SVM+BLR+M1cut w=auto",
+        "SVM+BLR+M2 w=auto",
     }  # fmt: skip
 
 

@@ -232,7 +232,6 @@ def test_a_folder_without_an_experiment_is_named(tmp_path):
             '"logistic"\nsolver = "weka"',
             r"labels.parameters.solver was not given and is",
         ),
-        ('name = "small"', 'name = "small"\nthreshold = 0.4', r"threshold was 0.5 and is 0.4"),
         (
             "[labels.BLR]",
             "[words]\nstem = false\n[labels.BLR]",

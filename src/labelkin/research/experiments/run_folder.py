@@ -380,15 +380,15 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
         shutil.rmtree(part, ignore_errors=True)
 
 
-def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int], cut: float) -> None:
-    """Write blocks of log-odds, and the decisions: log-odds above ``cut``; reject NaN."""
+def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int]) -> None:
+    """Write blocks of log-odds, and the decisions: log-odds above 0; reject NaN."""
     write_array(part / LOG_ODDS, blocks, np.float64, shape)
     log_odds = read_array(part / LOG_ODDS)
     n_missing = sum(int(np.isnan(block).sum()) for block in blocks_of(log_odds))
     if n_missing:
         name = part.name.removesuffix(".part")
         raise ValueError(f"{name}: log-odds must be numbers, got {n_missing} NaN.")
-    write_array(part / DECISIONS, (block > cut for block in blocks_of(log_odds)), np.bool_, shape)
+    write_array(part / DECISIONS, (block > 0 for block in blocks_of(log_odds)), np.bool_, shape)
 
 
 def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int, int]) -> None:
