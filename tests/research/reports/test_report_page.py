@@ -9,7 +9,7 @@ import pytest
 from evaluated import system_of
 from reader import Reader
 
-from labelkin.research.reports import documents as page_module
+from labelkin import pages
 from labelkin.research.reports.documents import html_page
 from labelkin.research.reports.plots import (
     gain_pictures,
@@ -58,7 +58,7 @@ def test_nothing_is_loaded_from_another_host(page, read):
 
 def test_every_picture_has_a_description(read, outcome):
     descriptions = read.values("alt")
-    assert len(descriptions) == 2 + 2 + 2
+    assert len(descriptions) == 2 + 2
     gains = system_of(outcome, "NB+BLR+M2").evaluation.per_label()["f1"]
     gains = gains - system_of(outcome, "NB").evaluation.per_label()["f1"]
     text = f"F1 rises for {(gains > 0).sum()} labels, falls for {(gains < 0).sum()}"
@@ -94,7 +94,7 @@ def test_without_matplotlib_the_error_says_what_to_install(outcome, monkeypatch)
 
 
 def test_without_jinja_the_error_says_what_to_install(outcome, monkeypatch):
-    page_module._environment.cache_clear()
+    pages._environment.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'Pages need jinja2: pip install "labelkin\[cli\]"'):
         html_page([outcome])

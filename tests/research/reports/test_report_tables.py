@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reader import Reader
 
-from labelkin.research.reports import documents as page
+from labelkin import pages
 from labelkin.research.reports.documents import scores_csv
 from labelkin.research.reports.paper import label_table
 from labelkin.research.reports.tables import (
@@ -83,7 +83,7 @@ def test_markdown_has_a_row_per_system_and_escapes_what_would_be_markup(outcome)
 
 
 def test_html_escapes_names_heads_notes_and_caption():
-    macros = page._environment().get_template("parts.html").module
+    macros = pages._environment().get_template("parts.html").module
     read = Reader(str(macros.table(HOSTILE)))
     assert set(read.tags) == {"table", "caption", "thead", "tbody", "tr", "th", "td", "small", "br"}
     texts = [text for text in read.texts if text.strip()]
