@@ -92,7 +92,11 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if is_label_sets(Y):
         return _read_label_sets(Y, wanted)
     array = _as_array(Y)
-    if array.ndim == 2 and not _is_class_column(array):
+    # One column of other values than 0 and 1 is a 1-d ``y``, as scikit-learn allows.
+    is_column = array.ndim == 2 and array.shape[1] == 1
+    if is_column and array.dtype.kind in "biuf":
+        is_column = not np.isin(array[~np.isnan(array)], [0, 1]).all()
+    if array.ndim == 2 and not is_column:
         return _name_columns(_read_dense(array), wanted)
     return _read_classes(array, wanted)
 
@@ -162,13 +166,6 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
     return LabelMatrix(positive, None, wanted, "multilabel", wanted)
-
-
-def _is_class_column(Y: NDArray[Any]) -> bool:
-    """Whether it is a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
-    if Y.shape[1] != 1:
-        return False
-    return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
 
 
 def _in_order(labels: set[Any]) -> list[Any]:

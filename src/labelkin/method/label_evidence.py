@@ -168,7 +168,8 @@ class LogisticLabels(LinearLabelEvidence):
         self.rest = rest
 
     def _learn_from(self, label_sets: LabelSets) -> None:
-        most = self._most_neighbours(label_sets.n_labels)
+        n_labels = label_sets.positive.shape[1]
+        most = self._most_neighbours(n_labels)
         if most is not None:
             self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
                 label_sets.positive,
@@ -181,7 +182,6 @@ class LogisticLabels(LinearLabelEvidence):
                 n_jobs=self.n_jobs,
             )
             return
-        n_labels = label_sets.n_labels
         check_memory(
             _COPIES * 8.0 * n_labels**2,
             f"Label weights of {n_labels:,} × {n_labels:,} labels",
@@ -338,7 +338,7 @@ def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
     tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
     is over the documents for which the label is known.
     """
-    return np.asarray((label_sets.n_labels + 1) / (1 + mean_other_labels(label_sets)))
+    return np.asarray((label_sets.positive.shape[1] + 1) / (1 + mean_other_labels(label_sets)))
 
 
 def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:

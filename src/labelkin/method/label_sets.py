@@ -46,11 +46,6 @@ class LabelSets:
         return int(self.positive.shape[0])
 
     @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return int(self.positive.shape[1])
-
-    @property
     def n_documents(self) -> float:
         """Number of documents, or the sum of their weights."""
         return float(self.count.sum())
@@ -74,7 +69,7 @@ class LabelSets:
 
     def known(self) -> NDArray[np.float64]:
         """Count the documents for which each label is known, ``(n_labels,)``."""
-        total = np.full(self.n_labels, self.n_documents)
+        total = np.full(self.positive.shape[1], self.count.sum())
         if self.unknown is None:
             return total
         known = np.maximum(total - self.unknown.T @ self.count, self.positives())
@@ -85,7 +80,7 @@ class LabelSets:
     def prior(self) -> NDArray[np.float64]:
         """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
         known = self.known()
-        half = np.full(self.n_labels, 0.5)
+        half = np.full(len(known), 0.5)
         return np.divide(self.positives(), known, out=half, where=known > 0)
 
     def inputs(self) -> sparse.csr_array:
@@ -143,7 +138,7 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
 
 
 def _check_same_labels(blocks: Sequence[LabelSets]) -> None:
-    sizes = [block.n_labels for block in blocks]
+    sizes = [block.positive.shape[1] for block in blocks]
     if len(set(sizes)) > 1:
         raise ValueError(
             f"Label sets can be merged when they have the same labels, got {sizes} labels. "

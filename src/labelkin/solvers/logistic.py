@@ -253,7 +253,13 @@ def fit_logistic_layer(
         Threads over blocks of labels. The result does not depend on it.
     """
     n_inputs, n_labels = inputs.shape[1], targets.shape[1]
-    _check_layer(n_inputs, n_labels, penalty, own_column_zero)
+    if own_column_zero and n_inputs != n_labels:
+        raise ValueError(
+            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
+            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
+        )
+    if not np.all((penalty > 0) & np.isfinite(penalty)):
+        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
     _check_finite(inputs=inputs, offset=offset)
     middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
     fixed = np.zeros((1, n_labels)) if offset is None else offset
@@ -266,7 +272,10 @@ def fit_logistic_layer(
         return Block(y, c, penalty[labels], start, own)
 
     shared = Inputs.of(inputs)
-    parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
+    # Labels of like frequency side by side: 64, or more while a block stays in the cache.
+    size = max(64, 2**17 // max(*inputs.shape, 1))
+    order = np.argsort(-(targets.T @ counts), kind="stable")
+    parts = [order[i : i + size] for i in range(0, n_labels, size)]
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
@@ -278,16 +287,6 @@ def fit_logistic_layer(
     return Solved(weights[:-1], weights[-1], sweeps)
 
 
-def _check_layer(n_inputs: int, n_labels: int, penalty: _Array, own_column_zero: bool) -> None:
-    if own_column_zero and n_inputs != n_labels:
-        raise ValueError(
-            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
-            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
-        )
-    if not np.all((penalty > 0) & np.isfinite(penalty)):
-        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
-
-
 def _check_finite(**matrices: Any) -> None:
     for name, matrix in matrices.items():
         values = 0.0 if matrix is None else matrix.data if sparse.issparse(matrix) else matrix
@@ -297,13 +296,6 @@ def _check_finite(**matrices: Any) -> None:
                 f"{name} must be finite, got NaN or infinity in {wrong} cells. "
                 "Clip log-odds that are infinite, fill in what is unknown."
             )
-
-
-def _blocks_of_labels(frequency: _Array, n_rows: int) -> list[_Columns]:
-    """Labels of like frequency side by side: 64, or more while a block stays in the cache."""
-    size = max(64, 2**17 // max(n_rows, 1))
-    order = np.argsort(-frequency, kind="stable")
-    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 class Inputs(NamedTuple):

@@ -48,8 +48,17 @@ def compare_runs(
     for metric in SUMMED_METRICS:
         if truth.unknown is None or metric not in ("subset_loss", "one_error"):
             before, after = log_odds if metric == "one_error" else decided
-            drawn = {"n_draws": n_draws, "random_state": random_state}
-            bootstraps.append(paired_bootstrap(truth, before, after, metric, names=names, **drawn))
+            bootstraps.append(
+                paired_bootstrap(
+                    truth,
+                    before,
+                    after,
+                    metric,
+                    n_draws=n_draws,
+                    random_state=random_state,
+                    names=names,
+                )
+            )
     return {
         "baseline": names[0],
         "proposal": names[1],
