@@ -133,7 +133,7 @@ def _write(
     from labelkin.files import write_atomic
 
     if html is not None:
-        from labelkin.research.reports.audit_page import audit_page
+        from labelkin.curation.audit.issue_page import audit_page
 
         read = [issue.in_names() for issue in shown]
         errors = [

@@ -59,15 +59,15 @@ def serve(
     for path in models:
         options.check_model(path)
     options.check_input(review)
+    from labelkin.curation.saved_work import saved_work_path
     from labelkin.service import serve as run_service
-    from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         print_message(address)
         if review is not None:
             print_message(f"The review is at {address}review")
         places = models if models or review is None else [review]
-        for place in dict.fromkeys(saved_work or default_journal(path) for path in places):
+        for place in dict.fromkeys(saved_work or saved_work_path(path) for path in places):
             print_message(f"Saved work: {place}")
 
     run_service(
@@ -76,7 +76,7 @@ def serve(
         port=port,
         token=token,
         insecure=insecure,
-        journal=saved_work,
+        saved_work=saved_work,
         hosts=allow_host or (),
         announce=announce,
         review=review,
