@@ -161,7 +161,6 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
             ["correct", "news.jsonl", "mine.txt", "-o", "mine.txt"],
             "--out must be a new file",
         ),
-        (["experiment", "compare", ".", "no"], "folder with run.json"),
         (["corpus", "info", "no.jsonl"], "There is no file or folder"),
         (["corpus", "info", "nwesroom"], "Known corpora: 'newsroom'"),
         (["experiment", "run", "no.toml"], "No such file"),

@@ -125,8 +125,7 @@ def train(
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
     weight = options.read_evidence_weight(asked_weight)
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+    _check_limits(at_least, at_most)
     cut = options.read_thresholds(thresholds)
     from labelkin.thresholds import LabelLimits, as_rule
 
@@ -204,6 +203,11 @@ def train(
         _print_test_scores(model, loaded, concepts)
     _note_saved_work(out, saved_work)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _check_limits(at_least: int | None, at_most: int | None) -> None:
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
 
 
 def _note_saved_work(out: Path, saved_work: Path | None) -> None:
