@@ -90,7 +90,7 @@ def predict(
     source = read_documents(input, input_format, reading)
     rest = _at_least_one(source, "stdin" if input == ["-"] else ", ".join(input))
     from labelkin import prediction
-    from labelkin.prediction.output import LAYOUTS, WITH_TEXTS, table_conventions
+    from labelkin.prediction import output as files
     from labelkin.scaling.progress import track
 
     fitted = options.open_model(model, trusted, texts=True)
@@ -102,19 +102,19 @@ def predict(
     )
     called = None if names.vocabulary is None else shown
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    kind = format or (ending if ending in LAYOUTS else "jsonl")
+    kind = format or (ending if ending in files.LAYOUTS else "jsonl")
     given = {name: getattr(reading, name) for name in ("delimiter", "separator", "encoding")}
-    like = table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
-    layout = prediction.make_layout(kind, labels, all_scores, called, **like)
+    like = files.table_conventions(source, kind, [*labels, *shown], given, is_file=out is not None)
+    layout = files.make_layout(kind, labels, all_scores, called, **like)
     chosen: dict[str, Any] = {
         **{"--format": kind, "--limit": limit, "--all-scores": all_scores},
         **{"--top": top, "--threshold": threshold, "--at-least": at_least or None},
         **{"--columns": reading.columns, "--delimiter": reading.delimiter},
         **{"--include": include, "--exclude": exclude, "--label-language": label_language},
     }
-    note = prediction.ResumeNote.of(model, chosen)
+    note = files.ResumeNote.of(model, chosen)
     if out_folder is not None and resume:
-        rest = (d for d in rest if not (out_folder / prediction.file_name(d.name)).exists())
+        rest = (d for d in rest if not (out_folder / files.file_name(d.name)).exists())
     target = out_folder or out
     if target is not None and resume:
         note.check(target)
@@ -124,15 +124,15 @@ def predict(
         resumable(None if target is None else " with --resume"),
         watching(quiet),
         options.cluster(dask) as engine,
-        prediction.Output.to_file(out, resume=resume, encoding=layout.encoding)
+        files.Output.to_file(out, resume=resume, encoding=layout.encoding)
         if out
-        else prediction.Output(sys.stdout.buffer, durable=False) as output,
+        else files.Output(sys.stdout.buffer, durable=False) as output,
     ):
         n_answered, is_resumed = 0, out is not None and out.stat().st_size > 0
         if out_folder is not None:
             out_folder.mkdir(exist_ok=True)
         if out is not None and is_resumed:
-            n_answered = prediction.skip_answered(out, layout, rest)
+            n_answered = files.skip_answered(out, layout, rest)
             print_message(f"{n_answered:,} documents have answers; resuming.", quiet)
         if target is not None:
             note.write(target)
@@ -146,10 +146,10 @@ def predict(
             choice=prediction.Choice(top, threshold, at_least, limit),
             allowed=None if allowed.all() else allowed,
             engine=engine,
-            texts=kind in WITH_TEXTS,
+            texts=kind in files.WITH_TEXTS,
         )
         write = (
-            prediction.folder_writer(out_folder, labels, called)
+            files.folder_writer(out_folder, labels, called)
             if out_folder is not None
             else lambda answers: output.write("".join(map(layout.line, answers)))
         )
