@@ -7,7 +7,8 @@ import pytest
 
 from labelkin.corpora.annotation_tools import is_prodigys
 from labelkin.corpora.documents import Documents
-from labelkin.prediction import Answer, make_layout
+from labelkin.prediction import Answer
+from labelkin.prediction.output import make_layout
 
 FIELDS = {"needed": ("text",), "optional": ("id", "labels", "accepted", "rejected")}
 
