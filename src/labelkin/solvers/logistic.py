@@ -85,8 +85,6 @@ class LinearTerm(NamedTuple):
 
     def column(self, j: int) -> _Array:
         """Return what each input adds to label j, all in all, ``(n_inputs,)``."""
-        if not sparse.issparse(self.weights) and self.rest is None:
-            return np.asarray(self.weights[:, j])
         column = self.weights[:, [j]]
         column = np.array(column.toarray() if sparse.issparse(column) else column).ravel()
         if self.rest is not None:
@@ -213,11 +211,6 @@ class Solved(NamedTuple):
     weights: _Array
     bias: _Array
     sweeps: NDArray[np.int64]
-
-    @property
-    def term(self) -> LinearTerm:
-        """The term alone."""
-        return LinearTerm(self.weights, self.bias)
 
 
 def fit_logistic_layer(
