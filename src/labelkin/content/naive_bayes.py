@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
+    check_columns,
     linear_contributions,
-    read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
@@ -105,7 +105,7 @@ class NaiveBayes(LogOddsClassifier):
         self
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, read_sample_weight(X, sample_weight))
+        self.counts_ = count_terms(X, labels, read_sample_weight(X, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -200,7 +200,7 @@ class NaiveBayes(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        counts = self.counts_.labels(read_columns(columns, len(self.counts_.positive)))
+        counts = self.counts_.labels(check_columns(columns, len(self.counts_.positive)))
         prior = _add_prior(np.zeros(len(counts.positive)), counts.positive, counts.known)
 
         def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -130,7 +130,9 @@ class PaperClassifier(KnownLabelsClassifier):
                 "content must return the log-odds of all labels, got candidates of "
                 f"{self.content!r:.60}. Use top=None, or LabelDependenceClassifier."
             )
-        given = read_known(known, len(content), self.label_names_)
+        given = np.full(content.shape, np.nan)
+        if known is not None:
+            given = read_known(known, len(content), self.label_names_)
         labels = np.where(np.isnan(given), VARIANTS[self.variant](content), given)  # step 2a
         label = self.labels_.log_odds(labels)  # step 2b
         posterior = combine(content, label, self.prior_log_odds_)  # step 2c
