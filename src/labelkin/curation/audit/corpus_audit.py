@@ -23,7 +23,7 @@ from labelkin.curation.audit.issues import Issue
 from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.audit.shown_issues import ShownIssue, Word, shown_issue
 from labelkin.estimator import fit_content
-from labelkin.explain.terms import explain_terms
+from labelkin.explain.contributions import explain_terms
 from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.scaling.blocks import read_block

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.label_graph import short_name
+from labelkin.explain.graph import short_name
 from labelkin.research.reports.results import Outcome, System
 from labelkin.research.reports.scores import F1_METRICS, Score
 from labelkin.research.reports.tables import score_text, signed_text
