@@ -19,7 +19,6 @@ EXTRAS = {
     "frames": ["pandas"],
     "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
-    "omikuji": ["omikuji"],
     "serve": [
         *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn"),
     ],
@@ -78,7 +77,6 @@ labelkin.vocabulary.read_vocabulary(path)
 from labelkin.scaling.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
-    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

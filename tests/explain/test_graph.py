@@ -79,7 +79,7 @@ def bound_of(Y, weights, k, j):
     return float(np.clip(np.sign(strength) * added, 0, abs(strength)))
 
 
-def best_borne_out(Y, weights, sign):
+def best_supported(Y, weights, sign):
     """Every pair of a sign: what documents bear out most first, then by strength."""
     pairs = sorted_pairs(weights, sign)
     return sorted(pairs, key=lambda pair: -bound_of(Y, weights, *pair))  # stable
@@ -89,7 +89,7 @@ def test_bonds_are_the_pairs_that_documents_bear_out_most(world):
     Y, rescorer = world
     weights = rescorer.label_weights_
     graph = label_graph(rescorer, 4, 30)
-    expected = [*best_borne_out(Y, weights, 1)[:4], *best_borne_out(Y, weights, -1)[:30]]
+    expected = [*best_supported(Y, weights, 1)[:4], *best_supported(Y, weights, -1)[:30]]
     bounds = [bound_of(Y, weights, *pair) for pair in expected]
     assert [abs(edge.bound) for edge in graph.edges] == pytest.approx(bounds)
     assert all(edge.bound * edge.strength >= 0 for edge in graph.edges)

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
+    check_columns,
     linear_contributions,
-    read_columns,
 )
 from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
@@ -168,7 +168,7 @@ class PlattSVM(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        asked = read_columns(columns, len(self.intercept_))
+        asked = check_columns(columns, len(self.intercept_))
         return linear_contributions(
             documents, lambda terms: self._weights(asked, terms).T, self.intercept_[asked]
         )
@@ -197,7 +197,7 @@ class PlattSVM(LogOddsClassifier):
                 8.0 * labels.shape[1] * X.shape[1],
                 f"Weights of {labels.shape[1]:,} labels × {X.shape[1]:,} features",
                 "Use PlattSVM(prune=0.1), which keeps the large ones, NearestNeighbours(top=100), "
-                "or OmikujiContent(top=100).",
+                "or labelkin_omikuji.OmikujiContent(top=100).",
             )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)

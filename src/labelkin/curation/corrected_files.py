@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
+from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import Document, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines
 from labelkin.corpora.tables import SEPARATOR, find_name
@@ -62,6 +63,40 @@ def write_corrected(
     with atomic_replace(out) as file, pack(file, "wb") if pack else nullcontext(file) as packed:
         for line in lines:
             packed.write(encoder.encode(line))
+
+
+def write_corrected_corpus(
+    corpus: str, out: Path, corrections: Corrections, **reading: Any
+) -> Documents | None:
+    """Write a corpus of texts in its own format; return its documents.
+
+    Other corpora are written as JSON lines, without their vectors, and ``None`` is returned.
+    ``reading`` contains options of :func:`labelkin.corpora.load`.
+    """
+    format = None if corpus in KNOWN else text_format(Path(corpus))
+    if format is not None:
+        named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
+        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        documents = Documents(corpus, needed=needed, **named)
+        write_corrected(documents, format, out, corrections)
+        return documents
+    loaded = load(corpus, **reading)
+    is_text = loaded.features == "text"
+    names, test = loaded.names(), set(loaded.test.tolist())
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for i, labels in enumerate(loaded.label_sets()):
+            text = str(loaded.documents[i]) if is_text else None
+            corrected = corrections.apply(names[i], text, labels)
+            yield {
+                "id": names[i],
+                **({"text": text} if is_text else {}),
+                "labels": list(labels if corrected is None else corrected),
+                "split": "test" if i in test else "train",
+            }
+
+    write_json_lines(lines(), out)
+    return None
 
 
 def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:

@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContentContributions,
-    Neighbour,
-    TermContribution,
+    NeighbourVote,
+    TermEvidence,
     contributions_of,
-    named,
     terms_of,
+    with_term_names,
 )
 from labelkin.label_matrix import Cells, best_labels, names_to_columns
 from labelkin.learned.terms import Part
@@ -325,9 +325,9 @@ class Posterior:
 
 def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | None]:
     """Return the log-odds of a content classifier, and the contributions of its members."""
-    if not hasattr(content, "taken_apart"):
+    if not hasattr(content, "decompose"):
         return content.log_odds(X), None
-    log_odds, parts = content.taken_apart(X)
+    log_odds, parts = content.decompose(X)
     members = {name: values for name, values in parts.items() if name != "prior"}
     if sparse.issparse(log_odds):
         cells = Cells.of(log_odds)
@@ -375,11 +375,11 @@ class TermExplanation:
 
     label: Any
     log_odds: float
-    terms: tuple[TermContribution, ...]
+    terms: tuple[TermEvidence, ...]
     rest: float
     constant: float
     clipped: float = 0.0
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NeighbourVote, ...] = ()
 
     @classmethod
     def of(cls, label: Any, shares: ContentContributions, top: int) -> TermExplanation:
@@ -449,7 +449,7 @@ def explain_terms(
     names = terms_of(steps) if steps else getattr(classifier, "feature_names_in_", None)
     return [
         [
-            TermExplanation.of(label, named(cell, names), top)
+            TermExplanation.of(label, with_term_names(cell, names), top)
             for label, cell in zip(label_names, row, strict=True)
         ]
         for row in shares

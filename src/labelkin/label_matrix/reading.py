@@ -78,11 +78,13 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     ['sugar', 'tea']
     """
     wanted = None if names is None else name_array(names)
-    Y = unmasked(Y)
+    if isinstance(Y, np.ma.MaskedArray):
+        Y = unmasked(Y)
     if isinstance(Y, LabelMatrix):
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
-        return _name_columns(_read_sparse(Y), wanted)
+        matrix = _read_sparse(Y)
+        return matrix if wanted is None else _name_columns(matrix, wanted)
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2:
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
@@ -92,8 +94,13 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if is_label_sets(Y):
         return _read_label_sets(Y, wanted)
     array = _as_array(Y)
-    if array.ndim == 2 and not _is_class_column(array):
-        return _name_columns(_read_dense(array), wanted)
+    # One column of other values than 0 and 1 is a 1-d ``y``, as scikit-learn allows.
+    is_column = array.ndim == 2 and array.shape[1] == 1
+    if is_column and array.dtype.kind in "biuf":
+        is_column = not np.isin(array[~np.isnan(array)], [0, 1]).all()
+    if array.ndim == 2 and not is_column:
+        matrix = _read_dense(array)
+        return matrix if wanted is None else _name_columns(matrix, wanted)
     return _read_classes(array, wanted)
 
 
@@ -162,13 +169,6 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
     return LabelMatrix(positive, None, wanted, "multilabel", wanted)
-
-
-def _is_class_column(Y: NDArray[Any]) -> bool:
-    """Whether it is a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
-    if Y.shape[1] != 1:
-        return False
-    return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
 
 
 def _in_order(labels: set[Any]) -> list[Any]:
@@ -264,9 +264,7 @@ def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_arra
     return matrix
 
 
-def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any] | None) -> LabelMatrix:
-    if wanted is None:
-        return matrix
+def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
     if len(wanted) != matrix.shape[1]:
         raise ValueError(
             f"Y must have one column per label: {len(wanted)} labels, got shape {matrix.shape}."

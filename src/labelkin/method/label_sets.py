@@ -46,11 +46,6 @@ class LabelSets:
         return int(self.positive.shape[0])
 
     @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return int(self.positive.shape[1])
-
-    @property
     def n_documents(self) -> float:
         """Number of documents, or the sum of their weights."""
         return float(self.count.sum())
@@ -74,7 +69,7 @@ class LabelSets:
 
     def known(self) -> NDArray[np.float64]:
         """Count the documents for which each label is known, ``(n_labels,)``."""
-        total = np.full(self.n_labels, self.n_documents)
+        total = np.full(self.positive.shape[1], self.count.sum())
         if self.unknown is None:
             return total
         known = np.maximum(total - self.unknown.T @ self.count, self.positives())
@@ -85,7 +80,7 @@ class LabelSets:
     def prior(self) -> NDArray[np.float64]:
         """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
         known = self.known()
-        half = np.full(self.n_labels, 0.5)
+        half = np.full(len(known), 0.5)
         return np.divide(self.positives(), known, out=half, where=known > 0)
 
     def inputs(self) -> sparse.csr_array:
@@ -135,15 +130,16 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     >>> sets.n_sets, sets.n_documents, sets.prior().round(2).tolist()
     (2, 3.0, [0.33, 1.0])
     """
+    if weight is None:
+        return _count_rows(labels.positive, labels.unknown, np.ones(labels.shape[0]))
     weights = read_weight(weight, labels.shape[0])
     counted = np.flatnonzero(weights)
-    if len(counted) < len(weights):
-        labels, weights = labels.rows(counted), weights[counted]
+    labels, weights = labels.rows(counted), weights[counted]
     return _count_rows(labels.positive, labels.unknown, weights)
 
 
 def _check_same_labels(blocks: Sequence[LabelSets]) -> None:
-    sizes = [block.n_labels for block in blocks]
+    sizes = [block.positive.shape[1] for block in blocks]
     if len(set(sizes)) > 1:
         raise ValueError(
             f"Label sets can be merged when they have the same labels, got {sizes} labels. "

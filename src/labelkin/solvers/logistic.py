@@ -33,6 +33,8 @@ NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
 ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
 #: A step that promises more than this share of the one before takes a new Hessian.
 _SLOW = 0.5
+#: Dot products of the columns of two matrices, for ``einsum``.
+_DOTS = "ij,ij->j"
 _TINY = float(np.finfo(np.float32).tiny)
 
 
@@ -253,7 +255,13 @@ def fit_logistic_layer(
         Threads over blocks of labels. The result does not depend on it.
     """
     n_inputs, n_labels = inputs.shape[1], targets.shape[1]
-    _check_layer(n_inputs, n_labels, penalty, own_column_zero)
+    if own_column_zero and n_inputs != n_labels:
+        raise ValueError(
+            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
+            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
+        )
+    if not np.all((penalty > 0) & np.isfinite(penalty)):
+        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
     _check_finite(inputs=inputs, offset=offset)
     middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
     fixed = np.zeros((1, n_labels)) if offset is None else offset
@@ -266,7 +274,10 @@ def fit_logistic_layer(
         return Block(y, c, penalty[labels], start, own)
 
     shared = Inputs.of(inputs)
-    parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
+    # Labels of like frequency side by side: 64, or more while a block stays in the cache.
+    size = max(64, 2**17 // max(*inputs.shape, 1))
+    order = np.argsort(-(targets.T @ counts), kind="stable")
+    parts = [order[i : i + size] for i in range(0, n_labels, size)]
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
@@ -278,16 +289,6 @@ def fit_logistic_layer(
     return Solved(weights[:-1], weights[-1], sweeps)
 
 
-def _check_layer(n_inputs: int, n_labels: int, penalty: _Array, own_column_zero: bool) -> None:
-    if own_column_zero and n_inputs != n_labels:
-        raise ValueError(
-            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
-            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
-        )
-    if not np.all((penalty > 0) & np.isfinite(penalty)):
-        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
-
-
 def _check_finite(**matrices: Any) -> None:
     for name, matrix in matrices.items():
         values = 0.0 if matrix is None else matrix.data if sparse.issparse(matrix) else matrix
@@ -297,13 +298,6 @@ def _check_finite(**matrices: Any) -> None:
                 f"{name} must be finite, got NaN or infinity in {wrong} cells. "
                 "Clip log-odds that are infinite, fill in what is unknown."
             )
-
-
-def _blocks_of_labels(frequency: _Array, n_rows: int) -> list[_Columns]:
-    """Labels of like frequency side by side: 64, or more while a block stays in the cache."""
-    size = max(64, 2**17 // max(n_rows, 1))
-    order = np.argsort(-frequency, kind="stable")
-    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 class Inputs(NamedTuple):
@@ -355,7 +349,7 @@ def solve_block(
     point = _evaluate(block, block.centre, inputs.A @ block.centre + offset)
     for _ in range(NEWTON_STEPS):
         gradient, S = _newton_direction(inputs, block, point)
-        promised = _dots(gradient, S)
+        promised = np.einsum(_DOTS, gradient, S)
         is_open = promised > 2 * max(tol, ROUNDING) * point.f
         point = _line_search(block, point, S, inputs.A @ S, promised)
         weights[:, labels], steps[labels] = point.W, steps[labels] + 1
@@ -382,7 +376,7 @@ def _evaluate(block: Block, W: _Array, M: _Array) -> _Point:
     loss -= block.targets * M
     loss *= block.counts
     moved = W - block.centre
-    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * _dots(moved, moved))
+    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * np.einsum(_DOTS, moved, moved))
 
 
 def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Array, _Array]:
@@ -396,7 +390,7 @@ def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Arr
     parts = G / scale, block.counts * (smaller * larger), block.penalty
     R, D, penalty = (part.astype(np.float32) for part in parts)
     inverse = 1 / (inputs.squares32 @ D + penalty)
-    rz = _dots(R, R * inverse)
+    rz = np.einsum(_DOTS, R, R * inverse)
     eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, _TINY)))
     enough = rz * (eta**2).astype(np.float32)
     search = _Search(np.zeros_like(R), R, R * inverse, rz, enough, D, inverse, penalty, block.own)
@@ -443,11 +437,11 @@ def _gradient_step(inputs: Inputs, search: _Search) -> _Search:
     HV = inputs.At32 @ AV
     HV += search.penalty * V
     without_own(HV, search.own)
-    step = rz / np.maximum(_dots(V, HV), _TINY)
+    step = rz / np.maximum(np.einsum(_DOTS, V, HV), _TINY)
     S += step * V
     R -= step * HV
     Z = R * search.inverse
-    new = _dots(R, Z)
+    new = np.einsum(_DOTS, R, Z)
     V *= new / np.maximum(rz, _TINY)
     V += Z
     return search._replace(rz=new)
@@ -484,7 +478,3 @@ def columns_of(matrix: Any, labels: _Columns) -> _Array:
     """Return some labels' columns as a dense array of their own."""
     part = matrix[:, labels]
     return np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64, order="C")
-
-
-def _dots(a: Any, b: Any) -> Any:
-    return np.einsum("ij,ij->j", a, b)

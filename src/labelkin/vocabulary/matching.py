@@ -80,7 +80,7 @@ class MatchedRules(NamedTuple):
 
     rules: Rules
     n_found: int
-    unknown: list[str]
+    unknown: Sequence[Any]
 
 
 def rules_between(

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import terms_of
-from labelkin.curation.audit.issues import Issue
+from labelkin.curation.audit.issue_table import Issue
 from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.audit.shown_issues import ShownIssue, Word, shown_issue
 from labelkin.estimator import fit_content

@@ -27,7 +27,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix, in_container, read_labels
+from labelkin.label_matrix import LabelMatrix, in_container
 from labelkin.label_matrix.record import check_choice
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
@@ -261,8 +261,6 @@ class ProbabilisticChain(LogOddsClassifier):
     >>> model = ProbabilisticChain(LogisticRegression()).fit(X, Y)
     >>> model.predict_labels([[0.0], [3.0]])
     [('a',), ('b', 'c')]
-    >>> bool(model.label_set_log_proba([[3.0]], [["b", "c"]])[0] > np.log(0.5))
-    True
     """
 
     def __init__(
@@ -285,35 +283,6 @@ class ProbabilisticChain(LogOddsClassifier):
         self.n_samples = n_samples
         self.n_jobs = n_jobs
         self.random_state = random_state
-
-    def label_set_log_proba(self, X: Any, Y: Any) -> Matrix:
-        """Return the log of the probability of one whole label set per document.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-        Y : any kind of labels, without unknown cells
-            The label sets in question.
-
-        Returns
-        -------
-        array of shape (n_documents,)
-        """
-        check_is_fitted(self)
-        X = self._read_documents(X, reset=False)
-        asked = read_labels(Y, names=self.classes_).dense()
-        if asked.shape != (X.shape[0], len(self.conditionals_)) or np.isnan(asked).any():
-            raise ValueError(
-                "Y must hold one whole label set per document, "
-                f"({X.shape[0]}, {len(self.conditionals_)}), without unknown cells, got shape "
-                f"{asked.shape} with {int(np.isnan(asked).sum())} unknown."
-            )
-        parts = document_parts(self.conditionals_, X)
-        total = np.zeros(X.shape[0])
-        for j, one in enumerate(self.conditionals_):
-            log_odds = one.log_odds(X, asked, parts[:, j])
-            total += log_expit(np.where(asked[:, j] == 1, log_odds, -log_odds))
-        return total
 
     def predict(self, X: Any) -> Any:
         """Return the most probable label set of each document, or as ``decide`` says.

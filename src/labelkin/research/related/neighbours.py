@@ -6,13 +6,11 @@ its **votes**. They differ in what they make of the votes.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 
 from labelkin.estimator import LogOddsClassifier
@@ -211,7 +209,7 @@ class IBLR(_VotingNeighbours):
     n_neighbors : int, default 10
         k; all documents where there are fewer.
     ridge : float, default 1e-8
-        Penalty on the squared weights; a trace, as in the authors' program. Rare labels like more.
+        Penalty on the squared weights, tiny as in the authors' program; raise it for rare labels.
     metric : "euclidean" or "cosine", default "euclidean"
         What is near.
     n_jobs : int, optional
@@ -253,23 +251,14 @@ class IBLR(_VotingNeighbours):
         weights, bias = np.zeros((n_labels, n_labels)), count_log_odds(positive, known)
         if len(varying):
             targets = labels.columns(varying)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                solved = fit_logistic_layer(
-                    inputs,
-                    targets.positive,
-                    np.ones(labels.shape[0]),
-                    np.full(len(varying), 2 * self.ridge),
-                    unknown=targets.unknown,
-                    own_column_zero=False,
-                )
-            if caught:
-                warnings.warn(
-                    "The votes part some rare labels without a mistake, and their weights have no "
-                    f"bound. Raise ridge, now {self.ridge:g}, to 0.01 for instance.",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+            solved = fit_logistic_layer(
+                inputs,
+                targets.positive,
+                np.ones(labels.shape[0]),
+                np.full(len(varying), 2 * self.ridge),
+                unknown=targets.unknown,
+                own_column_zero=False,
+            )
             weights[:, varying], bias[varying] = solved.weights, solved.bias
         self.votes_term_ = LinearTerm(weights, bias)
 

@@ -1,0 +1,275 @@
+"""A trained Omikuji forest: the files of its folder, and the scores that Omikuji returns.
+
+Omikuji is compiled code that ends the whole process on unexpected input, and that prints to
+standard output. So it is trained in a separate process, and a folder that comes from a model file
+is first read by a separate process, which scores a document that has every feature: that reaches
+each weight of each tree.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import omikuji
+from numpy.typing import NDArray
+from scipy import sparse
+
+from labelkin.helper_process import python_command
+from labelkin.solvers.cosine_index import unit_rows
+
+#: Seconds a process may take to try a folder: at least, and per megabyte.
+_SECONDS, _SECONDS_PER_MB = 60.0, 1.0
+#: Documents × features written at a time.
+_ROWS = 1000
+
+#: Program of the training process: data file, folder, threads, hyper-parameters.
+_TRAIN = """
+import json, sys
+import omikuji
+data, folder, threads, given = json.loads(sys.argv[1])
+parameters = omikuji.Model.default_hyper_param()
+for name, value in given.items():
+    setattr(parameters, name, value)
+omikuji.Model.train_on_data(data, parameters, threads).save(folder)
+"""
+#: Program of the process that tries a folder, with limited memory.
+_TRY = """
+import json, sys
+import omikuji
+folder, n_features, n_labels, n_trees, most_bytes = json.loads(sys.argv[1])
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (most_bytes, most_bytes))
+except (ImportError, OSError, ValueError):
+    pass
+model = omikuji.Model.load(folder)
+model.init_prediction_thread_pool(1)
+assert (model.n_features, model.n_trees) == (n_features, n_trees)
+every = [(j, 1.0) for j in range(n_features)]
+for document in ([], every):
+    found = model.predict(document, n_labels + 1, n_labels + 1)
+    assert all(label < n_labels and 0 <= score <= 1.001 for label, score in found)
+    assert len({label for label, _ in found}) == len(found) <= n_labels
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class OmikujiForest:
+    """The files of a trained model.
+
+    Attributes
+    ----------
+    files
+        Name → bytes: the settings, in JSON, and the trees, in CBOR.
+    n_features, n_labels
+        What documents have, and what labels are numbered below.
+    """
+
+    files: dict[str, NDArray[np.uint8]]
+    n_features: int
+    n_labels: int
+
+    @classmethod
+    def train(
+        cls,
+        X: Any,
+        positive: sparse.csr_array,
+        parameters: Mapping[str, Any],
+        n_threads: int,
+    ) -> OmikujiForest:
+        """Train on documents and their labels, at least one of which some document has.
+
+        Parameters
+        ----------
+        X
+            Documents, dense or sparse; each counts by its direction alone.
+        positive
+            The labels of each, ``(n_documents, n_labels)``.
+        parameters
+            Omikuji's hyper-parameters, by its names for them.
+        n_threads
+            How many threads it may use.
+        """
+        with tempfile.TemporaryDirectory(prefix="labelkin-") as private:
+            data, folder = Path(private, "data.txt"), Path(private, "forest")
+            _write_data(data, X, positive)
+            given = [str(data), str(folder), n_threads, dict(parameters)]
+            done = _run(_TRAIN, given, private, None)
+            if done.returncode:
+                raise ValueError(
+                    f"Omikuji could not be trained on {X.shape[0]} documents with {X.shape[1]} "
+                    f"features and {positive.shape[1]} labels: {_stderr_tail(done)}"
+                )
+            files = {
+                path.name: np.fromfile(path, dtype=np.uint8) for path in sorted(folder.iterdir())
+            }
+            trained = cls(files, X.shape[1], positive.shape[1])
+            vars(trained)["_model"] = _read(folder)  # just trained: needs no trial
+        return trained
+
+    def scores(self, X: Any, beam_size: int, top: int, n_threads: int = 1) -> sparse.csr_array:
+        """Return the scores, in [0, 1], of the ``top`` best labels of each document.
+
+        Parameters
+        ----------
+        X
+            Documents, dense or sparse.
+        beam_size
+            How many branches are looked at on every level of a tree.
+        top
+            How many labels are returned at most.
+        n_threads
+            How many threads may look at the trees of a document.
+        """
+        model = self._model
+        beam_size, top = (min(max(n, 1), self.n_labels) for n in (beam_size, top))
+        documents = sparse.csr_array(unit_rows(X))
+        labels, scores, ends = [], [], [0]
+        model.init_prediction_thread_pool(n_threads)
+        for start, stop in pairwise(documents.indptr.tolist()):
+            terms = documents.indices[start:stop].tolist()
+            values = documents.data[start:stop].tolist()
+            found = sorted(model.predict(list(zip(terms, values, strict=True)), beam_size, top))
+            labels += [label for label, _ in found]
+            scores += [score for _, score in found]
+            ends.append(len(labels))
+        values = np.clip(np.array(scores, dtype=np.float64), 0.0, 1.0)
+        shape = X.shape[0], self.n_labels
+        return sparse.csr_array(
+            (values, np.array(labels, dtype=np.int32), np.array(ends)), shape=shape
+        )
+
+    @classmethod
+    def check_state(cls, state: dict[str, Any]) -> None:
+        """Raise ``ValueError`` for a stored state that is not a trained forest."""
+        names = {field.name for field in fields(cls)}
+        if set(state) != names:  # another attribute could replace the model read from the files
+            raise ValueError(f"an Omikuji forest with other fields than {', '.join(sorted(names))}")
+        cls(**state).check()
+
+    def check(self) -> None:
+        """Raise ``ValueError`` for files that are not those of a trained model."""
+        if not isinstance(self.files, dict) or not all(map(_is_bytes, self.files.values())):
+            raise ValueError("an Omikuji forest whose files are not bytes")
+        trees = {f"tree{i}.cbor" for i in range(len(self.files) - 1)}
+        if set(self.files) != trees | {"settings.json"} or not trees:
+            raise ValueError("an Omikuji forest with other files than its settings and trees")
+        if not all(type(n) is int and n > 0 for n in (self.n_features, self.n_labels)):
+            raise ValueError("an Omikuji forest without features or labels")
+
+    @cached_property
+    def _model(self) -> Any:
+        """Omikuji's model, read from a private folder after a separate process has read it."""
+        self.check()
+        with tempfile.TemporaryDirectory(prefix="labelkin-") as private:
+            folder = Path(private, "forest")
+            folder.mkdir(mode=0o700)
+            for name, content in self.files.items():  # names were checked
+                content.tofile(folder / name)
+            n_bytes = sum(content.nbytes for content in self.files.values())
+            most_bytes = 2**31 + 32 * n_bytes
+            sizes = [self.n_features, self.n_labels, len(self.files) - 1, most_bytes]
+            seconds = _SECONDS + _SECONDS_PER_MB * n_bytes / 2**20
+            try:
+                done = _run(_TRY, [str(folder), *sizes], private, seconds)
+                reason = _stderr_tail(done) if done.returncode else None
+            except subprocess.TimeoutExpired:
+                reason = f"Reading took more than {seconds:.0f} s."
+            if reason is not None:
+                raise ValueError(
+                    "The Omikuji forest of this model cannot be read, it is damaged or forged. "
+                    f"{reason} Train the model again."
+                )
+            return _read(folder)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the pointer of this process."""
+        return {name: value for name, value in vars(self).items() if name != "_model"}
+
+
+_quiet_lock = Lock()
+
+
+def _write_data(path: Path, X: Any, positive: sparse.csr_array) -> None:
+    """Write documents in the format of the extreme classification repository."""
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"{X.shape[0]} {X.shape[1]} {positive.shape[1]}\n")
+        for first in range(0, X.shape[0], _ROWS):
+            rows = slice(first, first + _ROWS)
+            documents, labels = sparse.csr_array(unit_rows(X[rows])), positive[rows]
+            ends = zip(pairwise(documents.indptr.tolist()), pairwise(labels.indptr), strict=True)
+            for (start, stop), (begin, end) in ends:
+                terms = documents.indices[start:stop].tolist()
+                values = documents.data[start:stop].tolist()
+                named = ",".join(map(str, labels.indices[begin:end].tolist()))
+                pairs = (f"{j}:{value:.9g}" for j, value in zip(terms, values, strict=True))
+                file.write(" ".join([named, *pairs]) + "\n")
+
+
+def _run(
+    program: str, given: list[Any], folder: str, seconds: float | None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program in a separate process that finds Omikuji where this one does."""
+    command, environment = python_command(program, json.dumps(given))
+    return subprocess.run(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+        check=False,
+    )
+
+
+def _stderr_tail(done: subprocess.CompletedProcess[str]) -> str:
+    """Return the last line or panic of a process, without progress bars."""
+    lines = [line.split("\r")[-1].strip() for line in done.stderr.splitlines()]
+    panics = [line for line in lines if "panicked at" in line]
+    last = (panics or [line for line in lines if line] or [f"exit status {done.returncode}"])[-1]
+    return f"{last[:200].rstrip('.:')}."
+
+
+def _read(folder: Path) -> Any:
+    with _quiet():
+        return omikuji.Model.load(str(folder))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Omikuji's reports from standard output while it reads a folder."""
+    with _quiet_lock:
+        sys.stdout.flush()
+        try:
+            kept = os.dup(1)
+        except OSError:  # closed
+            yield
+            return
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 1)
+            yield
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+            os.close(nowhere)
+
+
+def _is_bytes(content: Any) -> bool:
+    return isinstance(content, np.ndarray) and content.dtype == np.uint8 and content.ndim == 1

@@ -1,0 +1,144 @@
+"""Model files with an Omikuji folder: read when asked for by name, whatever is in them."""
+
+import tempfile
+
+import numpy as np
+import pytest
+
+from labelkin import LabelDependenceClassifier, load, save
+from labelkin_omikuji import OmikujiContent, OmikujiForest
+from labelkin_omikuji import forest as omikuji_forest
+
+TRUST = ["omikuji"]
+rng = np.random.default_rng(0)
+Y = (rng.random((90, 5)) < 0.3).astype(int)
+X = rng.poisson(0.3 + 2 * np.repeat(Y, 3, axis=1)).astype(float)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return OmikujiContent(n_trees=2, calibrate=False).fit(X, Y)
+
+
+def forged(fitted, **changes):
+    """A model with another forest."""
+    old = fitted.forest_
+    fields = {name: getattr(old, name) for name in ("files", "n_features", "n_labels")} | changes
+    model = OmikujiContent(n_trees=2, calibrate=False)
+    vars(model).update(vars(fitted) | {"forest_": OmikujiForest(**fields)})
+    return model
+
+
+def of(text):
+    return np.frombuffer(text, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("top", [None, 3])
+def test_the_answers_come_back_to_the_last_bit(tmp_path, top):
+    model = LabelDependenceClassifier(OmikujiContent(top=top), random_state=0).fit(X, Y)
+    again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
+    expected, found = model.log_odds(X), again.log_odds(X)
+    assert abs(expected - found).max() == 0
+
+
+def test_it_is_read_only_when_it_is_asked_for_by_name(fitted, tmp_path):
+    path = save(fitted, tmp_path / "m.labelkin")
+    with pytest.raises(ValueError, match=r"asked for by name.*trusted=\['omikuji'\]"):
+        load(path)
+    with pytest.raises(ValueError, match="trusted must be names among 'omikuji', got 'pickle'"):
+        load(path, trusted=["pickle"])
+    assert load(path, trusted="omikuji").n_trees == 2
+
+
+def test_loading_does_not_read_the_folder_yet(fitted, tmp_path, monkeypatch):
+    path = save(fitted, tmp_path / "m.labelkin")
+
+    def never(*args):
+        raise AssertionError("read")
+
+    monkeypatch.setattr(omikuji_forest, "_run", never)
+    monkeypatch.setattr(omikuji_forest, "_read", never)
+    load(path, trusted=TRUST)
+
+
+def test_the_unpacked_folder_is_private_and_does_not_stay(fitted, tmp_path, monkeypatch):
+    path, place = save(fitted, tmp_path / "m.labelkin"), tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    seen = []
+    read = omikuji_forest._read
+
+    def looking(folder):
+        seen.append((folder.parent.stat().st_mode & 0o777, {f.name for f in folder.iterdir()}))
+        return read(folder)
+
+    monkeypatch.setattr(omikuji_forest, "_read", looking)
+    load(path, trusted=TRUST).log_odds(X[:1])
+    assert seen == [(0o700, {"settings.json", "tree0.cbor", "tree1.cbor"})]
+    assert list(place.iterdir()) == []
+
+
+class TestForgedFolders:
+    @pytest.mark.parametrize(
+        "name", ["../evil", "/etc/evil", "tree0.cbor/../../evil", "tree00.cbor", "tree-1.cbor", "x"]
+    )
+    def test_files_of_other_names(self, fitted, tmp_path, name):
+        model = forged(fitted, files={**fitted.forest_.files, name: of(b"evil")})
+        with pytest.raises(ValueError, match="with other files than its settings and trees"):
+            save(model, tmp_path / "m.labelkin")
+        with pytest.raises(ValueError, match="with other files than its settings and trees"):
+            model.log_odds(X[:1])
+
+    @pytest.mark.parametrize(
+        ("changes", "why"),
+        [
+            ({"n_labels": 0}, "without features or labels"),
+            ({"files": {}}, "other files than its settings and trees"),
+            ({"files": {"settings.json": of(b"{}")}}, "other files than its settings and trees"),
+            ({"files": {"settings.json": np.zeros(3)}}, "files are not bytes"),
+        ],
+    )
+    def test_what_is_no_forest(self, fitted, changes, why):
+        with pytest.raises(ValueError, match=why):
+            forged(fitted, **changes).forest_.check()
+
+    def test_what_would_stand_for_the_folder(self, fitted, tmp_path):
+        model = forged(fitted)
+        vars(model.forest_)["other"] = {"predict": 1}
+        with pytest.raises(ValueError, match="other fields than"):
+            save(model, tmp_path / "m.labelkin")
+
+    def test_a_forest_of_other_labels(self, fitted, tmp_path):
+        with pytest.raises(ValueError, match="of other features or labels"):
+            save(forged(fitted, n_labels=4), tmp_path / "m.labelkin")
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"\x00", b"\xff" * 100, b"\x9b" + b"\xff" * 8, b"\x81" * 100_000],
+        ids=["nothing", "a number", "ends", "a list without end", "lists in lists"],
+    )
+    def test_a_tree_that_is_none_is_an_error_and_not_the_end(self, fitted, tmp_path, content):
+        model = forged(fitted, files={**fitted.forest_.files, "tree1.cbor": of(content)})
+        again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
+        with pytest.raises(ValueError, match="damaged or forged"):
+            again.log_odds(X[:1])
+
+    def test_changed_bytes_are_errors_or_answers(self, fitted, tmp_path):
+        random, tree = np.random.default_rng(1), fitted.forest_.files["tree0.cbor"]
+        n_errors = 0
+        for _ in range(12):
+            changed = tree.copy()
+            changed[random.integers(len(tree))] ^= 1 << random.integers(8)
+            model = forged(fitted, files={**fitted.forest_.files, "tree0.cbor": changed})
+            again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
+            try:
+                assert again.log_odds(X).shape == Y.shape
+            except ValueError as error:
+                n_errors += "damaged or forged" in str(error)
+        assert n_errors
+
+    def test_one_that_takes_for_ever(self, fitted, monkeypatch):
+        monkeypatch.setattr(omikuji_forest, "_TRY", "import time; time.sleep(60)")
+        monkeypatch.setattr(omikuji_forest, "_SECONDS", 0.5)
+        with pytest.raises(ValueError, match=r"Reading took more than 0 s|Reading took more than"):
+            forged(fitted).log_odds(X[:1])
