@@ -25,7 +25,7 @@ from labelkin.curation.audit.issue_table import Issue
 from labelkin.curation.audit.label_audit import FEWEST, LabelAudit
 from labelkin.curation.audit.shown_issues import ShownIssue, Word, shown_issue
 from labelkin.estimator import fit_content
-from labelkin.explain.terms import explain_terms
+from labelkin.explain.contributions import explain_terms
 from labelkin.files import write_atomic
 from labelkin.label_matrix import LabelMatrix
 from labelkin.models.builder import build_content, build_part, build_steps, plan_content
