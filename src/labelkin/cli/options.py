@@ -342,8 +342,7 @@ class Reading(NamedTuple):
 
         Only of tables and lines, of which no more than the beginning is read.
         """
-        from labelkin.corpora.document_files import DocumentFiles
-        from labelkin.corpora.documents import ENDINGS
+        from labelkin.corpora.documents import ENDINGS, DocumentFiles
         from labelkin.corpora.lines import ending_of
 
         if self.path is not None or not all(path.is_file() for path in paths):

@@ -17,8 +17,7 @@ from labelkin.cli import options
 from labelkin.cli.printing import counted, print_message, progress_bars, resumable
 
 if TYPE_CHECKING:
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Document, Documents
+    from labelkin.corpora.documents import Document, DocumentFiles, Documents
     from labelkin.prediction import Answer
 
 
@@ -231,8 +230,7 @@ def read_documents(
     input: list[str], format: Any, reading: options.Reading, **wanted: Any
 ) -> Documents | DocumentFiles:
     """Return the documents of files and folders, or of stdin; ``wanted`` as Documents has it."""
-    from labelkin.corpora.document_files import DocumentFiles
-    from labelkin.corpora.documents import Documents
+    from labelkin.corpora.documents import DocumentFiles, Documents
 
     if "-" not in input:
         return DocumentFiles(input, format=format, **wanted, **reading.named())
@@ -268,7 +266,7 @@ def _conventions(
     from labelkin.corpora.documents import TABLES, Documents, format_of
 
     first = source if isinstance(source, Documents) else source.parts[0]
-    path = first._path
+    path = first.path
     format = format_of(path) if first.format is None and path else first.format
     if format not in TABLES or kind not in TABLES:
         return {}

@@ -21,8 +21,7 @@ from typing import Any, cast
 
 from labelkin.corpora.documents import Document, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines
-from labelkin.corpora.tables import SEPARATOR, find_name
-from labelkin.corpora.values import URI_BREAK, label_in
+from labelkin.corpora.tables import SEPARATOR, URI_BREAK, find_name, label_in
 from labelkin.curation.corrections import Corrections
 from labelkin.files import atomic_replace, names_to_disk, write_atomic
 
