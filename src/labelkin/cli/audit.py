@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -337,7 +336,7 @@ def _apply(
     corrections = Corrections(changes.values())
     report = _write_corpus(corpus, reading, out, corrections)
     if not (corrections.added or corrections.removed or corrections.already):
-        shutil.rmtree(out) if out.is_dir() else out.unlink()
+        out.unlink()
         raise ValueError(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
             "corpus that was audited, with the --columns and other reading options of the audit."
@@ -368,13 +367,13 @@ def _decisions(path: Path) -> list[Decision]:
 def _write_corpus(
     corpus: str, reading: options.Reading, out: Path, corrections: Corrections
 ) -> str:
-    """Write a corpus in its own format if that has texts, else as JSON lines; return a report."""
+    """Write a file of JSON lines or a table in its form, else JSON lines; return a report."""
     from labelkin.corpora import KNOWN, text_format
     from labelkin.corpora.documents import Documents
-    from labelkin.curation.corrected_files import write_corrected, write_json_lines
+    from labelkin.curation.corrected_files import CORRECTED, write_corrected, write_json_lines
 
     format = None if corpus in KNOWN else text_format(Path(corpus))
-    if format is not None:
+    if format in CORRECTED:
         named = reading.named()
         for name in ("path", "merge_spellings"):
             named.pop(name, None)

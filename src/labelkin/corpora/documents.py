@@ -1,6 +1,6 @@
 """Documents of any file of texts: JSON, tables, plain lines, folders and Annif's corpora.
 
-:class:`Documents` yields records one after the other or in blocks: a file may be larger than memory.
+:class:`Documents` yields records one by one or in blocks: a file may be larger than memory.
 
 Annif's formats: https://github.com/NatLibFi/Annif/wiki/Corpus-formats. The labels are the URIs
 (without the angle brackets) or, in ``.key`` files, the names.
