@@ -30,8 +30,8 @@ SUBJECTS = {
     "ensemble": "presets.measure_ensemble",
     "presets": "presets.measure_presets",
     "splits": "splits.measure_splits",
-    "chains": "rivals.measure_chains",
-    "mlknn": "rivals.measure_mlknn",
+    "chains": "related.measure_chains",
+    "mlknn": "related.measure_mlknn",
 }
 
 

@@ -2,9 +2,9 @@
 Which document to label next?
 =============================
 
-**Who can label only a few documents may choose those that tell most, or those that represent what
-is uncertain; neither is a sure gain.** Three ways to choose are followed for a few rounds, from
-the same first documents.
+**If only a few documents can be labelled, choose documents that represent the uncertainty of the
+pool; it is not a sure gain.** Two ways to choose are followed for a few rounds, from the same first
+documents.
 """
 
 # %%
@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from labelkin import LabelDependenceClassifier, corpora, next_documents
+from labelkin import LabelDependenceClassifier, corpora
+from labelkin.curation import next_documents
 from labelkin.evaluation import metrics
 
 news = corpora.newsroom(1200)
@@ -33,12 +34,11 @@ labelled = np.random.default_rng(0).permutation(news.train)[:60]
 pool = np.setdiff1d(news.train, labelled)
 for one in next_documents(learn(labelled), X[pool], 2):
     print(news.documents[pool[one.document]].splitlines()[0])
-    print(f"  worth {one.value:.1f} bits:", ", ".join(label.label for label in one.labels))
+    print(f"  {one.value:.1f} bits:", ", ".join(label.label for label in one.labels))
 
 # %%
-# The value of a document is the entropy of its label set, in bits, with labels that depend: where
-# one answer settles two labels, it counts once. A batch is chosen so that it represents what is
-# uncertain in the pool, and does not hold the same document ten times.
+# The value of a document is the sum of the entropies of its labels, in bits. A batch represents the
+# uncertainty of the pool, and does not contain the same document ten times.
 #
 # Learning curves
 # ---------------

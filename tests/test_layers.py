@@ -29,6 +29,7 @@ LAYERS = [
         "odds",
         "files",
         "helper_process",
+        "lazy",
         "memory",
         "records",
         "registry",

@@ -8,7 +8,7 @@ import pytest
 import labelkin
 from labelkin import LabelAudit, LabelDependenceClassifier, NaiveBayes, explain_terms, label_graph
 from labelkin.corpora import newsroom
-from labelkin.curation.audit.issues import reasons
+from labelkin.curation.audit.issue_table import reasons
 from labelkin.odds import probability_of
 from labelkin.records import short
 

@@ -1,209 +1,273 @@
-"""Scores of label evidence on folds of training parts, for choices about the learned rule.
+"""What each step of the learned rule is worth: scores with single steps switched off.
 
-``python -m docs.experiments.learned_rule scores.csv`` fits content classifiers on folds of the
-training parts of the development corpora, keeps their log-odds in a cache folder, adds label
-evidence with several settings, and appends one line per corpus, content, fold, system and measure.
-``--test`` uses the published split once instead of folds.
-``python -m docs.experiments.learned_rule --compare scores.csv A B`` prints in how many pairs system
-B is better than A, and the mean difference.
+``python -m docs.experiments.learned_rule OUT.csv`` fits content classifiers on folds of the
+training parts of corpora, keeps their log-odds in a cache folder, adds label evidence with several
+settings, and writes the mean over the folds of every corpus, content, system and measure.
+``--label-classifiers`` fits the label classifiers that are not linear, ``--kind`` chooses the
+content classifiers, ``--test`` uses the published split instead of folds.
+``python -m docs.experiments.learned_rule --compare OUT.csv A B`` prints in how many pairs of corpus
+and content system B is better than A, and the mean difference.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import os
 import time
+import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-
-from labelkin import (
-    LabelRescorer,
-    LearnedWeight,
-    NaiveBayes,
-    NearestNeighbours,
-    PerLabel,
-    PlattSVM,
-    RandomForest,
-    corpora,
+from docs.experiments.evidence import (
+    CONTENTS,
+    EVALUATION,
+    FOLDERS,
+    MULAN,
+    N_FOLDS,
+    Evidence,
+    read_evidence,
 )
+from scipy import sparse
+from scipy.special import expit
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from labelkin import LogisticLabels
 from labelkin.evaluation import metrics
-from labelkin.evaluation.splits import stratified_folds
+from labelkin.label_matrix import Cells, LabelMatrix, read_labels
+from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
+from labelkin.learned.candidates import CandidateEvidence
+from labelkin.learned.fitting import KNOWN_WEIGHT, fit_correction
+from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
+from labelkin.method.combination import probable_labels
+from labelkin.method.label_evidence import as_label_classifier
 from labelkin.thresholds import as_rule
 
-TOP = Path(__file__).parent.parent.parent
-DATA = Path(os.environ.get("LABELKIN_DATA", TOP.parent / "shared" / "data"))
-EVALUATION = ["coffee", "3sources-bbc1000", "gpositive", "virusgo", "chd49", "water-quality"]
-EVALUATION += ["mediamill-small", "gpositive-pseaac", "virus-pseaac"]
-MULAN = ["emotions", "scene", "yeast", "genbase", "medical", "enron", "bibtex", "tmc2007-500"]
-HELD_BACK = ["computers", "entertainment", "recreation", "social", "society", "humango"]
-HELD_BACK += ["plantgo", "gnegative", "gnegative-pseaac", "plant-pseaac"]
-#: Corpora with folders of their own.
-FOLDERS = {"reuters21578": "reuters21578", "ohsumed23": "ohsumed/OHSUMED-F.arff"}
-FOLDERS["rcv1-sample"] = "rcv1"
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
 MEASURES += ["label_ranking_average_precision", "log_loss"]
+TUNED = ["micro_f1", "macro_f1"]
 LOSSES = {"hamming_loss", "subset_loss", "one_error", "log_loss", "CPU seconds"}
-#: Name → rescorer of log-odds, for ``--systems``.
-SYSTEMS: dict[str, Callable[[], Any]] = {
-    "content": lambda: _rescorer(0),
-    "paper": lambda: _rescorer(1),
-    "learned": lambda: _rescorer("auto"),
-    **{f"shrinkage {k}": lambda k=k: _rescorer(LearnedWeight(shrinkage=k)) for k in (3, 10, 100)},
-    "no correction": lambda: _rescorer(LearnedWeight(shrinkage=float("inf"))),
+#: Name → label classifier; the first is the default, the others are not linear.
+LABEL_CLASSIFIERS: dict[str, Callable[[], Any]] = {
+    "logistic": LogisticLabels,
+    "tree": lambda: DecisionTreeClassifier(min_samples_leaf=5, random_state=0),
+    "forest": lambda: RandomForestClassifier(20, min_samples_leaf=3, random_state=0),
+    "k-NN": lambda: KNeighborsClassifier(15),
 }
 
 
-def _rescorer(weight: Any) -> Any:
-    return LabelRescorer(scale="log_odds", evidence_weight=weight)
+@dataclass(frozen=True)
+class Steps:
+    """The learned rule with its three steps, each of which can be switched off.
+
+    Attributes
+    ----------
+    calibrated
+        Whether predicted labels are calibrated probabilities.
+    weight
+        Weight of the paper's label evidence; ``None``: the one with the smallest Brier score.
+    shrinkage
+        Of the correction; infinite: no correction.
+    """
+
+    calibrated: bool = True
+    weight: float | None = None
+    shrinkage: float = 30.0
+
+    def fit(self, paper: PaperEvidence, content: Any, labels: LabelMatrix) -> Combination:
+        """Fit the rule on out-of-fold content log-odds, dense or of candidates."""
+        learn = self._candidates if sparse.issparse(content) else self._dense
+        predicted = learn(paper, content, labels)
+        return Combination(predicted, KnownLabels(paper, KNOWN_WEIGHT))
+
+    def _dense(self, paper: PaperEvidence, content: Any, labels: LabelMatrix) -> PredictedLabels:
+        fill_in = probable_labels
+        if self.calibrated:
+            fill_in = CalibratedLabels(fit_calibration(content, labels, monotone=False))
+        filled = fill_in(content)
+        evidence = paper.at(filled)
+        weight = self._weight(content, evidence, labels.dense())
+        correction = None
+        if np.isfinite(self.shrinkage):
+            offset = content + weight * evidence
+            correction = fit_correction(filled, offset, labels, None, self.shrinkage)
+        return PredictedLabels(paper, fill_in, weight, correction)
+
+    def _candidates(
+        self, paper: PaperEvidence, content: Any, labels: LabelMatrix
+    ) -> PredictedLabels:
+        cells, fill_in = Cells.of(content), probable_labels
+        if self.calibrated:
+            fill_in = CalibratedLabels(fit_cell_calibration(cells, content.data, labels))
+        found = CandidateEvidence.of(paper, fill_in, content, labels, None)
+        weight = self._weight(found.content, found.paper, cells.at(labels.positive))
+        correction = None
+        if np.isfinite(self.shrinkage):
+            correction = found.correction(found.content + weight * found.paper, self.shrinkage)
+        return PredictedLabels(paper, fill_in, weight, correction, found.absent)
+
+    def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
+        if self.weight is not None:
+            return self.weight
+        weights = np.arange(11) / 10
+        losses = [np.nansum((expit(content + w * evidence) - truth) ** 2) for w in weights]
+        return float(weights[np.argmin(losses)])
 
 
-def load(name: str) -> tuple[Any, Any, Any, Any]:
-    """Return training and test documents and labels of a corpus by name."""
-    if name in (*EVALUATION, *HELD_BACK):
-        with np.load(DATA / "evaluation" / f"{name}.npz", allow_pickle=False) as z:
-            if "X_dense" in z:
-                X = z["X_dense"].astype(float)
-            else:
-                parts = z["X_data"].astype(float), z["X_indices"], z["X_indptr"]
-                X = sparse.csr_array(parts, shape=tuple(z["X_shape"]))
-                X = X.toarray() if X.nnz > 0.5 * np.prod(X.shape) else X
-            ones = np.ones(len(z["Y_indices"]), dtype=int)
-            Y = sparse.csr_array((ones, z["Y_indices"], z["Y_indptr"]), shape=tuple(z["Y_shape"]))
-            train, test, Y = z["train"], z["test"], Y.toarray()
-            return X[train], Y[train], X[test], Y[test]
-    corpus = corpora.load(name, DATA / (FOLDERS.get(name) or f"mulan/{name}"))
-    X, Y = corpus.documents, np.asarray(corpus.Y)
-    if corpus.features == "text":
-        words = TfidfVectorizer(sublinear_tf=True, min_df=3).fit(X[corpus.train])
-        X = sparse.csr_array(words.transform(X))
-    return X[corpus.train], Y[corpus.train], X[corpus.test], Y[corpus.test]
+LEARNED = Steps()
+#: Name → settings, for ``--systems``.
+SYSTEMS = {
+    "content": Steps(calibrated=False, weight=0.0, shrinkage=np.inf),
+    "paper": Steps(calibrated=False, weight=1.0, shrinkage=np.inf),
+    "learned": LEARNED,
+    "inputs not calibrated": replace(LEARNED, calibrated=False),
+    "weight 0": replace(LEARNED, weight=0.0),
+    "weight 1": replace(LEARNED, weight=1.0),
+    "no correction": replace(LEARNED, shrinkage=np.inf),
+    **{f"shrinkage {k}": replace(LEARNED, shrinkage=float(k)) for k in (3, 10, 20, 100)},
+}
+STEPS = ["content", "paper", "learned", "inputs not calibrated", "weight 0", "no correction"]
 
 
-def contents(X: Any) -> dict[str, Any]:
-    """Return the content classifiers for documents: of words, or of other numbers."""
-    values = X.data if sparse.issparse(X) else X
-    is_words = values.min() >= 0 and (sparse.issparse(X) or np.mean(values == 0) > 0.5)
-    if is_words:
-        return {
-            "naive Bayes": NaiveBayes(),
-            "k-NN": NearestNeighbours(),
-            "SVM": PlattSVM(random_state=0),
-        }
-    scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-    return {
-        "forest": RandomForest(random_state=0),
-        "k-NN": NearestNeighbours(),
-        "logistic regression": PerLabel(scaled, random_state=0),
-    }
+class Line(NamedTuple):
+    """One line of a file of scores."""
+
+    corpus: str
+    content: str
+    label_classifier: str
+    system: str
+    measure: str
+    value: float
 
 
-def evidence(name: str, n_folds: int, cache: Path) -> Iterator[tuple[str, int, Any, Any, Any, Any]]:
-    """Yield content, fold, out-of-fold and test log-odds, and the labels of both."""
-    X, Y, X_test, Y_test = load(name)
-    if n_folds:
-        fold = stratified_folds(Y, n_folds, random_state=0)
-        splits = [(X[fold != k], Y[fold != k], X[fold == k], Y[fold == k]) for k in range(n_folds)]
-    else:
-        splits = [(X, Y, X_test, Y_test)]
-    for k, (A, Y_train, B, Y_new) in enumerate(splits):
-        for content, classifier in contents(X).items():
-            path = cache / f"{name}-{content}-{n_folds}-{k}.npz"
-            if not path.exists():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                unseen = classifier.fit_out_of_fold(A, Y_train)
-                np.savez(path, unseen=unseen, new=classifier.log_odds(B))
-            stored = np.load(path)
-            yield content, k, stored["unseen"], stored["new"], Y_train, Y_new
-
-
-def scores(model: Any, unseen: Any, new: Any, Y: Any, Y_new: Any) -> dict[str, float]:
-    """Return all measures of a rescorer: at ½, and F1 with cuts tuned on training documents."""
+def scores(steps: Steps, paper: PaperEvidence, evidence: Evidence) -> dict[str, float]:
+    """Return all measures: decisions at ½, and F1 with cuts tuned on training documents."""
     start = time.process_time()
-    model.fit(Y, scores=unseen)
+    labels, content = read_labels(evidence.labels), evidence.out_of_fold
+    combination = steps.fit(paper, content, labels)
     seconds = time.process_time() - start
-    posterior = model.rescore(new)
-    found = metrics.evaluate(Y_new, posterior)
+    posterior = rescore(combination, evidence.new)
+    tuning = rescore(combination, content)
+    found = metrics.evaluate(evidence.new_labels, posterior)
     result = {name: float(found[name]) for name in MEASURES}
-    tuning = model.rescore(unseen) if "known_weight" in model.get_params() else None
-    if tuning is None:  # the rule of 0.1.0
-        tuning = model.fit_out_of_fold(Y, scores=unseen)
-    for measure in ("micro_f1", "macro_f1"):
-        rule = as_rule(measure, "log_odds").fit(tuning, Y)
-        decided = rule.decide(posterior)
-        result[f"tuned {measure}"] = float(metrics.evaluate(Y_new, posterior, decided)[measure])
+    for measure in TUNED:
+        decided = as_rule(measure, "log_odds").fit(tuning, evidence.labels).decide(posterior)
+        result[f"tuned {measure}"] = float(getattr(metrics, measure)(evidence.new_labels, decided))
     return {**result, "CPU seconds": seconds}
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Append the scores of all corpora to a file."""
-    names = arguments.corpora or [*EVALUATION, *MULAN, *FOLDERS]
-    n_folds = 0 if arguments.test else 3
-    with Path(arguments.scores).open("a", encoding="utf-8", newline="") as file:
-        for name in names:
-            for content, k, *evidence_of in evidence(name, n_folds, arguments.cache):
-                for system in arguments.systems:
-                    found = scores(SYSTEMS[system](), *evidence_of)
-                    label = arguments.prefix + system
-                    lines = [[name, content, k, label, key, f"{v:.6f}"] for key, v in found.items()]
-                    csv.writer(file).writerows(lines)
-                    file.flush()
-            print(name, flush=True)
+def rescore(combination: Combination, content: Any) -> Any:
+    """Return the posterior log-odds of documents, dense or of candidates."""
+    if not sparse.issparse(content):
+        return combination.posterior(content)
+    cells = Cells.of(content)
+    return cells.matrix(combination.posterior_at(cells, content.data))
 
 
-def compare(path: Path, one: str, other: str) -> None:
-    """Print in how many pairs of corpus and content the other system is better, by measure."""
+def run(options: argparse.Namespace) -> list[Line]:
+    """Return the scores of all corpora, means over the folds."""
     values: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    with path.open(encoding="utf-8") as file:
-        for corpus, content, _, system, measure, value in csv.reader(file):
-            values[corpus, content, system, measure].append(float(value))
-    counts, means = [0, 0, 0], {}
-    for measure in dict.fromkeys(key[3] for key in values):
+    for name in options.corpora:
+        papers: dict[tuple[int, str], PaperEvidence] = {}
+        for evidence in read_evidence(
+            name, options.kind, options.cache, n_folds=options.folds, test=options.test
+        ):
+            for labels in options.label_classifiers:
+                key = evidence.fold, labels
+                if key not in papers:
+                    classifier = as_label_classifier(LABEL_CLASSIFIERS[labels]())
+                    papers[key] = PaperEvidence.fit(classifier, read_labels(evidence.labels))
+                for system in options.systems:
+                    found = scores(SYSTEMS[system], papers[key], evidence)
+                    for measure, value in found.items():
+                        values[name, evidence.content, labels, system, measure].append(value)
+        print(name, flush=True)
+    return [Line(*key, float(np.mean(v))) for key, v in values.items()]
+
+
+def write_lines(lines: Sequence[Line], path: Path) -> None:
+    """Write scores as CSV with a header."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Line._fields)
+        writer.writerows([*line[:-1], f"{line.value:.6g}"] for line in lines)
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Read scores from CSV with a header."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    return [Line(*row[:-1], float(row[-1])) for row in rows]
+
+
+class Comparison(NamedTuple):
+    """System B against system A: counts of pairs and measures, and mean differences of F1."""
+
+    better: int
+    equal: int
+    worse: int
+    means: dict[str, float]
+
+
+def compare(lines: Sequence[Line], one: str, other: str, measures: Sequence[str]) -> Comparison:
+    """Compare two systems in every pair of corpus and content, by measure."""
+    values = {line[:-1]: line.value for line in lines}
+    counts, means = np.zeros(3, dtype=int), {}
+    for measure in measures:
         sign = -1 if measure in LOSSES else 1
-        pairs = [key[:2] for key in values if key[2:] == (one, measure)]
-        differences = np.array(
-            [
-                sign
-                * (np.mean(values[*pair, other, measure]) - np.mean(values[*pair, one, measure]))
-                for pair in pairs
-                if (*pair, other, measure) in values
-            ]
+        pairs = [key[:3] for key in values if key[3:] == (one, measure)]
+        pairs = [pair for pair in pairs if (*pair, other, measure) in values]
+        gains = np.array(
+            [sign * (values[*pair, other, measure] - values[*pair, one, measure]) for pair in pairs]
         )
-        means[measure] = differences.mean()
-        better, worse = int((differences > 1e-9).sum()), int((differences < -1e-9).sum())
-        print(f"{measure:32} better {better:3}  worse {worse:3}  mean {means[measure]:+.4f}")
-        if measure != "CPU seconds":
-            counts = [
-                counts[0] + better,
-                counts[1] + len(pairs) - better - worse,
-                counts[2] + worse,
-            ]
-    cells = [f"{means[m]:+.4f}" for m in ("micro_f1", "macro_f1")]
-    tuned = [f"{means[f'tuned {m}']:+.4f}" for m in ("micro_f1", "macro_f1")]
-    counted = " / ".join(map(str, counts))
-    print(f"| {one} | {counted} | {' / '.join(cells)} | {' / '.join(tuned)} |")
+        better, worse = int((gains > 1e-9).sum()), int((gains < -1e-9).sum())
+        counts += better, len(gains) - better - worse, worse
+        means[measure] = float(gains.mean())
+    return Comparison(*counts.tolist(), means)
 
 
-if __name__ == "__main__":
+ALL_MEASURES = [*MEASURES, *(f"tuned {measure}" for measure in TUNED)]
+
+
+def comparison_row(lines: Sequence[Line], one: str, other: str = "learned") -> str:
+    """Return a row of the tables on the page: the other system against the first."""
+    found = compare(lines, one, other, ALL_MEASURES)
+    counts = " / ".join(map(str, found[:3]))
+    at_half, tuned = (
+        " / ".join(f"{found.means[prefix + m]:+.4f}" for m in TUNED) for prefix in ("", "tuned ")
+    )
+    return f"| {one} | {counts} | {at_half} | {tuned} |".replace("-", "−")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Write scores, or compare two systems, from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("scores", nargs="?")
-    parser.add_argument("--corpora", nargs="+")
-    parser.add_argument("--systems", nargs="+", default=["content", "learned"])
-    parser.add_argument("--prefix", default="", help="goes before the names of systems")
+    parser.add_argument("out", nargs="?", type=Path)
+    parser.add_argument("--corpora", nargs="+", default=[*EVALUATION, *MULAN, *FOLDERS])
+    parser.add_argument("--kind", choices=CONTENTS, default="single")
+    parser.add_argument("--label-classifiers", nargs="+", default=["logistic"])
+    parser.add_argument("--systems", nargs="+", default=STEPS)
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="folds of three that are used")
     parser.add_argument("--test", action="store_true", help="the published split, to be read once")
     parser.add_argument("--cache", type=Path, default=Path("learned-rule-cache"))
     parser.add_argument("--compare", nargs=3, metavar=("SCORES", "A", "B"))
-    given = parser.parse_args()
-    if given.compare:
-        compare(Path(given.compare[0]), *given.compare[1:])
+    options = parser.parse_args(arguments)
+    warnings.filterwarnings("ignore", "The SVMs of")
+    if options.compare:
+        path, one, other = options.compare
+        lines = read_lines(Path(path))
+        for measure, mean in compare(lines, one, other, ALL_MEASURES).means.items():
+            counts = compare(lines, one, other, [measure])[:3]
+            print(f"{measure:32} {' / '.join(map(str, counts)):>15} {mean:+.4f}")
+        print(comparison_row(lines, one, other))
     else:
-        run(given)
+        write_lines(run(options), options.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -18,7 +18,7 @@ from docutils import nodes
 #: Modules whose every public name has a page.
 MODULES = sorted(
     {"corpora", "research.related", "text", "thresholds", "vocabulary", "vocabulary.rules"}
-    | {"curation.audit", "curation.next_documents"}
+    | {"curation"}
     | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
 

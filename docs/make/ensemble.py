@@ -38,7 +38,7 @@ MEASURES = {
 }
 _LEARNED, _CONTROL, _NOT_EMPTY = "BLR+M2 w=auto", "calibration", "NotEmpty"
 #: The ensembles, and which single system each is compared with.
-RIVALS = {"Three": ("SVM",), "Strong": ("SVM",), "Default": ("SVM", "Forests", "Logistic")}
+SINGLE = {"Three": ("SVM",), "Strong": ("SVM",), "Default": ("SVM", "Forests", "Logistic")}
 _WORDS = {
     _LEARNED: "+ label evidence",
     _CONTROL: "+ calibration (no labels)",
@@ -49,8 +49,8 @@ _OPENING = """\
 # Several content classifiers, and several views of a text
 
 Written by `python -m docs.make.ensemble RESULTS…` from the stored runs of `labelkin experiment run
-ensemble-reuters --out RESULTS`, `ensemble-ohsumed`, `ensemble-rcv1-sample`, `ensemble-mulan` and
-`ensemble-delicious`; no number is typed by hand. How to use them:
+docs/experiments/configurations/ensemble-reuters.toml --out RESULTS` and of the other experiments
+`ensemble-…`; no number is typed by hand. How to use them:
 [how to](../how-to/several-classifiers.md).
 
 - **Three**: naive Bayes, nearest neighbours and a linear SVM of the same words, weighed against
@@ -125,7 +125,7 @@ class Comparison:
 
     corpus: str
     ensemble: str
-    rival: str
+    single: str
     bootstraps: dict[str, Bootstrap]
 
     def gain(self, measure: str) -> float:
@@ -143,13 +143,13 @@ class Comparison:
         return [name for name in MEASURES if self.gain(name) < 0 and self.is_clear(name)]
 
 
-def compare(corpus: CorpusResults, ensemble: str, rival: str) -> Comparison | None:
+def compare(corpus: CorpusResults, ensemble: str, single: str) -> Comparison | None:
     """Compare two systems of one corpus; ``None`` where one of them is not there."""
     found = scores_of(corpus)
-    if ensemble not in found or rival not in found:
+    if ensemble not in found or single not in found:
         return None
     seeds = {run.seed: run for run in found[ensemble].runs}
-    both = [(run, seeds[run.seed]) for run in found[rival].runs if run.seed in seeds]
+    both = [(run, seeds[run.seed]) for run in found[single].runs if run.seed in seeds]
     if not both:
         return None
     before, after = both[0]
@@ -158,18 +158,18 @@ def compare(corpus: CorpusResults, ensemble: str, rival: str) -> Comparison | No
         what = Run.log_odds if name == "one_error" else Run.decisions
         sides = np.asarray(what(before)), np.asarray(what(after))
         bootstraps[name] = paired_bootstrap(
-            corpus.Y, *sides, name, random_state=0, names=(rival, ensemble)
+            corpus.Y, *sides, name, random_state=0, names=(single, ensemble)
         )
-    return Comparison(corpus.name, ensemble, rival, bootstraps)
+    return Comparison(corpus.name, ensemble, single, bootstraps)
 
 
 def comparisons_of(corpora: Iterable[CorpusResults]) -> Iterator[Comparison]:
-    """Yield every ensemble with label evidence against every rival, which has it too if learned."""
+    """Yield every ensemble with label evidence against single classifiers."""
     for corpus in corpora:
-        for ensemble, rivals in RIVALS.items():
-            for rival in rivals:
+        for ensemble, singles in SINGLE.items():
+            for single in singles:
                 # One classifier per label is scikit-learn's, which knows no label evidence.
-                other = f"{rival}+{_LEARNED}" if rival == "SVM" else rival
+                other = f"{single}+{_LEARNED}" if single == "SVM" else single
                 found = compare(corpus, f"{ensemble}+{_LEARNED}", other)
                 if found is not None:
                     yield found
@@ -197,7 +197,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> Table:
     rows = [
         [
             Cell(one.corpus),
-            Cell(f"{_called(one.ensemble)} against {_called(one.rival)}"),
+            Cell(f"{_called(one.ensemble)} against {_called(one.single)}"),
             *(Cell(_interval(one, name), best=one.is_clear(name)) for name in MEASURES),
         ]
         for one in comparisons
@@ -246,7 +246,7 @@ def page(folders: Sequence[str | Path], embeddings: Path | None = None) -> str:
     corpora = [corpus for one in folders for corpus in read_results(one, partial=True).corpora]
     comparisons = list(comparisons_of(corpora))
     parts = [_OPENING, "## What it is worth"]
-    for ensemble in RIVALS:
+    for ensemble in SINGLE:
         some = [one for one in comparisons if one.ensemble.startswith(f"{ensemble}+")]
         if some:
             parts += [f"**{ensemble}.** {verdict(some)}", markdown_table(comparison_table(some))]

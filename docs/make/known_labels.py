@@ -1,7 +1,7 @@
 """Result folders → docs/findings/known-labels.md, the page on what known labels are worth.
 
 ``python -m docs.make.known_labels RESULTS…`` in the root of the repository, where RESULTS are the
-folders of finished runs of the experiments ``reveal-…``, or of others that have ``reveal = true``.
+folders of the experiments ``docs/experiments/configurations/known-labels-….toml``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.experiments.known_label_evaluation import METRICS, evaluate_runs
 from docs.make.cells import Verdict, count_gains
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
 from labelkin.research.experiments import read_results
-from labelkin.research.experiments.reveal import METRICS
+from labelkin.research.reports.scores import LEARNED
 from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
 PAGE = Path(__file__).parent.parent / "findings" / "known-labels.md"
@@ -36,8 +37,8 @@ _WORDS = dict(
 )
 _OPENING = """\
 Written by `python -m docs.make.known_labels RESULTS…` from the stored runs of `labelkin experiment
-run reveal-reuters --out RESULTS` and `reveal-ohsumed`, `reveal-rcv1-sample`, `reveal-mulan`; no
-number is typed by hand.
+run docs/experiments/configurations/known-labels-reuters.toml --out RESULTS` and of the other
+experiments `known-labels-…`; no number is typed by hand.
 
 A person accepts or rejects some labels of a document. Are the others better for it? Labels of test
 documents are revealed, and the cells that stay open are scored: with the content classifier alone,
@@ -83,7 +84,7 @@ Every pair that is more than {clear:g} standard errors worse than nothing known.
 
 @dataclass(frozen=True)
 class Row:
-    """One way of telling in one cell: a record of :mod:`labelkin.research.experiments.reveal`."""
+    """A record of :mod:`docs.experiments.known_label_evaluation` in one cell."""
 
     corpus: str
     content: str
@@ -120,15 +121,17 @@ class Row:
 
 
 def read_rows(folders: Iterable[str | os.PathLike[str]]) -> list[Row]:
-    """Read the runs of finished experiments that reveal labels."""
-    return [
-        Row(corpus.name, run.content, record)
-        for folder in folders
-        for corpus in read_results(folder).corpora
-        for run in corpus.runs
-        for record in run.revealed
-        if record["with_more"] >= _FEWEST
-    ]
+    """Evaluate the learned weight of finished experiments with known labels."""
+    rows = []
+    for folder in folders:
+        results = read_results(folder)
+        for corpus in results.corpora:
+            rows += [
+                Row(corpus.name, content, record)
+                for content, addition, record in evaluate_runs(corpus, results.experiment)
+                if addition.endswith(LEARNED) and record["with_more"] >= _FEWEST
+            ]
+    return rows
 
 
 def write_page(
@@ -138,8 +141,8 @@ def write_page(
     rows = read_rows(folders)
     if not rows:
         raise ValueError(
-            "The page needs runs in which labels are revealed, and the folders have none: "
-            "`reveal = true` in the experiment."
+            "The page needs runs with a learned weight, and the folders have none: "
+            '`evidence_weights = ["auto"]` in the experiment.'
         )
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)

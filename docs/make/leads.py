@@ -178,7 +178,7 @@ def audit(tables: Tables) -> Lead:
     return Lead(sentences, picture, _told(title, rows))
 
 
-def rivals_results(tables: Tables) -> Lead:
+def related_methods(tables: Tables) -> Lead:
     """Say who is ahead of whom, and in what."""
     against = next(table for table in tables if table.columns[0] == "against")
     rows = {row[0]: [float(n) for n in row[1:]] for row in against.rows}
@@ -186,8 +186,8 @@ def rivals_results(tables: Tables) -> Lead:
     sentences = [
         "With the same documents, features and content classifier, labelkin is better on more "
         "pairs "
-        f"of corpus and measure than it is worse against **{_of(len(ahead), len(rows))} rivals**; "
-        f"nearest are {_listed(list(rows)[:3])}."
+        f"of corpus and measure than it is worse against **{_of(len(ahead), len(rows))} related "
+        f"methods**; nearest are {_listed(list(rows)[:3])}."
     ]
     places = []
     for name in ("Micro F1", "Macro F1", "Hamming loss", "Subset 0/1 loss", "One-error"):
@@ -214,7 +214,7 @@ def rivals_results(tables: Tables) -> Lead:
             + ", ".join(f"{name} {ratio:.1f}" for name, ratio in times.items())
             + "."
         )
-    title = "labelkin against each rival: pairs of corpus and measure"
+    title = "labelkin against each related method: pairs of corpus and measure"
     return Lead(sentences, shares(title, rows, ("better", "equal", "worse")), _told(title, rows))
 
 
@@ -329,6 +329,7 @@ def strong_content(tables: Tables) -> Lead:
 
 def next_documents(tables: Tables) -> Lead:
     """Say whether choosing documents pays."""
+    default = "representative, entropy"
     rows = dict[str, Point]()
     counts: dict[str, list[int]] = {}
     for table in tables.all("Learning curves", has=["better by"]):
@@ -340,28 +341,25 @@ def next_documents(tables: Tables) -> Lead:
                 value, half = numbers(cell)[:2]
                 count = counts.setdefault(strategy, [0, 0, 0])
                 count[0 if "▲" in cell else 2 if "▼" in cell else 1] += 1
-                if strategy in ("representative, information", "entropy") and name == "micro F1":
+                if strategy in (default, "entropy") and name == "micro F1":
                     point = Point(value, value - half, value + half)
                     rows[f"{table.headings[-1]}: {strategy}"] = point
     sentences = []
     for strategy, (better, open_, worse) in counts.items():
-        if strategy in ("representative, information", "information", "entropy", "margin"):
-            sentences.append(
-                f"*{strategy}*: clearly better than chance in **{better}** of "
-                f"{better + open_ + worse} "
-                f"comparisons (corpora × measures), clearly worse in {worse}."
-            )
+        sentences.append(
+            f"*{strategy}*: clearly better than chance in **{better}** of "
+            f"{better + open_ + worse} "
+            f"comparisons (corpora × measures), clearly worse in {worse}."
+        )
     needed = []
     for table in tables.all("Learning curves", has=["chosen by"]):
         cells = _by_first(table)
-        if "representative, information" in cells:
+        if default in cells:
             needed.append(
-                f"{table.headings[-1]} {cells['representative, information'][-1]} "
-                f"(chance: {cells['random'][-1]})"
+                f"{table.headings[-1]} {cells[default][-1]} (chance: {cells['random'][-1]})"
             )
     sentences.append(
-        "Documents that the default, *representative, information*, needs for the micro F1 that "
-        "chance "
+        f"Documents that the default, *{default}*, needs for the micro F1 that chance "
         f"ends with: {'; '.join(needed)}."
     )
     title = "Micro F1 over the learning curve: better than chance by, with 95 % intervals"
@@ -544,7 +542,7 @@ LEADS: dict[str, Callable[[Tables], Lead]] = {
     "docs/findings/beyond.md": beyond,
     "docs/findings/known-labels.md": known_labels,
     "docs/findings/audit.md": audit,
-    "docs/findings/rivals-results.md": rivals_results,
+    "docs/findings/related-methods.md": related_methods,
     "docs/findings/reproduction.md": reproduction,
     "docs/findings/ensemble.md": ensemble,
     "docs/findings/strong-content.md": strong_content,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
-from docs.experiments.learned_rule import HELD_BACK
+from docs.experiments.evidence import HELD_BACK
 
 from labelkin.files import write_atomic
 from labelkin.research.reports.tables import Cell, Table, markdown_table

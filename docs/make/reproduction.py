@@ -15,6 +15,7 @@ import argparse
 import csv
 import math
 import os
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,7 +24,6 @@ from pathlib import Path
 from docs.make.conclusions import conclude
 
 from labelkin.files import write_atomic
-from labelkin.research.experiments.configuration import parse_toml
 from labelkin.research.reports.documents import markdown_facts, markdown_sections
 from labelkin.research.reports.paper import HEADS, f1_summary, loss_summary, paper_tables
 from labelkin.research.reports.results import Outcome, read_outcomes
@@ -106,16 +106,12 @@ def write_reproduction(
 
 def read_notes(path: str | os.PathLike[str]) -> Notes:
     """Read a file of explanations; a key that means nothing is an error."""
-    path = Path(path)
-    top = parse_toml(path.read_text(encoding="utf-8"), path.name)
     texts, causes = {}, {}
-    for corpus in top.values:
-        table = top.table(corpus)
-        if table is not None:
-            texts[corpus] = table.text("text", "")
-            given = table.table("causes")
-            causes[corpus] = {key: given.text(key) for key in given.values} if given else {}
-            table.finish()
+    for corpus, table in tomllib.loads(Path(path).read_text(encoding="utf-8")).items():
+        unknown = set(table) - {"text", "causes"}
+        if unknown:
+            raise ValueError(f"{path}, [{corpus}]: the keys are text and causes, got {unknown}.")
+        texts[corpus], causes[corpus] = table.get("text", ""), table.get("causes", {})
     return Notes(texts, causes)
 
 

@@ -1,8 +1,9 @@
 """Result folders → docs/findings/strong-content.md, label evidence beside an extreme classifier.
 
 ``python -m docs.make.strong_content RESULTS…`` in the root of the repository, where RESULTS are the
-folders of the experiments ``strong-content`` and ``strong-content-delicious``. Candidates are
-rescored here, from the stored scores: the best hundred labels of every document.
+folders of the experiments ``strong-content`` and ``strong-content-delicious`` of
+docs/experiments/configurations. Candidates are rescored here, from the stored scores: the best
+hundred labels of every document.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import chain
 from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from docs.experiments.known_label_evaluation import evaluate_runs
 from docs.make.conclusions import conclude
 from numpy.typing import NDArray
 
@@ -26,7 +27,6 @@ from labelkin.files import write_atomic
 from labelkin.label_matrix import Cells, best_cells
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import read_results
-from labelkin.research.experiments import run_folder as store
 from labelkin.research.experiments.run_folder import CorpusResults, Run
 from labelkin.research.reports.tables import Cell, Table, markdown_table, markdown_text, signed_text
 
@@ -77,8 +77,8 @@ _WORDS = {
 _TOLD = ("true 1", "true 2", "wrong 1", "walk 3")
 _OPENING = """\
 Written by `python -m docs.make.strong_content RESULTS…` from the stored runs of `labelkin
-experiment run strong-content --out RESULTS` and `strong-content-delicious`; no number is typed by
-hand.
+experiment run docs/experiments/configurations/strong-content.toml --out RESULTS` and
+`strong-content-delicious.toml`; no number is typed by hand.
 
 Content here is `OmikujiContent`: three trees of linear classifiers, an extreme classifier's kind,
 with a sigmoid pooled over all labels. What the other labels add is learned from its log-odds of
@@ -191,13 +191,16 @@ class CorpusPage:
     learned
         The name of the one whose evidence weight is learned.
     weight
-        What was learned.
+        The learned weight.
+    known
+        Records of the evaluation with known labels.
     """
 
     results: CorpusResults
     comparisons: Mapping[str, Comparison]
     learned: str
     weight: float
+    known: Sequence[Mapping[str, Any]] = ()
 
 
 def read_pages(
@@ -217,13 +220,19 @@ def _read_all_labels(corpus: CorpusResults, folder: str | os.PathLike[str]) -> C
     scores = {run.addition: run.log_odds() for run in corpus.runs}
     learned = next(run for run in corpus.runs if run.addition == _LEARNED)
     found = _compared(corpus, scores, _LEARNED)
-    return CorpusPage(corpus, found, _LEARNED, float(learned.learned["evidence_weight"]))
+    weight = float(learned.learned["evidence_weight"])
+    known = [
+        record
+        for _, addition, record in evaluate_runs(corpus, read_results(folder).experiment)
+        if addition == _LEARNED
+    ]
+    return CorpusPage(corpus, found, _LEARNED, weight, known)
 
 
 def _read_candidates(corpus: CorpusResults, folder: str | os.PathLike[str]) -> CorpusPage:
     """Rescore the candidates of content; other systems are judged on the same candidates."""
     runs = {run.addition: run for run in corpus.runs}
-    rescorer, before, after = rescore_candidates(corpus, runs[_ALONE], folder)
+    rescorer, before, after = rescore_candidates(corpus, runs[_ALONE])
     cells = Cells.of(before)
     scores = {x: cells.matrix(cells.at(np.array(run.log_odds()))) for x, run in runs.items()}
     found = _compared(corpus, {**scores, _CANDIDATES: after}, _CANDIDATES)
@@ -244,14 +253,10 @@ def _compared(
     return found
 
 
-def rescore_candidates(
-    corpus: CorpusResults, run: Run, folder: str | os.PathLike[str]
-) -> tuple[LabelRescorer, Any, Any]:
+def rescore_candidates(corpus: CorpusResults, run: Run) -> tuple[LabelRescorer, Any, Any]:
     """Return a rescorer fitted on candidates, and candidates of test documents before and after."""
-    place = Path(folder, corpus.name, store.UNSEEN, run.folder.name)
-    unseen = store.read_array(place / store.OUT_OF_FOLD)
     rescorer = LabelRescorer(evidence_weight="auto", scale="log_odds")
-    rescorer.fit(corpus.Y_train, scores=_best(unseen))
+    rescorer.fit(corpus.Y_train, scores=_best(run.out_of_fold()))
     before = _best(run.log_odds())
     return rescorer, before, rescorer.rescore(before)
 
@@ -364,8 +369,7 @@ def _difference(c: Comparison, name: str) -> str:
 def _known_table(pages: Sequence[CorpusPage]) -> str:
     body = []
     for page in pages:
-        told = (run.revealed for run in page.results.runs if run.addition == _LEARNED)
-        for record in chain.from_iterable(told):
+        for record in page.known:
             if record["told"] not in _TOLD:
                 continue
             cells = []

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from labelkin.content.nearest_neighbours import NearestNeighbours
     from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
+    from labelkin.curation.active_learning import next_documents
     from labelkin.curation.audit.label_audit import LabelAudit
-    from labelkin.curation.next_documents.choosing import next_documents
     from labelkin.explain.contributions import Explanation, Posterior, Suggestion
     from labelkin.explain.label_graph import LabelEdge, LabelGraph, label_graph
     from labelkin.explain.terms import TermExplanation, explain_terms
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HOMES = {
     name: module
     for module, names in {
-        "curation.next_documents.choosing": "next_documents",
+        "curation.active_learning": "next_documents",
         "curation.audit.label_audit": "LabelAudit",
         "learned.fitting": "LearnedWeight",
         "content.any_classifier": "MultilabelContent PerLabel cross_val_log_odds",

@@ -21,6 +21,8 @@ from scipy import sparse
 from scipy.special import log_expit, softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import BaseCrossValidator, PredefinedSplit, check_cv
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from labelkin.evaluation.splits import CrossValidation, stratified_folds
@@ -31,6 +33,7 @@ from labelkin.scikit_learn import (
     LinkedEstimator,
     params_of_rows,
     read_numbers,
+    router,
     rows_of,
     sound_sparse,
 )
@@ -103,7 +106,8 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
         -------
         array or CSR array of shape (n_documents, n_labels)
         """
-        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
 
     def predict_proba(self, X: Any) -> Any:
@@ -332,7 +336,18 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
 
 
 class KnownLabelsClassifier(LogOddsClassifier):
-    """A classifier whose predictions take known labels into account."""
+    """A content classifier and a label classifier; predictions take known labels into account."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept the documents that the content classifier accepts."""
+        tags = super().__sklearn_tags__()
+        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
+        tags.input_tags = get_tags(content).input_tags
+        return tags
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Route metadata such as ``sample_weight`` to the parts that request it."""
+        return router(self, **self._parts())
 
     def log_odds(self, X: Any, known: Any = None) -> Any:
         """Return the posterior log-odds of every label, ``(n_documents, n_labels)``.
@@ -349,7 +364,8 @@ class KnownLabelsClassifier(LogOddsClassifier):
             (:func:`labelkin.label_matrix.read_known`). The log-odds of a known label are ±inf, and
             those of the other labels change.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False), known)
 
     def predict_proba(self, X: Any, known: Any = None) -> Any:
@@ -409,6 +425,20 @@ class KnownLabelsClassifier(LogOddsClassifier):
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         """Return the posterior log-odds of checked documents."""
 
+    @abstractmethod
+    def _parts(self, X: Any = None) -> dict[str, Any]:
+        """Return the unfitted classifiers, ``content`` and ``labels``."""
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self.fit(X, labels)
+
+    def _read_documents(self, X: Any, reset: bool) -> Any:
+        is_array = isinstance(X, np.ndarray) or sparse.issparse(X)
+        is_checked = is_array and X.ndim == 2 and not hasattr(self, "feature_names_in_")
+        if not reset and is_checked and isinstance(self.content_, LogOddsClassifier):
+            return X  # the content classifier validates arrays
+        return read_any_documents(self, X, reset)
+
 
 def _class_shares(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     """One-vs-rest probabilities made to sum to 1; an accepted class has all, a rejected one none.
@@ -435,15 +465,6 @@ def read_any_documents(estimator: Any, X: Any, reset: bool) -> Any:
         return X
     numbers = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
     return validate_data(estimator, sound_sparse(X), reset=reset, **numbers)
-
-
-def read_documents_for(estimator: Any, X: Any, reset: bool) -> Any:
-    """Check documents for an estimator whose ``content_`` classifier checks arrays itself."""
-    is_array = isinstance(X, np.ndarray) or sparse.issparse(X)
-    is_checked = is_array and X.ndim == 2 and not hasattr(estimator, "feature_names_in_")
-    if not reset and is_checked and isinstance(estimator.content_, LogOddsClassifier):
-        return X
-    return read_any_documents(estimator, X, reset)
 
 
 def _texts_error(estimator: Any) -> ValueError:

@@ -78,8 +78,12 @@ def probability_of(log_odds: ArrayLike) -> NDArray[np.float64]:
     True
     """
     values = np.asarray(log_odds, dtype=np.float64)
-    inside = np.clip(expit(values), ALMOST_ZERO, ALMOST_ONE)
-    return np.where(np.isinf(values), values > 0, inside)
+    probability = np.asarray(expit(values))
+    known = np.isinf(values)
+    np.clip(probability, ALMOST_ZERO, ALMOST_ONE, out=probability)
+    if known.any():
+        probability[known] = values[known] > 0
+    return probability
 
 
 def count_log_odds(positive: Any, total: Any) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-Kind = Literal["content", "labels", "thresholds", "rivals"]
+Kind = Literal["content", "labels", "thresholds", "related"]
 
 #: Kind of part → name → module below ``labelkin`` and class.
 PARTS: dict[Kind, dict[str, str]] = {
@@ -38,23 +38,22 @@ PARTS: dict[Kind, dict[str, str]] = {
         "mcut": "thresholds.per_document.MCut",
         "expected_f1": "thresholds.per_document.ExpectedF1",
     },
-    "rivals": {
+    "related": {
         "classifier_chain": "research.related.chains.ClassifierChain",
         "chain_ensemble": "research.related.chains.ChainEnsemble",
-        "probabilistic_chain": "research.related.probabilistic_chain.ProbabilisticChain",
+        "probabilistic_chain": "research.related.chains.ProbabilisticChain",
         "stacked_relevance": "research.related.stacking.StackedRelevance",
         "dependent_relevance": "research.related.stacking.DependentRelevance",
-        "dependency_network": "research.related.dependency_network.DependencyNetwork",
+        "dependency_network": "research.related.stacking.DependencyNetwork",
         "mlknn": "research.related.neighbours.MLkNN",
         "brknn": "research.related.neighbours.BRkNN",
         "iblr": "research.related.neighbours.IBLR",
-        "multilabel_tree": "research.related.trees.MultilabelTree",
-        "multilabel_forest": "research.related.trees.MultilabelForest",
+        "multilabel_tree": "research.related.whole_label_sets.MultilabelTree",
+        "multilabel_forest": "research.related.whole_label_sets.MultilabelForest",
         "mixture_model": "research.related.mixtures.MixtureModel",
         "parametric_mixture": "research.related.mixtures.ParametricMixture",
-        "label_powerset": "research.related.powerset.LabelPowerset",
-        "rakel": "research.related.powerset.RAkEL",
-        "label_dependence": "models.classifier.LabelDependenceClassifier",
+        "label_powerset": "research.related.whole_label_sets.LabelPowerset",
+        "rakel": "research.related.whole_label_sets.RAkEL",
     },
 }
 

@@ -206,7 +206,7 @@ def test_labels_and_documents_that_say_little_are_named(tmp_path):
     path = tea(tmp_path / "tea.jsonl", sets)
     done = call("audit", path, "--min-documents", 1)
     done.done()
-    assert "once" in done.err and "one document alone" in done.err
+    assert "once" in done.err and "only one document has" in done.err
     assert re.search(r"\d+ documents have no label", done.err)
 
 

@@ -19,8 +19,8 @@ from labelkin import (
     save,
 )
 from labelkin.evaluation.metrics import evaluate
+from labelkin.prediction import FittedModel
 from labelkin.storage import read_header
-from labelkin.text import WordCounts
 
 TEXT = "The wheat harvest failed, and parliament votes on grain prices."
 
@@ -138,12 +138,12 @@ class TestSuggest:
 
             monkeypatch.setattr(owner, name, counted)
 
-        count(WordCounts, "transform")
+        count(FittedModel, "content")
         count(PlattSVM, "log_odds")
         for name in ("posterior", "rescore", "explain"):
             count(LabelRescorer, name)
         call("suggest", model, TEXT, *options).done()
-        assert calls == {"transform": 1, "log_odds": 1, "posterior": 1}
+        assert calls == {"content": 1, "log_odds": 1, "posterior": 1}
 
     def test_a_text_without_a_known_word_is_told(self, model):
         told = "the model knows few words of the text"

@@ -32,7 +32,7 @@ def test_it_names_what_python_names(model, news, pool):
     )
     first = printed[0]["labels"][0]
     assert first["label"] == chosen[0].labels[0].label
-    assert set(first) == {"label", "probability", "bits", "after"}
+    assert set(first) == {"label", "probability", "bits"}
 
 
 def test_a_table_says_why(model, pool):
@@ -42,7 +42,7 @@ def test_a_table_says_why(model, pool):
     assert len(lines) == 4
     assert all(line.startswith("u") for line in lines[1:])
     assert "3 of 60 documents, 2 with labels passed over." in done.err
-    assert "bits: uncertainty of the label set, all labels together; similar: cosine" in done.err
+    assert "bits: uncertainty of the labels, added up; similar: cosine" in done.err
 
 
 @pytest.mark.parametrize(("ending", "delimiter"), [("csv", ","), ("tsv", "\t")])

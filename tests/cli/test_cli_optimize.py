@@ -34,8 +34,8 @@ def test_table_and_pictures(model, news_file, found, tmp_path):
         best = found["best"]["document_f1"]
         assert f"{best['score']:.4f}" in done.done()
         assert "F1 of documents" in (tmp_path / name).read_text()
-    assert (tmp_path / "a.svg").read_text().startswith("<svg xmlns=")
-    assert (tmp_path / "a.html").read_text().count("<svg ") == 3
+    assert (tmp_path / "a.svg").read_text().count("<svg") == 1
+    assert (tmp_path / "a.html").read_text().count("<img ") == 3
     told = call("optimize", model, news_file, "--plot", tmp_path / "a.svg").refused()
     assert "--replace overwrites it" in told
     assert ".svg or .html" in call("optimize", model, news_file, "--plot", "a.png").refused()

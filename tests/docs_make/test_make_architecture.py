@@ -1,7 +1,8 @@
 """The diagram of the architecture page is that of the real imports."""
 
 import pytest
-from docs.make.architecture import PAGE, imports_of_packages, levels, page_with_diagram
+from docs.make.architecture import PAGE, imports_of_packages, page_with_diagram
+from docs.make.structure import layers
 
 
 def test_the_page_has_the_diagram_of_the_imports():
@@ -16,6 +17,6 @@ def test_known_imports_are_found():
 
 
 def test_rows_import_from_rows_below_and_cycles_are_errors():
-    assert levels({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == [["a"], ["b"], ["c"]]
+    assert layers({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == [["a"], ["b"], ["c"]]
     with pytest.raises(ValueError, match="must not import each other"):
-        levels({"a": {"b"}, "b": {"a"}})
+        layers({"a": {"b"}, "b": {"a"}})

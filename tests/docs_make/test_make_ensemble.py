@@ -55,7 +55,7 @@ def test_differences_have_the_side_of_the_means(results):
 def test_what_is_not_there_is_not_compared(results):
     (corpus,) = results.corpora
     assert compare(corpus, "Default", "SVM") is None
-    names = [(one.ensemble, one.rival) for one in comparisons_of([corpus])]
+    names = [(one.ensemble, one.single) for one in comparisons_of([corpus])]
     assert names == [
         ("Three+BLR+M2 w=auto", "SVM+BLR+M2 w=auto"),
         ("Strong+BLR+M2 w=auto", "SVM+BLR+M2 w=auto"),

@@ -8,7 +8,6 @@ from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"
-reveal = true
 variants = ["M2"]
 evidence_weights = ["auto"]
 corpus = { name = "newsroom", options = { n_documents = 300 } }
@@ -19,7 +18,7 @@ labels.BLR = { classifier = "logistic" }
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("reveal")
+    folder = tmp_path_factory.mktemp("known")
     run_experiment(parse_experiment(EXPERIMENT), folder)
     return folder
 
@@ -67,8 +66,8 @@ def test_the_command_writes_the_page_and_says_where(folder, tmp_path, capsys):
     assert (tmp_path / "page.md").read_text() == page(read_rows([folder]))
 
 
-def test_folders_without_revealed_labels_are_an_error(tmp_path):
-    text = EXPERIMENT.replace("reveal = true", "").replace("300", "120")
+def test_folders_without_a_learned_weight_are_an_error(tmp_path):
+    text = EXPERIMENT.replace('evidence_weights = ["auto"]', "").replace("300", "120")
     run_experiment(parse_experiment(text), tmp_path)
-    with pytest.raises(ValueError, match="`reveal = true` in the experiment"):
+    with pytest.raises(ValueError, match="evidence_weights"):
         write_page([tmp_path], tmp_path / "page.md")

@@ -34,31 +34,31 @@ def made(strategy, values, one_error=(0.5, 0.5, 0.5)):
 def curves():
     return {
         "random": made("random", [0.2, 0.3, 0.4]),
-        "information": made("information", [0.2, 0.4, 0.5], [0.5, 0.4, 0.4]),
+        "entropy": made("entropy", [0.2, 0.4, 0.5], [0.5, 0.4, 0.4]),
     }
 
 
 def test_a_difference_is_of_means_without_the_start(curves):
-    found = difference(curves, "information", "random", "micro_f1")
+    found = difference(curves, "entropy", "random", "micro_f1")
     assert found.better == pytest.approx(0.1)
     assert found.half == pytest.approx(0.0, abs=1e-9)
     assert str(found).endswith("▲")
-    assert difference(curves, "information", "random", "one_error").better == pytest.approx(0.1)
-    assert str(difference(curves, "random", "information", "macro_f1")).endswith("▼")
+    assert difference(curves, "entropy", "random", "one_error").better == pytest.approx(0.1)
+    assert str(difference(curves, "random", "entropy", "macro_f1")).endswith("▼")
 
 
 def test_the_interval_is_student_s(curves):
-    curves["information"][1].scores["micro_f1"][1] += 0.04  # gains are 0.10 and 0.12
-    found = difference(curves, "information", "random", "micro_f1")
+    curves["entropy"][1].scores["micro_f1"][1] += 0.04  # gains are 0.10 and 0.12
+    found = difference(curves, "entropy", "random", "micro_f1")
     assert found.better == pytest.approx(0.11)
     assert found.half == pytest.approx(12.7062 * 0.01, rel=1e-4)
 
 
 def test_documents_needed_are_read_off_the_mean_curve(curves):
-    assert documents_needed(curves, "information", "micro_f1") == pytest.approx(20)
+    assert documents_needed(curves, "entropy", "micro_f1") == pytest.approx(20)
     assert documents_needed(curves, "random", "micro_f1") == pytest.approx(30)
-    curves["information"] = made("information", [0.2, 0.25, 0.3])
-    assert np.isnan(documents_needed(curves, "information", "micro_f1"))
+    curves["entropy"] = made("entropy", [0.2, 0.25, 0.3])
+    assert np.isnan(documents_needed(curves, "entropy", "micro_f1"))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_all_strategies_begin_with_the_same_documents(small):
 
 def test_the_page_is_written_from_stored_curves(tmp_path):
     pytest.importorskip("matplotlib", reason="matplotlib is in the extra plot")
-    values = {"random": 0.3, "information": 0.35}
+    values = {"random": 0.3, "entropy": 0.35}
     for strategy in page.STRATEGIES:
         end = values.get(strategy, 0.31)
         for curve in made(strategy, [0.2, end, end + 0.1]):
@@ -90,6 +90,6 @@ def test_the_page_is_written_from_stored_curves(tmp_path):
     out = tmp_path / "page.md"
     page.write_page(tmp_path, out)
     text = out.read_text()
-    assert "| information over random | +0.0500 ± 0.0000 ▲ | +0.0250 ± 0.0000 ▲ |" in text
+    assert "| entropy over random | +0.0500 ± 0.0000 ▲ | +0.0250 ± 0.0000 ▲ |" in text
     assert "{" not in text.split("## Learning curves")[1]
     assert (tmp_path / "page.svg").read_text().count("<svg") == 1

@@ -134,19 +134,10 @@ def test_the_file_is_written_from_folders_and_notes(folders, tmp_path):
     assert all(paper_scores(corpus) for corpus in PAPER_TITLES)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[rcv1]\nwhy = 'x'", r"notes\.toml, \[rcv1\]: unknown key 'why'.*'causes', 'text'"),
-        ("[rcv1.causes]\nNB = 3", r"\[rcv1\.causes\]: NB must be a text that is not empty, got 3"),
-        ("rcv1 = 'x'", r"rcv1 must be a table, got 'x'"),
-        ("[rcv1", r"notes\.toml: the file must be TOML"),
-    ],
-)
-def test_notes_that_mean_nothing_are_an_error(tmp_path, text, message):
+def test_an_unknown_key_of_the_notes_is_an_error(tmp_path):
     path = tmp_path / "notes.toml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
+    path.write_text("[rcv1]\nwhy = 'x'")
+    with pytest.raises(ValueError, match=r"\[rcv1\]: the keys are text and causes, got \{'why'\}"):
         read_notes(path)
 
 

@@ -10,7 +10,6 @@ from labelkin.research.experiments import parse_experiment, run_experiment
 
 EXPERIMENT = """
 name = "small"
-reveal = true
 variants = ["M2"]
 evidence_weights = [1.0, "auto"]
 controls = ["offset", "calibration"]

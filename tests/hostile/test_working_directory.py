@@ -33,12 +33,12 @@ PerLabel(LogisticRegression(), n_jobs=2).fit(X, X[:, :2].astype(int)).predict_pr
 """,
     "experiment": """
 import numpy as np
-from labelkin.research.experiments import apart
+from labelkin.research.experiments.subprocess_runner import Job, run_in_subprocess
 from labelkin.label_matrix import read_labels
 from labelkin.research.related import BRkNN
 enter()
 X = np.eye(8)
-assert apart.train_apart(apart.Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None
+assert run_in_subprocess(Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None
 """,
     "omikuji": """
 import numpy as np, omikuji

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from labelkin.label_matrix.known import read_known
+from labelkin.label_matrix import read_known
 
 NAMES = np.array(["a", "b", "c"])
 KNOWN = np.array([[1, np.nan, 0], [np.nan, np.nan, np.nan]])

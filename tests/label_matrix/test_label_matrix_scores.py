@@ -101,7 +101,6 @@ def test_no_documents_are_legal():
         (pd.DataFrame(SCORES, columns=["a", "b", "z"]), {}, ValueError, "3 labels .* got 'z'"),
         (pd.DataFrame(SCORES[:, :2], columns=["a", "b"]), {}, ValueError, "it lacks 'c'"),
         (pd.DataFrame(SCORES, columns=["a", "b", "b"]), {}, ValueError, "distinct .* got 'b' twi"),
-        (SCORES, {"scale": "logits"}, ValueError, "one of 'probability', 'log_odds', got 'logits'"),
     ],
 )
 def test_what_is_wrong_is_said(scores, options, error, message):

@@ -180,8 +180,8 @@ def test_known_labels_that_are_no_candidates_help_to_find_others(neighbours):
     assert after < before - 0.02
 
 
-class TestRoots:
-    """Among very many labels the correction is linear in square roots of predicted labels."""
+class TestNeighbours:
+    """Among very many labels the correction uses neighbours, chosen labels and the rest."""
 
     labels = LogisticLabels(neighbours=4)
 
@@ -196,7 +196,6 @@ class TestRoots:
         rescorer, scores = self.fitted(), best(made(seed=5)[1], 6)
         rule = rescorer.combination_
         predicted, absent = rule.predicted, rule.predicted.absent
-        assert predicted.by_root
         found = rescorer.rescore(scores)
         calibration = predicted.fill_in.calibration
         for i in range(0, scores.shape[0], 37):
@@ -212,9 +211,8 @@ class TestRoots:
                     + L @ paper.weights_.toarray()[:, j]
                     + paper.rest_[j] * (L.sum() - L[j])
                 )
-                roots = np.sqrt(L)
-                expected += u.bias[j] + roots @ u.weights.toarray()[:, j]
-                expected += u.rest[j] * (roots.sum() - roots[j])
+                expected += u.bias[j] + L @ u.weights.toarray()[:, j]
+                expected += u.rest[j] * (L.sum() - L[j])
                 assert posterior == pytest.approx(expected, abs=1e-10)
 
     def test_a_correction_is_what_an_optimiser_finds(self):
@@ -224,10 +222,10 @@ class TestRoots:
         paper = PaperEvidence.fit(self.labels, labels)
         evidence = CandidateEvidence.of(paper, probable_labels, scores, labels, None)
         term = evidence.correction(scores.data, 20.0)
-        roots = cells.dense(np.sqrt(evidence.filled), np.sqrt(evidence.absent))
+        filled = cells.dense(evidence.filled, evidence.absent)
         n_labels_seen = 1 + mean_other_labels(count_label_sets(labels))
         penalty = 20.0 * 2 * n_labels_seen / 3001  # as strong as with 3,000 labels
-        above = roots - np.sqrt(evidence.absent)
+        above = filled - evidence.absent
         for j in (0, 5, 11):
             rows = cells.document[cells.label == j]
             inputs = term.weights.indices[term.weights.indptr[j] : term.weights.indptr[j + 1]]
@@ -243,7 +241,7 @@ class TestRoots:
                 return np.logaddexp(0, m).sum() - y @ m + penalty[j] / 2 * (w @ w)
 
             w = minimize(loss, np.zeros(A.shape[1]), method="BFGS", tol=1e-8).x
-            found = term.at_cells(cells, np.sqrt(evidence.filled), np.sqrt(evidence.absent))
+            found = term.at_cells(cells, evidence.filled, evidence.absent)
             np.testing.assert_allclose(found[cells.label == j], A @ w, atol=5e-3)
 
     def test_what_a_label_adds_is_what_is_gone_when_it_is_as_expected(self):
@@ -272,11 +270,4 @@ class TestRoots:
         again = load(tmp_path / "many.labelkin")
         np.testing.assert_array_equal(again.rescore(scores).data, rescorer.rescore(scores).data)
         predicted = rescorer.learn_more(made(seed=3)[0]).combination_.predicted
-        assert predicted.by_root
         assert predicted.correction is rescorer.combination_.predicted.correction
-
-    def test_all_labels_as_inputs_are_taken_as_they_are(self):
-        Y, Z = made()
-        rescorer = LabelRescorer(LogisticLabels(neighbours=None), scale="log_odds")
-        rescorer.fit(Y, scores=best(Z, 6))
-        assert not rescorer.combination_.predicted.by_root

@@ -193,9 +193,7 @@ def test_choices_and_probabilities_are_asked_for():
         as_label_classifier(LinearSVC()).fit(labels())
     with pytest.raises(TypeError, match="labels must be a label classifier such as LogisticLabels"):
         as_label_classifier(7)
-    with pytest.raises(
-        ValueError, match="does not take sample_weight. Use LogisticLabels or"
-    ):
+    with pytest.raises(ValueError, match=r"does not take sample_weight\. Use LogisticLabels or"):
         PerLabelEvidence(LogisticRegression()).fit(labels(), sample_weight=np.ones(60))
 
 

@@ -10,7 +10,6 @@ from hypothesis.extra.numpy import arrays
 
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import LabelSets, count_label_sets
-from labelkin.solvers import equal_rows as module
 
 CELLS = st.sampled_from([0.0, 1.0, np.nan])
 MATRICES = st.tuples(st.integers(0, 12), st.integers(2, 4)).flatmap(
@@ -103,25 +102,6 @@ def test_an_unknown_cell_is_an_input_of_its_prior():
     filled = np.where(np.isnan(Y), [0.75, 2 / 3, 0.0], Y)
     np.testing.assert_allclose(sorted(map(tuple, inputs)), sorted(map(tuple, filled)))
     assert np.all(sets.inputs().data > 0), "a prior of 0 is not stored"
-
-
-def test_label_sets_stay_apart_when_all_keys_collide(monkeypatch):
-    Y = np.random.default_rng(0).choice([0, 1, np.nan], size=(40, 3), p=[0.5, 0.4, 0.1])
-    monkeypatch.setattr(module, "_hash_numbers", lambda n: np.zeros((n, 2), dtype=np.uint64))
-    whole = count_label_sets(read_labels(Y))
-    assert as_counter(whole) == plain_counter(Y)
-    halves = count_label_sets(read_labels(Y[:17])), count_label_sets(read_labels(Y[17:]))
-    assert_same_arrays(halves[1] + halves[0], whole)
-
-
-def test_keys_tell_label_sets_apart_without_comparing_them(monkeypatch):
-    Y = np.random.default_rng(0).choice([0, 1, np.nan], size=(500, 5))
-
-    def refuse(parts):
-        raise AssertionError("two label sets share a key")
-
-    monkeypatch.setattr(module, "_group_by_content", refuse)
-    assert as_counter(count_label_sets(read_labels(Y))) == plain_counter(Y)
 
 
 @pytest.mark.parametrize(("n", "p"), [(0, 3), (4, 0), (0, 0)])

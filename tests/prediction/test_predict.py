@@ -1,5 +1,6 @@
 """Documents → answers, batch by batch."""
 
+import pickle
 import subprocess
 import sys
 
@@ -82,5 +83,48 @@ def test_predicting_loads_no_generator_no_downloader_and_no_readers_of_corpora()
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    needed = ("annotation_tools", "dialect", "documents", "lines", "values")
-    assert done.stdout.split() == [f"labelkin.corpora.{name}" for name in needed]
+    loaded = {name.removeprefix("labelkin.corpora.") for name in done.stdout.split()}
+    assert not {name for name in loaded if name.startswith(("newsroom", "published.", "vectors"))}
+
+
+class TestOneRoad:
+    """Posterior, scores and reasons of a fitted model equal those of its parts."""
+
+    @pytest.fixture
+    def pipeline(self):
+        words = WordCounts(min_documents=1, stem=False)
+        labels = [{"tea", "sweet"}, {"tea"}, {"milk"}, {"milk", "sweet"}]
+        classifier = LabelDependenceClassifier(NaiveBayes(), evidence_weight=1)
+        return make_pipeline(words, classifier).fit(TEXTS, labels)
+
+    @pytest.fixture
+    def fitted(self, pipeline):
+        return fitted_model(pipeline)
+
+    def test_posterior_equals_that_of_the_classifier(self, fitted, pipeline):
+        texts = ["tea", "milk sugar"]
+        expected = pipeline[-1].posterior(pipeline[:-1].transform(texts))
+        found = fitted.posterior(fitted.content(texts))
+        np.testing.assert_array_equal(found.log_odds, expected.log_odds)
+        np.testing.assert_array_equal(found.log_odds, fitted.log_odds(texts))
+        assert found.decisions().tolist() == expected.decisions().tolist()
+
+    def test_another_rescorer_replaces_the_label_evidence(self, fitted):
+        more = fitted.classifier.rescorer_.learn_more([{"tea", "milk"}] * 5)
+        content = fitted.content(["tea sugar"])
+        np.testing.assert_array_equal(
+            fitted.posterior(content, rescorer=more).log_odds,
+            fitted.scores(["tea sugar"], rescorer=more),
+        )
+
+    def test_reasons_name_their_terms(self, fitted):
+        [[one]] = fitted.reasons(fitted.vectors(["tea sugar"]), ["tea"], top=2)
+        assert {term.term for term in one.terms} <= {"tea", "sugar"}
+
+    def test_the_number_of_known_words_is_counted(self, fitted):
+        assert fitted.content(["tea sugar zzyzx", ""]).n_words.tolist() == [2, 0]
+
+    def test_a_pickled_copy_answers_alike(self, fitted):
+        before = fitted.log_odds(["tea"])
+        copy = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(copy.log_odds(["tea"]), before)

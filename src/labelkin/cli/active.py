@@ -15,7 +15,7 @@ from labelkin.cli.printing import counted, print_json, print_message, print_tabl
 
 if TYPE_CHECKING:
     from labelkin.corpora.documents import Document
-    from labelkin.curation.next_documents import NextDocument
+    from labelkin.curation.active_learning import NextDocument
 
 _ENDINGS = (".csv", ".tsv", ".jsonl")
 
@@ -51,8 +51,8 @@ def next(
 ) -> None:
     """Name the documents that are worth labelling next, and the labels that make them so.
 
-    A document is worth what its labels would tell, in bits. Labels that one answer settles together
-    count once. Answers that a document has already (accepted, rejected) count as known.
+    The value of a document is the uncertainty of its labels, in bits. Answers that a document has
+    already (accepted, rejected) are known. A batch represents the uncertainty of the pool.
 
     Example:  labelkin next news.labelkin unlabelled.jsonl -n 20
 
@@ -73,7 +73,7 @@ def next(
         raise ValueError(
             f"{', '.join(pool)} must have documents without labels, and has none{labelled}."
         )
-    from labelkin.curation.next_documents import next_documents
+    from labelkin.curation import next_documents
 
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
@@ -103,7 +103,7 @@ def next(
             left=(0, 3),
         )
         print_message(
-            "bits: uncertainty of the label set, all labels together; similar: cosine to the most "
+            "bits: uncertainty of the labels, added up; similar: cosine to the most "
             "similar document above; because of: labels and their probabilities.",
             quiet,
         )
@@ -130,7 +130,6 @@ class _Row(NamedTuple):
                 **({} if shown[label.label] == str(label.label) else {"name": shown[label.label]}),
                 "probability": round(label.probability, 6),
                 "bits": round(label.bits, 6),
-                "after": None if label.after is None else str(label.after),
             }
             for label in one.labels
         ]
@@ -142,7 +141,7 @@ class _Row(NamedTuple):
         return self._asdict()
 
     def because(self) -> str:
-        """Return the labels that would tell most, with their probabilities."""
+        """Return the most uncertain labels, with their probabilities."""
         return "; ".join(
             f"{one.get('name', one['label'])} {one['probability']:.2f}" for one in self.labels
         )

@@ -168,7 +168,7 @@ def audit(
             labels=part_class("labels", labels)(),
             rules=bound or None,
             # Vectors of a few numbers are often alike without being of one document.
-            twin_similarity=None if loaded.features == "numbers" else 0.95,
+            duplicate_similarity=None if loaded.features == "numbers" else 0.95,
             scale="log_odds",
             n_jobs=n_jobs,
             random_state=random_state,

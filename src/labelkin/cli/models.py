@@ -243,24 +243,20 @@ def suggest(
     document = text if as_text else _document(text)
     fitted = options.load_model(model, trusted)
     fitted.check_texts(str(model))
-    if not hasattr(fitted.classifier, "rescorer_"):
-        raise ValueError(
-            f"{model} must be a LabelDependenceClassifier to react to labels, got a "
-            f"{type(fitted.classifier).__name__}. labelkin train makes such files."
-        )
+    fitted.check_label_evidence(str(model))
     names = options.label_names(fitted, label_language)
     known, unlearned = _known_labels(fitted, accept or [], reject or [])
     allowed = names.allowed(include or (), exclude or ())
-    vectors = fitted.vectors([document])
-    if fitted.has_few_words([document], vectors).any():
+    content = fitted.content([document])
+    if fitted.has_few_words([document], content.vectors).any():
         print_message(
             "Note: the model knows few words of the text, or none. Another language, or another "
             "subject? Check the labels."
         )
-    posterior = fitted.classifier.posterior(vectors, known)
+    posterior = fitted.posterior(content, known)
     (explained,) = posterior.explain(top=top, label_names=_allowed_labels(posterior, allowed, top))
     decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
-    words = _words(fitted, vectors, explained) if json or explain else []
+    words = _words(fitted, content.vectors, explained) if json or explain else []
     if json:
         rows = [
             {
@@ -375,17 +371,13 @@ class _Words(NamedTuple):
 
 def _words(model: FittedModel, vectors: Any, explained: list[Explanation]) -> list[_Words]:
     """Return the strongest words of each label; none where the classifier has nothing exact."""
-    from labelkin.content.term_contributions import terms_of
-    from labelkin.explain.terms import explain_terms
-
     labels = [e.label for e in explained]
-    found = explain_terms(model.classifier, vectors, labels, top=6) if labels else None
+    found = model.reasons(vectors, labels, top=6)
     if found is None:
         return [_Words([], [])] * len(labels)
-    names = terms_of(model.steps)
     return [
         _Words(
-            [(str(t.term if names is None else names[t.term]), t.log_odds) for t in one.terms],
+            [(str(t.term), t.log_odds) for t in one.terms],
             [(n.document, n.similarity) for n in one.neighbours[:5]],
         )
         for one in found[0]

@@ -132,7 +132,7 @@ def _write_plot(plot: Path, table: LimitTable, metric: str, name: str) -> None:
     from labelkin.research.reports.plots import limit_picture
 
     if plot.suffix.lower() == ".svg":
-        write_atomic(plot, limit_picture(table, metric, _WORDS[metric]).file)
+        write_atomic(plot, limit_picture(table, metric, _WORDS[metric]).svg)
         return
     tables = []
     for one in _DRAWN:

@@ -12,7 +12,6 @@ labels. Whatever a user brings is turned into it here, once.
 """
 
 from labelkin.label_matrix.cells import BestCells, Cells, best_cells, spread_out
-from labelkin.label_matrix.known import read_known
 from labelkin.label_matrix.reading import read_labels
 from labelkin.label_matrix.record import (
     Container,
@@ -28,6 +27,7 @@ from labelkin.label_matrix.scores import (
     best_labels,
     check_scale,
     read_candidates,
+    read_known,
     read_scores,
 )
 

@@ -19,8 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.scaling.progress import track
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -250,7 +248,7 @@ def best_cells(log_odds: Any, n_documents: int, n_labels: int, top: int) -> spar
     """
     check_top(top)
     step, parts = max(1, _PICKED // max(n_labels, 1)), []
-    for start in track(range(0, max(n_documents, 1), step), "candidates"):
+    for start in range(0, max(n_documents, 1), step):
         values = np.asarray(log_odds(slice(start, min(start + step, n_documents))))
         best = BestCells(len(values), n_labels, top)
         best.add(values, np.arange(n_labels))

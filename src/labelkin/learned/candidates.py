@@ -3,9 +3,6 @@
 With very many labels everything is a 1-d array over the candidate cells, and a step costs cells ×
 neighbours. A label outside the candidates of a document counts ρ, the share of the documents
 without it as a candidate that have it.
-
-Among very many labels nearly all are improbable, and the difference between 0.01 and 0.1 matters:
-there the correction is linear in the square roots of the predicted labels.
 """
 
 from __future__ import annotations
@@ -80,11 +77,6 @@ class CandidateEvidence(NamedTuple):
         weights = None if paper.linear is None else paper.linear.weights
         return cls(cells, content.data, filled, evidence, labels, weight, absent, weights)
 
-    @property
-    def by_root(self) -> bool:
-        """Whether the correction is linear in square roots: with the weights of neighbours."""
-        return bool(sparse.issparse(self.weights))
-
     def brier(self, log_odds: Matrix) -> float:
         """Return the sum of squared errors of log-odds of the candidates, ``(n_cells,)``."""
         return float(self._times() @ (expit(log_odds) - self.cells.at(self.labels.positive)) ** 2)
@@ -92,9 +84,9 @@ class CandidateEvidence(NamedTuple):
     def correction(self, offset: Matrix, shrinkage: float) -> LinearTerm | None:
         """Fit one logistic regression per label over its candidates, with ``offset`` given.
 
-        The inputs are all other labels; or, with the paper's weights of neighbours, the roots of
-        these, of labels that promise a clear gain, and of the sum of the others. ``None`` if label
-        evidence is not linear.
+        The inputs are all other labels; or, with the paper's weights of neighbours, these, labels
+        that promise a clear gain, and the sum of the others. ``None`` if label evidence is not
+        linear.
         """
         if self.weights is None:
             return None
@@ -102,25 +94,24 @@ class CandidateEvidence(NamedTuple):
         truth = cells.at(self.labels.positive).astype(np.int8)
         if self.labels.unknown is not None:
             truth[cells.at(self.labels.unknown) > 0] = -1
-        to_input = np.sqrt if self.by_root else np.asarray
-        absent = to_input(self.absent)
-        values = to_input(self.filled) - absent[cells.label]
+        values = self.filled - self.absent[cells.label]
         sets = count_label_sets(self.labels, self.weight)
-        n_inputs = _LABELS if self.by_root else n_labels
+        has_neighbours = bool(sparse.issparse(self.weights))
+        n_inputs = _LABELS if has_neighbours else n_labels
         penalty = shrinkage * 2 * (1 + mean_other_labels(sets)) / (n_inputs + 1)
         times = read_weight(self.weight, cells.shape[0])
         problems = problems_by_label(cells, values, truth, offset, times, self.weights, penalty)
         varies = np.flatnonzero(~self.labels.constant(self.weight))
-        if self.by_root:
+        if has_neighbours:
             problems = with_best_inputs(
                 problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN, hardly=_HARDLY
             )
-        learned = fit_at_candidates(problems, varies, rest=self.by_root, tol=_TOL)
+        learned = fit_at_candidates(problems, varies, rest=has_neighbours, tol=_TOL)
         pattern = problems.inputs, problems.input_ends
         weights = sparse.csc_array((learned.weights, *pattern), shape=(n_labels, n_labels))
-        term = LinearTerm(weights, learned.bias, learned.rest if self.by_root else None)
+        term = LinearTerm(weights, learned.bias, learned.rest if has_neighbours else None)
         # Inputs are differences from ρ: with all labels at ρ only the bias remains.
-        return term._replace(bias=learned.bias - term.beyond_bias(absent))
+        return term._replace(bias=learned.bias - term.beyond_bias(self.absent))
 
     def _times(self) -> Matrix:
         times = read_weight(self.weight, self.cells.shape[0])[self.cells.document]

@@ -112,7 +112,7 @@ def fit_combination(
     weight : array of shape (n_documents,), optional
         Weights of the documents.
     """
-    chosen = read_weight_parameter(evidence_weight)
+    chosen = resolve_evidence_weight(evidence_weight)
     if content is None and is_auto(evidence_weight):
         chosen = CAUTIOUS_WEIGHT
     elif content is None and learns_from_predictions(variant, evidence_weight):
@@ -125,7 +125,7 @@ def fit_combination(
         rows = np.flatnonzero(weight > 0)
         labels, weight = labels.rows(rows), weight[rows]
         content = None if content is None else content[rows]
-    chosen = usable_weight(chosen, *labels.shape)
+    chosen = resolve_evidence_weight(chosen, *labels.shape)
     paper = PaperEvidence.fit(classifier, labels, weight)
     known = KnownLabels(paper, read_known_weight(known_weight, evidence_weight, chosen))
     if content is not None:
@@ -218,32 +218,28 @@ def is_auto(evidence_weight: Any) -> bool:
 def learns_from_predictions(variant: Any, evidence_weight: Any) -> bool:
     """Return whether out-of-fold content evidence is needed."""
     learns_cuts = isinstance(variant, ThresholdRule) and as_rule(variant, "log_odds").needs_scores
-    return learns_cuts or isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+    return learns_cuts or isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
 
 
-def read_weight_parameter(value: Any) -> float | LearnedWeight:
-    """Return a number of at least 0, or how the weight is learned."""
-    if isinstance(value, LearnedWeight):
-        value.check()
-        return value
-    if is_auto(value):
-        return LearnedWeight()
-    return _read_number(
-        value, "evidence_weight", 'a number of at least 0, "auto" or LearnedWeight()'
-    )
-
-
-def usable_weight(value: Any, n_documents: int, n_labels: int) -> Any:
-    """Return the parameter; 0 if there is too little data to learn the weight."""
-    learns = isinstance(read_weight_parameter(value), LearnedWeight)
-    return 0.0 if learns and (n_documents < _FEWEST or n_labels < 2) else value
+def resolve_evidence_weight(
+    value: Any, n_documents: float = np.inf, n_labels: float = np.inf
+) -> float | LearnedWeight:
+    """Return a fixed weight, or how it is learned; 0 if there is too little data to learn it."""
+    is_learned = isinstance(value, LearnedWeight) or is_auto(value)
+    if not is_learned:
+        return _read_number(
+            value, "evidence_weight", 'a number of at least 0, "auto" or LearnedWeight()'
+        )
+    learned = LearnedWeight() if is_auto(value) else value
+    learned.check()
+    return 0.0 if n_documents < _FEWEST or n_labels < 2 else learned
 
 
 def read_known_weight(known_weight: Any, evidence_weight: Any, weight: Any) -> float:
     """Return the weight of known labels; default 0.75 if the evidence weight is learned."""
     if known_weight is not None:
         return _read_number(known_weight, "known_weight", "a number of at least 0 or None")
-    learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+    learns = isinstance(resolve_evidence_weight(evidence_weight), LearnedWeight)
     return KNOWN_WEIGHT if learns else float(weight)
 
 
@@ -322,7 +318,7 @@ def _learn_candidates(
     if np.isfinite(how.shrinkage):
         offset = evidence.content + best * evidence.paper
         correction = evidence.correction(offset, how.shrinkage)
-    return PredictedLabels(paper, fill_in, best, correction, evidence.by_root, evidence.absent)
+    return PredictedLabels(paper, fill_in, best, correction, evidence.absent)
 
 
 def _best_weight(content: Matrix, evidence: Matrix, loss: Callable[[Matrix], float]) -> float:

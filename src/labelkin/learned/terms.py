@@ -36,8 +36,6 @@ class Part(NamedTuple):
     term
         Its weights: label k adds ``values[i, k] - expected[i, k]`` times its weight to label j of
         document i.
-    root_term
-        A second term, for the square roots of ``values`` and ``expected``.
     """
 
     name: str
@@ -45,17 +43,12 @@ class Part(NamedTuple):
     values: Matrix | None = None
     expected: Matrix | None = None
     term: LinearTerm | None = None
-    root_term: LinearTerm | None = None
 
     def contributions(self, i: int, j: int) -> Matrix:
         """Return what each label adds to label j of document i, ``(n_labels,)``."""
         if self.values is None or self.expected is None or self.term is None:
             return np.zeros(self.log_odds.shape[1])
-        added = (self.values[i] - self.expected[i]) * self.term.column(j)
-        if self.root_term is not None:
-            above = np.sqrt(self.values[i]) - np.sqrt(self.expected[i])
-            added += above * self.root_term.column(j)
-        return np.nan_to_num(added)
+        return np.nan_to_num((self.values[i] - self.expected[i]) * self.term.column(j))
 
 
 class _Pickled:
@@ -155,8 +148,6 @@ class PredictedLabels(_Pickled):
         The evidence weight; 1 in the paper.
     correction
         Learned linear term of predicted labels; ``None`` in the paper.
-    by_root
-        Whether the correction is linear in the square roots of predicted labels.
     absent
         Value of a label outside the candidates, ``(n_labels,)``; ``None``: 0.
     """
@@ -165,7 +156,6 @@ class PredictedLabels(_Pickled):
     fill_in: FillIn
     weight: float = 1.0
     correction: LinearTerm | None = None
-    by_root: bool = False
     absent: Matrix | None = None
 
     @cached_property
@@ -174,12 +164,7 @@ class PredictedLabels(_Pickled):
         if self.paper.linear is None:
             return None
         term = self.paper.linear if self.weight == 1 else self.paper.linear.scaled(self.weight)
-        return term.plus(None if self.by_root else self.correction)
-
-    @property
-    def roots(self) -> LinearTerm | None:
-        """What is linear in the square roots of predicted labels."""
-        return self.correction if self.by_root else None
+        return term.plus(self.correction)
 
     def filled(self, content: Matrix) -> Matrix:
         """Return the predicted labels, ``(n_documents, n_labels)``; −inf is outside candidates."""
@@ -197,25 +182,15 @@ class PredictedLabels(_Pickled):
     def at(self, filled: Matrix) -> Matrix:
         """Return what predicted labels add, ``(n_documents, n_labels)``."""
         if self.linear is not None:
-            added = self.linear.at(filled)
-        else:
-            added = self.weight * self.paper.at(filled)
-            if self.correction is not None and not self.by_root:
-                added += self.correction.at(filled)
-        return added if self.roots is None else added + self.roots.at(np.sqrt(filled))
+            return self.linear.at(filled)
+        added = self.weight * self.paper.at(filled)
+        return added if self.correction is None else added + self.correction.at(filled)
 
     def at_cells(self, cells: Cells, filled: Matrix) -> Matrix:
         """Return what predicted labels add at candidate cells, ``(n_cells,)``."""
-        absent = self.absent
         if self.linear is not None:
-            added = self.linear.at_cells(cells, filled, absent)
-        else:
-            added = self.weight * self.paper.at_cells(cells, filled, absent)
-        if self.roots is not None:
-            added += self.roots.at_cells(
-                cells, np.sqrt(filled), None if absent is None else np.sqrt(absent)
-            )
-        return added
+            return self.linear.at_cells(cells, filled, self.absent)
+        return self.weight * self.paper.at_cells(cells, filled, self.absent)
 
     def parts(self, filled: Matrix) -> tuple[Matrix, Part]:
         """Return what each label's own prediction adds, and the part of the other labels."""
@@ -225,7 +200,7 @@ class PredictedLabels(_Pickled):
         own, others = self._own_weights
         prior = np.broadcast_to(self.paper.prior, filled.shape)
         mine = filled * own
-        part = Part("predicted labels", added - mine, filled, prior, others, self.roots)
+        part = Part("predicted labels", added - mine, filled, prior, others)
         return mine, part
 
     @cached_property

@@ -6,15 +6,15 @@ often each occurs. Blocks of documents are counted apart and added up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix, read_weight
-from labelkin.solvers.equal_rows import group_equal_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,3 +168,44 @@ def _count_rows(
         # All that is stored is 1.0: where there are millions, one array of them is enough.
         sets.data = positive.data[: sets.nnz]
     return LabelSets(sets, None if unknown is None else unknown[first], count)
+
+
+def group_equal_rows(
+    parts: Sequence[sparse.csr_array],
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Group the rows that are equal in every part; groups are ordered by the content of their rows.
+
+    Parameters
+    ----------
+    parts
+        0/1 matrices side by side, of one shape, with sorted indices.
+
+    Returns
+    -------
+    first, group
+        The first row of every group, ``(n_groups,)``, and the group of every row, ``(n_rows,)``.
+
+    Examples
+    --------
+    >>> rows = sparse.csr_array(np.array([[0, 1], [1, 1], [0, 1]]))
+    >>> first, group = group_equal_rows([rows])
+    >>> len(first), bool(group[0] == group[2])
+    (2, True)
+    """
+    number: dict[tuple[bytes, ...], int] = {}
+    keys = zip(*map(_row_bytes, parts), strict=True)
+    found = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
+    rank = np.empty(len(number), dtype=np.intp)
+    for place, key in enumerate(sorted(number)):
+        rank[number[key]] = place
+    group = rank[found]
+    first = np.empty(len(number), dtype=np.intp)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    return first, group
+
+
+def _row_bytes(part: sparse.csr_array) -> Iterator[bytes]:
+    """Yield the column indices of every row as bytes."""
+    stored = part.indices.astype(">u4").tobytes()
+    for start, stop in pairwise((4 * part.indptr.astype(np.int64)).tolist()):
+        yield stored[start:stop]

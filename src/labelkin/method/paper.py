@@ -8,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
 
 from labelkin.content.any_classifier import as_content
-from labelkin.estimator import KnownLabelsClassifier, read_documents_for
+from labelkin.estimator import KnownLabelsClassifier
 from labelkin.label_matrix import labels_for, read_known
 from labelkin.method.combination import VARIANTS, combine
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.odds import constant_labels, count_log_odds
-from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.scikit_learn import route_fit, seeded
 
 Matrix = NDArray[np.float64]
 
@@ -143,22 +141,5 @@ class PaperClassifier(KnownLabelsClassifier):
         """Return whether ``fit`` has finished."""
         return hasattr(self, "constant_")
 
-    def __sklearn_tags__(self) -> Any:
-        """Accept the documents that the content classifier accepts."""
-        tags = super().__sklearn_tags__()
-        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
-        tags.input_tags = get_tags(content).input_tags
-        return tags
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Route metadata such as ``sample_weight`` to the parts that request it."""
-        return router(self, **self._parts())
-
-    def _parts(self) -> dict[str, Any]:
+    def _parts(self, X: Any = None) -> dict[str, Any]:
         return {"content": as_content(self.content), "labels": as_label_classifier(self.labels)}
-
-    def _learn(self, X: Any, labels: Any) -> None:
-        self.fit(X, labels)
-
-    def _read_documents(self, X: Any, reset: bool) -> Any:
-        return read_documents_for(self, X, reset)

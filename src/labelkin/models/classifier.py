@@ -7,13 +7,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from joblib import parallel_config
 from scipy import sparse
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
@@ -21,9 +19,9 @@ from labelkin.content.default_content import default_content, described
 from labelkin.content.ensemble import ContentEnsemble
 from labelkin.estimator import (
     KnownLabelsClassifier,
+    LogOddsClassifier,
     fit_content,
     names_candidates,
-    read_documents_for,
     report,
     stage,
 )
@@ -35,7 +33,7 @@ from labelkin.explain.contributions import (
     check_top,
     content_and_members,
 )
-from labelkin.label_matrix import Cells, LabelMatrix, read_labels, spread_out
+from labelkin.label_matrix import Cells, read_labels, spread_out
 from labelkin.learned.calibration import (
     Calibration,
     check_can_calibrate,
@@ -49,17 +47,18 @@ from labelkin.learned.fitting import (
     check_learning,
     learns_from_predictions,
     read_known_weight,
-    read_weight_parameter,
-    usable_weight,
+    resolve_evidence_weight,
 )
 from labelkin.method.combination import Matrix
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
-from labelkin.scikit_learn import route_fit, router, seeded
+from labelkin.scikit_learn import route_fit, seeded
 from labelkin.thresholds import Thresholds, as_rule, fit_rule
-from labelkin.vocabulary.rules import Rules
+
+if TYPE_CHECKING:
+    from labelkin.vocabulary.rules import Rules
 
 
 @short_repr
@@ -203,17 +202,6 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Take what the content classifier takes."""
-        tags = super().__sklearn_tags__()
-        content = self.content_ if hasattr(self, "content_") else self._parts()["content"]
-        tags.input_tags = get_tags(content).input_tags
-        return tags
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Hand metadata such as ``sample_weight`` to the parts that ask for it."""
-        return router(self, **self._parts())
-
     def fit(self, X: Any, y: Any, **fit_params: Any) -> Self:
         """Fit content and label evidence.
 
@@ -267,7 +255,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             check_can_calibrate(labels, self.rules)
         rule = as_rule(self.thresholds, "log_odds")
         is_honest = out_of_fold or self.calibrate or self.keep_out_of_fold
-        evidence_weight = usable_weight(self.evidence_weight, *labels.shape)
+        evidence_weight = resolve_evidence_weight(self.evidence_weight, *labels.shape)
         needs_predictions = learns_from_predictions(self.variant, evidence_weight)
         predicts = is_honest or rule.needs_scores or needs_predictions
         self.rescorer_ = LabelRescorer(
@@ -280,7 +268,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
                 self.known_weight, self.evidence_weight, evidence_weight
             ),
         )
-        learns = isinstance(read_weight_parameter(evidence_weight), LearnedWeight)
+        learns = isinstance(evidence_weight, LearnedWeight)
         if learns and not names_candidates(parts["content"]):
             check_learning(*labels.shape)  # before the content, which takes longest
         with self._jobs():
@@ -342,12 +330,12 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         self.thresholds = thresholds
         return self
 
-    def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        self._fit(X, labels, {}, out_of_fold=False)
-
     def _log_odds(self, X: Any, known: Any = None) -> Any:
         with self._jobs():
-            return self.rescorer_.rescore(self.content_.log_odds(X), known, copy=False)
+            content = self.content_.log_odds(X)
+            if isinstance(self.content_, LogOddsClassifier):  # whose log-odds need no validation
+                return self.rescorer_._posterior(content, known, content)
+            return self.rescorer_.rescore(content, known)
 
     def posterior(self, X: Any, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.
@@ -490,6 +478,3 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
     def _decisions(self, log_odds: Any) -> Any:
         return self.decide(log_odds)
-
-    def _read_documents(self, X: Any, reset: bool) -> Any:
-        return read_documents_for(self, X, reset)

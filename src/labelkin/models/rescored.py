@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,9 @@ from labelkin.learned.fitting import EvidenceWeight, Variant
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.thresholds import Thresholds
-from labelkin.vocabulary.rules import Rules
+
+if TYPE_CHECKING:
+    from labelkin.vocabulary.rules import Rules
 
 
 class RescoredClassifier(LabelDependenceClassifier):

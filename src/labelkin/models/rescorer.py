@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,10 +39,11 @@ from labelkin.method.label_evidence import as_label_classifier
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.models.in_sample import warn_if_in_sample
 from labelkin.odds import log_odds_of, probability_of
-from labelkin.scaling.blocks import Engine, read_block
-from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import LinkedEstimator, sound_sparse
-from labelkin.vocabulary.rules import Rules, bind_rules
+
+if TYPE_CHECKING:
+    from labelkin.scaling.blocks import Engine
+    from labelkin.vocabulary.rules import Rules
 
 #: Cells of a dense block that candidates are spread out in, where labels join them.
 _CELLS = 2**22
@@ -173,6 +174,8 @@ class LabelRescorer(LinkedEstimator):
         -------
         self
         """
+        from labelkin.scaling.distributed import using
+
         check_scale(self.scale)
         classifier = as_label_classifier(self.labels)
         self._warn_without()
@@ -187,7 +190,7 @@ class LabelRescorer(LinkedEstimator):
         with using(engine) as worker:
             counted = worker.fold(_count_block, _add_counts, blocks, classes=classes)
             self.label_names_, self.label_sets_ = counted
-            self.rules_ = bind_rules(self.rules, self.label_names_)
+            self.rules_ = _bind_rules(self.rules, self.label_names_)
             self.combination_ = counted_combination(
                 classifier,
                 self.label_sets_,
@@ -217,11 +220,11 @@ class LabelRescorer(LinkedEstimator):
         posterior = cross_fitted_posterior(
             classifier, self.variant, self.evidence_weight, read_labels(Y), content, weight
         )
-        if sparse.issparse(posterior):
-            return Cells.of(posterior).matrix(self._to_scale(posterior.data))
-        return self._to_scale(self._keep_rules(posterior))
+        if not sparse.issparse(posterior) and self.rules_ is not None:
+            posterior = self.rules_.posterior(posterior)
+        return self._to_scale(posterior)
 
-    def rescore(self, scores: ArrayLike | Any, known: Any = None, copy: bool = True) -> Any:
+    def rescore(self, scores: ArrayLike | Any, known: Any = None) -> Any:
         """Return the posterior on the scale of the scores, ``(n_documents, n_labels)``.
 
         Parameters
@@ -232,8 +235,6 @@ class LabelRescorer(LinkedEstimator):
         known : known labels, optional
             See :func:`labelkin.label_matrix.read_known`. A known label's posterior is 1 or 0 (±inf
             as log-odds), and the other labels respond.
-        copy : bool, default True
-            ``False`` may overwrite the scores, which saves a matrix of their size.
 
         Returns
         -------
@@ -241,12 +242,16 @@ class LabelRescorer(LinkedEstimator):
             Or, for sparse scores, a CSR array with the same stored cells.
         """
         check_is_fitted(self)
-        if sparse.issparse(scores):
-            return self._rescore_candidates(scores, known)
         content = self._read_scores(scores)
-        complete = self._read_known(known, len(content))
-        posterior = self.combination_.posterior(content, complete, None if copy else content)
-        return self._to_scale(self._keep_rules(posterior))
+        return self._to_scale(self._posterior(content, known))
+
+    def _posterior(self, content: Any, known: Any = None, out: Any = None) -> Any:
+        """Return the posterior log-odds given validated content log-odds, dense or candidates."""
+        if sparse.issparse(content):
+            return self._posterior_of_candidates(content, known)
+        complete = None if known is None else self._read_known(known, len(content))
+        posterior = self.combination_.posterior(content, complete, out)
+        return posterior if self.rules_ is None else self.rules_.posterior(posterior)
 
     def posterior(self, scores: ArrayLike, known: Any = None) -> Posterior:
         """Return the posterior of some documents, from which everything about it is read.
@@ -359,10 +364,8 @@ class LabelRescorer(LinkedEstimator):
     def predicted_weights_(self) -> Matrix | None:
         """What label k adds to label j, ``[k, j]``, where it is predicted; ``None``: not linear."""
         check_is_fitted(self)
-        predicted, roots = self.combination_.predicted.linear, self.combination_.predicted.roots
-        if predicted is None or roots is None:
-            return None if predicted is None else predicted.weights
-        return predicted.weights + roots.weights  # of a label that is sure: its root is, too
+        predicted = self.combination_.predicted.linear
+        return None if predicted is None else predicted.weights
 
     @property
     def label_counts_(self) -> sparse.csr_array:
@@ -385,7 +388,7 @@ class LabelRescorer(LinkedEstimator):
         check_scale(self.scale)
         labels = read_labels(Y)
         self.label_names_ = labels.names
-        self.rules_ = bind_rules(self.rules, labels.names)
+        self.rules_ = _bind_rules(self.rules, labels.names)
         content = None if scores is None else self._read_scores(scores, labels.shape[0])
         if content is not None and is_given:
             warn_if_in_sample(labels, content, stacklevel=4)
@@ -401,12 +404,11 @@ class LabelRescorer(LinkedEstimator):
         )
         self.label_sets_ = count_label_sets(labels, weight)
 
-    def _rescore_candidates(self, scores: Any, known: Any) -> sparse.csr_array:
-        """Rescore what is stored: an accepted label, and one that rules demand, joins it."""
-        content = self._read_scores(scores)
+    def _posterior_of_candidates(self, content: Any, known: Any) -> sparse.csr_array:
+        """Return the posterior log-odds of candidates, accepted labels, and labels rules imply."""
         if known is None and self.rules_ is None:
             cells = Cells.of(content)
-            return cells.matrix(self._to_scale(self.combination_.posterior_at(cells, content.data)))
+            return cells.matrix(self.combination_.posterior_at(cells, content.data))
         parts, step = [], max(1, _CELLS // max(content.shape[1], 1))
         for start in range(0, max(content.shape[0], 1), step):
             rows = slice(start, start + step)
@@ -417,7 +419,7 @@ class LabelRescorer(LinkedEstimator):
             found = self._keep_rules_of_rows(found, dense, complete)
             found = np.where(np.isneginf(dense) & np.isneginf(found), np.nan, found)
             joined = Cells.of(sparse.csr_array(~np.isnan(found), dtype=np.float64))
-            parts.append(joined.matrix(self._to_scale(joined.at(found))))
+            parts.append(joined.matrix(joined.at(found)))
         return sparse.csr_array(sparse.vstack(parts, format="csr"))
 
     def _keep_rules_of_rows(
@@ -459,8 +461,12 @@ class LabelRescorer(LinkedEstimator):
     def _keep_rules(self, posterior: Matrix) -> Matrix:
         return posterior if self.rules_ is None else self.rules_.posterior(posterior)
 
-    def _to_scale(self, posterior: Matrix) -> Matrix:
-        return posterior if self.scale == "log_odds" else probability_of(posterior)
+    def _to_scale(self, posterior: Any) -> Any:
+        if self.scale == "log_odds":
+            return posterior
+        if sparse.issparse(posterior):
+            return Cells.of(posterior).matrix(probability_of(posterior.data))
+        return probability_of(posterior)
 
 
 def _read_weight(sample_weight: Any) -> Matrix | None:
@@ -476,7 +482,17 @@ def _some_known(known: Any, rows: slice, n_documents: int) -> Any:
     return known.iloc[rows] if hasattr(known, "iloc") else known[rows]
 
 
+def _bind_rules(rules: Rules | None, names: NDArray[Any]) -> Any:
+    if rules is None:
+        return None
+    from labelkin.vocabulary.rules import bind_rules
+
+    return bind_rules(rules, names)
+
+
 def _count_block(block: Any, classes: Sequence[Any] | None) -> tuple[NDArray[Any], LabelSets]:
+    from labelkin.scaling.blocks import read_block
+
     labels = read_labels(read_block(block), names=classes)
     return labels.names, count_label_sets(labels)
 

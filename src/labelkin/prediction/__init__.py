@@ -12,9 +12,11 @@ Documents come from :class:`labelkin.corpora.Documents`.
 from labelkin.prediction.fitted_model import (
     Answer,
     Choice,
+    DocumentContent,
     FittedModel,
     answer_batches,
     fitted_model,
+    load_model,
 )
 from labelkin.prediction.in_blocks import judge_blocks, predict_blocks, rescore_blocks
 from labelkin.prediction.output import (
@@ -30,6 +32,7 @@ from labelkin.prediction.output import (
 __all__ = [
     "Answer",
     "Choice",
+    "DocumentContent",
     "FittedModel",
     "Layout",
     "Output",
@@ -39,6 +42,7 @@ __all__ = [
     "file_name",
     "fitted_model",
     "judge_blocks",
+    "load_model",
     "make_layout",
     "predict_blocks",
     "rescore_blocks",

@@ -14,9 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from labelkin.explain.label_graph import label_graph
 from labelkin.files import write_atomic
-from labelkin.models.rescorer import LabelRescorer
 from labelkin.research.experiments import parse_experiment, run_experiment, shipped_experiments
 from labelkin.research.experiments.run import Progress
 from labelkin.research.reports.documents import html_page, scores_csv
@@ -74,9 +72,7 @@ def run_demo(
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         run_experiment(experiment, folder, progress=progress, run_progress=run_progress)
         (outcome,) = read_outcomes(folder)
-        edges = label_graph(LabelRescorer(evidence_weight=1).fit(outcome.labels)).edges
-        page = html_page([outcome], introduction=_INTRODUCTION, edges=edges)
-        write_atomic(place / "report.html", page)
+        write_atomic(place / "report.html", html_page([outcome], introduction=_INTRODUCTION))
         write_atomic(place / "scores.csv", scores_csv(outcome.scores))
         learned = _table(outcome, lambda addition: addition in ("", outcome.addition))
         paper = _table(outcome, lambda addition: addition != outcome.addition)

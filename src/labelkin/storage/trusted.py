@@ -34,7 +34,7 @@ _PUBLIC = (
     *("MCut", "PCut", "RCut", "SCut", "SCutFBR"),
 )
 #: The related methods, in :mod:`labelkin.research.related`, but for trees: they are scikit-learn's.
-_RIVALS = (
+_RELATED = (
     *("ChainEnsemble", "ClassifierChain", "ProbabilisticChain", "DependencyNetwork"),
     *("DependentRelevance", "StackedRelevance", "LabelPowerset", "RAkEL"),
     *("BRkNN", "IBLR", "MLkNN", "MixtureModel", "ParametricMixture"),
@@ -72,7 +72,7 @@ _NUMPY = ("exp", "expm1", "log", "log10", "log1p", "log2", "sign", "sqrt", "squa
 #: To allow one more class, add its line, and a round trip to the tests.
 PLACES: dict[str, str] = {
     **{name: f"labelkin.{name}" for name in _PUBLIC},
-    **{name: f"labelkin.research.related.{name}" for name in _RIVALS},
+    **{name: f"labelkin.research.related.{name}" for name in _RELATED},
     "BoundRules": "labelkin.vocabulary.rules.BoundRules",
     "CalibratedLabels": "labelkin.learned.calibration.CalibratedLabels",
     "Calibration": "labelkin.learned.calibration.Calibration",

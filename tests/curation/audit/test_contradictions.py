@@ -1,4 +1,4 @@
-"""Broken rules and twins: which cells, and how probable an error becomes."""
+"""Broken rules and near-duplicates: which cells, and the probability of an error."""
 
 from itertools import product
 
@@ -8,10 +8,11 @@ from scipy import sparse
 from scipy.special import expit, logit
 
 from labelkin.curation.audit.contradictions import (
-    TwinCell,
-    Twins,
-    differing_twins,
-    find_twins,
+    NearDuplicate,
+    NearDuplicates,
+    as_rows,
+    differing_cells,
+    find_near_duplicates,
     one_of_two,
     settle_rules,
 )
@@ -44,8 +45,7 @@ def test_a_broken_implication_makes_one_of_its_cells_wrong():
     assert set(broken) == {(0, 0), (0, 1)}
     assert p[0] == pytest.approx(enumerated([0.2, 0.05], any), rel=1e-4)
     assert p[1].tolist() == pytest.approx([0.1, 0.1])
-    assert broken[0, 0].words(labels.names, 0, False) == "poodle implies dog"
-    assert broken[0, 1].words(labels.names, 1, True) == "poodle implies dog"
+    assert {one.reason for one in broken.values()} == {"poodle implies dog"}
 
 
 def test_of_exclusive_labels_at_most_one_is_right():
@@ -56,7 +56,7 @@ def test_of_exclusive_labels_at_most_one_is_right():
     exact = enumerated([0.1, 0.1, 0.4], lambda wrong: sum(wrong) >= 2)
     assert p[0] == pytest.approx(exact, rel=1e-4)
     assert {cell[0] for cell in broken} == {0}
-    assert "exclude each other" in broken[0, 0].words(np.array(["cat", "cow", "dog"]), 0, True)
+    assert broken[0, 0].reason == "cat and cow exclude each other"
 
 
 def test_unknown_cells_break_no_rule():
@@ -66,42 +66,42 @@ def test_unknown_cells_break_no_rule():
     assert {i for i, _ in settle_rules(read_labels(Y), rules, p)} == {2}
 
 
-def test_equal_and_nearly_equal_documents_are_twins_and_others_are_not():
+def test_equal_and_nearly_equal_documents_are_near_duplicates():
     rng = np.random.default_rng(0)
     X = sparse.random(300, 2000, density=0.02, random_state=rng, format="lil")
     X[7] = X[3]
     X[200] = X[3]
     X[200, 11] = 0.01
-    twins = find_twins(sparse.csr_array(X), 0.95)
-    assert set(zip(twins.first.tolist(), twins.second.tolist(), strict=True)) == {
+    pairs = find_near_duplicates(as_rows(sparse.csr_array(X)), 0.95)
+    assert set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == {
         (3, 7),
         (3, 200),
         (7, 200),
     }
-    assert twins.similarity.max() <= 1
-    dense = find_twins(X.toarray(), 0.95)
+    assert pairs.similarity.max() <= 1
+    dense = find_near_duplicates(as_rows(X.toarray()), 0.95)
     assert (3, 7) in set(zip(dense.first.tolist(), dense.second.tolist(), strict=True))
 
 
-def test_texts_have_twins_and_empty_documents_have_none():
+def test_texts_have_near_duplicates_and_empty_documents_have_none():
     texts = ["wheat harvest in spring", "gold", "", "", "wheat harvest in spring"]
-    twins = find_twins(texts, 0.95)
-    assert (twins.first.tolist(), twins.second.tolist()) == ([0], [4])
-    assert len(find_twins(None, 0.95).first) == 0
+    pairs = find_near_duplicates(as_rows(texts), 0.95)
+    assert (pairs.first.tolist(), pairs.second.tolist()) == ([0], [4])
+    assert len(find_near_duplicates(None, 0.95).first) == 0
 
 
 def test_thousands_of_copies_are_not_compared_with_each_other():
     copies = sparse.csr_array(np.ones((5000, 3)))
-    assert len(find_twins(copies, 0.95).first) <= 4 * 5000
+    assert len(find_near_duplicates(as_rows(copies), 0.95).first) <= 4 * 5000
 
 
-def test_twins_differ_where_one_has_the_label_and_the_other_lacks_it():
+def test_near_duplicates_differ_where_one_has_the_label_and_the_other_lacks_it():
     Y = np.array([[1, 0, 0], [0, 0, np.nan], [0, 1, 1], [0, 1, 1], [1, 0, 1]])
-    twins = Twins(np.array([0, 2, 1]), np.array([1, 3, 4]), np.array([0.97, 1.0, 0.99]))
-    found = differing_twins(read_labels(Y), twins)
+    pairs = NearDuplicates(np.array([0, 2, 1]), np.array([1, 3, 4]), np.array([0.97, 1.0, 0.99]))
+    found = differing_cells(read_labels(Y), pairs)
     assert found == {
-        (0, 0): TwinCell(1, 0.97),
-        (1, 0): TwinCell(4, 0.99),
-        (4, 0): TwinCell(1, 0.99),
+        (0, 0): NearDuplicate(1, 0.97),
+        (1, 0): NearDuplicate(4, 0.99),
+        (4, 0): NearDuplicate(1, 0.99),
     }
-    assert not differing_twins(read_labels(Y), Twins.none())
+    assert not differing_cells(read_labels(Y), find_near_duplicates(None, 0.95))

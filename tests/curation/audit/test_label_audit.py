@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from labelkin import LabelAudit, NaiveBayes
-from labelkin.curation.audit.issues import list_end
+from labelkin.curation.audit.issue_table import list_end
 from labelkin.label_matrix import read_labels
 from labelkin.vocabulary.rules import Rules
 
@@ -180,15 +180,15 @@ def test_a_cell_that_breaks_a_rule_is_an_issue_with_that_reason(audited):
     assert {one.kind for one in audit.issues(10, kinds=["rule"])} == {"rule"}
 
 
-def test_twins_that_are_labelled_otherwise_are_listed_and_change_no_probability(audited):
+def test_near_duplicates_are_listed_and_change_no_probability(audited):
     X, Y, _, _, _ = audited
     doubled, D = np.vstack([X, X[:40]]), np.vstack([Y, Y[:40]])
     D[250, 2] = 1 - D[250, 2]
     audit = LabelAudit(content=NaiveBayes(), random_state=0).fit(doubled, D)
-    twins = {(one.document, one.label) for one in audit.issues(10, kinds=["twin"])}
-    assert (250, 2) in twins
-    assert "document 10 has the same words" in audit.issues(1, kinds=["twin"])[0].reason
-    alone = LabelAudit(content=NaiveBayes(), twin_similarity=None, random_state=0)
+    listed = {(one.document, one.label) for one in audit.issues(10, kinds=["near-duplicate"])}
+    assert (250, 2) in listed
+    assert "document 10 has the same words" in audit.issues(1, kinds=["near-duplicate"])[0].reason
+    alone = LabelAudit(content=NaiveBayes(), duplicate_similarity=None, random_state=0)
     alone.fit(doubled, D)
     np.testing.assert_array_equal(audit.error_probability_, alone.error_probability_)
 
@@ -229,8 +229,8 @@ def test_labels_that_cannot_be_audited_and_unlabelled_documents_are_said():
     audit = LabelAudit(content=NaiveBayes()).fit(X, Y)
     assert (audit.error_probability_[:, 4:] == 0).all()
     constant, single, empty = audit.notes_
-    assert "1 labels that no document has, or every one" in constant
-    assert "one document alone" in single
+    assert "1 labels of no document, or of all documents" in constant
+    assert "1 labels that only one document has" in single
     assert "3 documents have no label" in empty
 
 
@@ -240,10 +240,10 @@ def test_labels_that_cannot_be_audited_and_unlabelled_documents_are_said():
         (np.ones((4, 2)), [["a"], ["b"], ["a"], []], {}, "at least 8 documents"),
         (np.ones((9, 2)), np.arange(9), {}, "label matrix or label sets"),
         (np.ones((9, 2)), [["a"]] * 10, {}, "same number of documents"),
-        (None, [["a"]] * 10, {}, "X may be None only where scores"),
+        (None, [["a"]] * 10, {}, "X may be None only if scores"),
         (np.ones((9, 2)), [["a"]] * 9, {"rounds": 3}, "rounds must be 1 or 2"),
         (np.ones((9, 2)), [["a"]] * 9, {"n_similar": -1}, "n_similar must be"),
-        (np.ones((9, 2)), [["a"]] * 9, {"twin_similarity": 2}, "twin_similarity must be"),
+        (np.ones((9, 2)), [["a"]] * 9, {"duplicate_similarity": 2}, "duplicate_similarity must be"),
     ],
 )
 def test_bad_input_is_an_error_that_states_the_rule(X, Y, options, message):

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.metrics.names import SCORE_NAMES
 from labelkin.research.experiments import (
     find_experiment,
     parse_experiment,
     read_experiment,
     shipped_experiments,
 )
-from labelkin.research.experiments.configuration import _ALL_METRICS
 
 SHIPPED = list(shipped_experiments())
 SMALL = """
@@ -39,64 +39,20 @@ def systems(experiment, corpus):
     return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
 
 
-BEYOND = ("+BLR+M2 w=auto", "+BLR+M1cut", "+offset", "+calibration")
-RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "NotEmpty")
+LEARNED = "+BLR+M2 w=auto"
 
 
-#: Those that have other systems: what known labels are worth is asked of the learned weight alone,
-#: strong content is one classifier, ensembles are of several, and rivals are in
-#: tests/research/experiments/test_experiment_rivals.py.
-OTHERS = ("ensemble-", "reveal-", "rivals-", "strong-")
-OF_THE_PAPER = [name for name in SHIPPED if not name.startswith(OTHERS)]
-
-
-REVEAL = ("reveal-reuters", "reveal-ohsumed", "reveal-rcv1-sample", "reveal-mulan")
-
-
-@pytest.mark.parametrize("name", REVEAL)
-def test_labels_are_revealed_to_the_learned_weight_on_the_content_of_beyond(name):
-    reveal, beyond = find_experiment(name), find_experiment(name.replace("reveal", "beyond"))
-    there = {corpus.name: corpus for corpus in beyond.corpora}
-    assert (reveal.name, reveal.reveal, beyond.reveal) == (name, True, False)
-    for corpus in reveal.corpora:
-        assert (corpus.identity(), corpus.content) == (
-            there[corpus.name].identity(),
-            there[corpus.name].content,
-        )
-        contents = ("NB", "kNN", "SVM")
-        assert systems(reveal, corpus.name) == [
-            f"{content}{addition}" for content in contents for addition in ("", BEYOND[0])
-        ]
-        told = [run for run in reveal.runs() if run.configuration.get("reveal")]
-        assert {run.system.addition.weight for run in told} == {"auto"}
-
-
-def test_strong_content_is_omikuji_with_what_is_learned_and_what_controls_it():
-    strong = find_experiment("strong-content")
-    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample"]
-    assert strong.reveal
-    for corpus in strong.corpora:
-        assert {content.classifier for content in corpus.content.values()} == {"omikuji"}
-        additions = ("", "+BLR+M2", *BEYOND[:1], *BEYOND[2:])
-        assert systems(strong, corpus.name) == [f"Omikuji{addition}" for addition in additions]
-    many = find_experiment("strong-content-delicious")
-    assert systems(many, "delicious") == ["Omikuji", "Omikuji+calibration"]
-
-
-@pytest.mark.parametrize("name", OF_THE_PAPER)
-def test_every_shipped_experiment_names_the_systems_of_the_paper(name):
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_packaged_experiment_has_the_systems_of_the_paper(name):
     experiment = find_experiment(name)
-    few = name in ("social", "beyond-delicious")
-    expected = [s for s in PAPER if "SMO" not in s] if few else PAPER
-    beyond = BEYOND if name.startswith("beyond-") else BEYOND[:1] if name == "demo" else ()
+    expected = [s for s in PAPER if "SMO" not in s] if name == "social" else PAPER
     assert experiment.name == name
+    assert experiment.threshold_runs() == ()
     for corpus in experiment.corpora:
         found = [s for s in systems(experiment, corpus.name) if "Weka" not in s]
-        assert [s for s in found if not s.endswith(BEYOND)] == expected
-        contents = ("NB", "kNN", "SVM") if beyond else ()
-        assert [s for s in found if s.endswith(BEYOND)] == [
-            f"{content}{addition}" for content in contents for addition in beyond
-        ]
+        assert [s for s in found if not s.endswith(LEARNED)] == expected
+        contents = ("NB", "kNN", "SVM") if name == "demo" else ()
+        assert [s for s in found if s.endswith(LEARNED)] == [f"{c}{LEARNED}" for c in contents]
 
 
 def test_on_reuters_the_solver_of_the_paper_stands_beside_the_exact_one():
@@ -108,30 +64,10 @@ def test_on_reuters_the_solver_of_the_paper_stands_beside_the_exact_one():
     ]
 
 
-@pytest.mark.parametrize("name", OF_THE_PAPER)
-def test_beyond_the_paper_every_rule_is_tried_on_content_alone_and_on_the_learned_weight(name):
-    runs = find_experiment(name).threshold_runs()
-    expected = {
-        f"{content}{addition} | {rule}"
-        for content in ("NB", "kNN", "SVM")
-        for addition in ("", "+BLR+M2 w=auto")
-        for rule in RULES
-    }
-    found = {run.system.name for run in runs}
-    assert found == (expected if name.startswith("beyond-") else set())
-
-
-def test_the_experiments_are_shipped():
+def test_ten_experiments_are_packaged():
     assert set(SHIPPED) == {
-        "reuters21578", "ohsumed23", "rcv1", "rcv1-tokens", "rcv1-sample", "music", "proteins",
-        "social", "text-classics", "beyond-reuters", "beyond-ohsumed", "beyond-rcv1-sample",
-        "beyond-mulan", "beyond-delicious", "demo", "rivals-reuters", "rivals-ohsumed",
-        "rivals-rcv1-sample", "rivals-words", "rivals-numbers",
-        "ensemble-reuters", "ensemble-ohsumed", "ensemble-rcv1-sample", "ensemble-mulan",
-        "ensemble-delicious",
-        "reveal-reuters", "reveal-ohsumed",
-        "reveal-rcv1-sample", "reveal-mulan", "strong-content",
-        "strong-content-delicious",
+        "demo", "reuters21578", "ohsumed23", "rcv1", "rcv1-tokens", "rcv1-sample", "music",
+        "proteins", "social", "text-classics",
     }  # fmt: skip
 
 
@@ -168,7 +104,7 @@ def test_terms_are_in_at_least_as_many_documents_as_in_the_paper():
 
 def test_every_metric_of_an_evaluation_can_be_asked_for():
     scores = evaluate([[1, 0], [0, 1]], [[1.0, -1.0], [-1.0, 1.0]]).scores()
-    assert set(_ALL_METRICS) == set(scores)
+    assert set(SCORE_NAMES) == set(scores)
 
 
 def test_a_name_that_nothing_has_lists_those_that_come_with_labelkin():
@@ -282,7 +218,11 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
         ('name = "small"', 'name = "small"\nseeds = 3', r"seeds must be a list .* got 3"),
         ('name = "small"', 'name = "small"\nseeds = [0, true]', r"seeds must be .*True"),
         ('name = "small"', 'name = "small"\nseeds = [1, 1]', r"distinct whole numbers.*\[1, 1\]"),
-        ('name = "small"', 'name = "small"\nseeds = []', r"seeds must name at least one"),
+        (
+            'name = "small"',
+            'name = "small"\nseeds = []',
+            r"seeds must be a list of at least one seed, got \[\]",
+        ),
         ('name = "small"', 'name = "small"\nevidence_weights = [-1]', r"at least 0, .*got \[-1\]"),
         (
             'name = "small"',
@@ -357,7 +297,7 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
             'name = "x"\ndocuments = { tests = "all" }',
             r"\[corpus.documents\]: unknown key 'tests'. The keys are 'test', 'train'",
         ),
-        ('[corpus]\nname = "newsroom"', "", r"a corpus must be given"),
+        ('[corpus]\nname = "newsroom"', "", r"corpus must be given: a table"),
         ('[corpus]\nname = "newsroom"', "corpus = 3", r"corpus must be a table"),
         (
             '"naive_bayes"',
@@ -370,6 +310,11 @@ def test_where_a_corpus_lies_and_what_is_reported_decide_nothing_about_the_runs(
             r"\[labels.BLR\]: solver must be one of 'exact', 'weka', got 'wek'",
         ),
         ('"logistic"', '"logit"', r"\[labels.BLR\]: classifier must be one of 'logistic', 'svm'"),
+        (
+            "n_neighbors = 7",
+            "top = 5",
+            r"\[content.kNN\]: an experiment must have the scores of all",
+        ),
         (
             "n_neighbors = 7",
             "n_neighbours = 7",

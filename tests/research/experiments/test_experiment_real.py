@@ -112,11 +112,12 @@ def test_ohsumed_reaches_the_figures_of_an_independent_implementation(tmp_path):
 
 @needs("ohsumed")
 def test_the_learned_weight_betters_the_svm_on_ohsumed_in_all_five_metrics(tmp_path):
-    shipped = find_experiment("beyond-ohsumed")
+    name = "docs/experiments/configurations/beyond-ohsumed.toml"
+    shipped = find_experiment(name)
     few = replace(shipped.corpora[0], content={"SVM": shipped.corpora[0].content["SVM"]})
     learned = tuple(a for a in shipped.additions if a.name == "BLR+M2 w=auto")
     changes = {"corpora": (few,), "additions": learned, "controls": ("offset",)}
-    (corpus,) = run_shipped("beyond-ohsumed", tmp_path, **changes, thresholds={}).corpora
+    (corpus,) = run_shipped(name, tmp_path, **changes, thresholds={}).corpora
     alone, learned, offset = (
         metrics.evaluate(corpus.Y, corpus.run(system).log_odds())
         for system in ("SVM", "SVM+BLR+M2 w=auto", "SVM+offset")

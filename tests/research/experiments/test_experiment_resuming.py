@@ -38,7 +38,7 @@ corpus = { name = "newsroom", options = { n_documents = 60 } }
 content.NB = { classifier = "naive_bayes" }
 labels.BLR = { classifier = "logistic" }
 """
-PROGRAM = Path(__file__).with_name("killing.py")
+PROGRAM = Path(__file__).with_name("killed_runs.py")
 needs_fork = pytest.mark.skipif(
     not hasattr(os, "fork"), reason="this system has no fork, by which the children are made"
 )
@@ -117,20 +117,11 @@ def test_many_kills_one_after_the_other_end_in_the_same(whole, tmp_path):
 
 
 @needs_fork
-def test_two_processes_share_the_work_and_both_finish(whole, tmp_path):
+def test_a_second_process_is_rejected_while_the_first_one_works(whole, tmp_path):
     seen = act("two_at_once", EXPERIMENT, tmp_path)
-    assert seen["statuses"] == [0, 0]
-    made = [name for log in seen["made"] for name in log if "@" in name]
-    assert sorted(made) == sorted(run.folder.name for run in whole.runs)
-    assert all(log[-1] == "done" for log in seen["made"])
-    assert files(tmp_path / "out") == files(whole.folder)
-
-
-@needs_fork
-def test_who_waits_for_another_takes_over_when_it_dies(whole, tmp_path):
-    seen = act("waiting", EXPERIMENT, tmp_path)
-    assert seen["status"] == 0
-    assert set(seen["finished"]) == {"kNN@seed0", "kNN+BLR+M1@seed0", "kNN+BLR+M2@seed0"}
+    assert "One process at a time must run an experiment in" in seen["error"]
+    assert "--out" in seen["error"]
+    run_experiment(whole.experiment, tmp_path / "out")  # the first one was killed
     assert files(tmp_path / "out") == files(whole.folder)
 
 
@@ -155,13 +146,13 @@ def forget_versions(path):
 @pytest.mark.parametrize(
     ("name", "harm", "message"),
     [
-        ("log_odds.npy", flip, r"log_odds.npy has the checksum \w+, and run.json says"),
+        ("log_odds.npy", flip, r"log_odds.npy has the checksum \w+, and run.json has"),
         ("log_odds.npy", truncate, r"log_odds.npy has the checksum"),
         ("decisions.npy", flip, r"decisions.npy has the checksum"),
         ("decisions.npy", Path.unlink, r"decisions.npy is missing"),
         ("run.json", truncate, r"run.json cannot be read"),
         ("run.json", fake_checksum, r"run.json cannot be read .*'sha256'"),
-        ("run.json", forget_versions, r"run.json does not say versions"),
+        ("run.json", forget_versions, r"run.json has no versions"),
         ("run.json", Path.unlink, r"run.json cannot be read .*FileNotFoundError"),
     ],
 )

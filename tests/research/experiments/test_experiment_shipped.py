@@ -59,7 +59,7 @@ def test_the_template_compares_content_the_paper_and_the_learned_weight(split, t
     assert [run.system for run in results.runs] == THREE
     sizes = (results.facts["n_train"], results.facts["n_test"])
     assert sizes == ((45, 15) if split else (42, 18))
-    assert len(report_results(tmp_path / "out")) == 8
+    assert len(report_results(tmp_path / "out")) == 4
 
 
 @pytest.mark.parametrize(

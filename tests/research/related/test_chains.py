@@ -93,10 +93,10 @@ def test_exact_inference_is_brute_force_over_all_label_sets(base, order):
 
 def test_a_wide_beam_is_exact_and_a_beam_of_one_is_the_greedy_walk():
     exact = ProbabilisticChain(LogisticRegression()).fit(X, Y)
-    wide = ProbabilisticChain(LogisticRegression(), inference="beam", beam_width=16).fit(X, Y)
+    wide = ProbabilisticChain(LogisticRegression(), exact_labels=0, beam_width=16).fit(X, Y)
     np.testing.assert_array_equal(wide.predict(NEW), exact.predict(NEW))
-    np.testing.assert_allclose(wide.predict_proba(NEW), exact.predict_proba(NEW), atol=1e-9)
-    narrow = ProbabilisticChain(LogisticRegression(), inference="beam", beam_width=1).fit(X, Y)
+    np.testing.assert_allclose(wide._search(NEW)[1], exact.predict_proba(NEW), atol=1e-9)
+    narrow = ProbabilisticChain(LogisticRegression(), exact_labels=0, beam_width=1).fit(X, Y)
     greedy = ClassifierChain(LogisticRegression()).fit(X, Y)
     np.testing.assert_array_equal(narrow.predict(NEW), greedy.predict(NEW))
 
@@ -104,7 +104,7 @@ def test_a_wide_beam_is_exact_and_a_beam_of_one_is_the_greedy_walk():
 def test_sampled_probabilities_approach_the_exact_ones():
     exact = ProbabilisticChain(LogisticRegression()).fit(X, Y).predict_proba(NEW)
     model = ProbabilisticChain(
-        LogisticRegression(), inference="sample", n_samples=4000, random_state=0
+        LogisticRegression(), exact_labels=0, n_samples=4000, random_state=0
     ).fit(X, Y)
     assert np.abs(model.predict_proba(NEW) - exact).max() < 0.03
     np.testing.assert_array_equal(model.predict_proba(NEW), model.predict_proba(NEW))
@@ -115,8 +115,8 @@ def test_many_labels_are_never_enumerated_by_accident():
     many = (rng.random((200, 40)) < 0.3).astype(int)
     model = ProbabilisticChain(LogisticRegression(), n_samples=10).fit(X, many)
     assert model.predict(NEW).shape == model.predict_proba(NEW).shape == (40, 40)
-    with pytest.raises(ValueError, match=r"at most 2\^20, got 40 labels .* Use 'auto'"):
-        ProbabilisticChain(LogisticRegression(), inference="exact").fit(X, many)
+    with pytest.raises(ValueError, match=r"exact_labels must be at most 16 .*, got 40"):
+        ProbabilisticChain(LogisticRegression(), exact_labels=40).fit(X, many)
 
 
 def test_the_probability_of_a_label_set_is_the_product_along_the_chain():

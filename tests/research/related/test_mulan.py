@@ -1,4 +1,4 @@
-"""The rivals against MULAN's own figures, on MULAN's own splits."""
+"""The related methods against MULAN's own figures, on MULAN's own splits."""
 
 import csv
 from functools import cache

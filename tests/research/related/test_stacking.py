@@ -69,15 +69,3 @@ def test_dependent_relevance_can_learn_from_predictions_of_unseen_documents():
     second = LogisticRegression(tol=1e-8, max_iter=1000).fit(np.hstack([X, unseen[:, 1:]]), Y[:, 0])
     expected = second.decision_function(np.hstack([NEW, new[:, 1:]]))
     np.testing.assert_allclose(ours[:, 0], expected, atol=1e-3)
-
-
-@pytest.mark.parametrize("make", [StackedRelevance, DependentRelevance])
-def test_shared_evidence_gives_the_same_second_level(make):
-    base = PerLabel(LR, random_state=0)
-    whole = make(base).fit(X, Y)
-    unseen = PerLabel(LR, random_state=0).fit_out_of_fold(X, Y)
-    shared = make(base).fit_on_evidence(X, Y, unseen)
-    content = PerLabel(LR).fit(X, Y).log_odds(NEW)
-    np.testing.assert_allclose(shared.log_odds_on_evidence(NEW, content), whole.log_odds(NEW))
-    with pytest.raises(ValueError, match="fitted on evidence from outside: log_odds_on_evidence"):
-        shared.predict(NEW)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from judged import judge_all
 
-from labelkin.explain.label_graph import label_graph
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels
 from labelkin.models.rescorer import LabelRescorer
@@ -41,9 +40,3 @@ def outcome(toy):
     systems = list(judge_all(content, additions, labels))
     facts = {"<i>": "</main>"}
     return Outcome("toy", "toy", systems, labels=labels, truth=labels, facts=facts)
-
-
-@pytest.fixture(scope="session")
-def edges(toy):
-    _, _, additions = toy
-    return label_graph(additions["BLR+M2"], 6, 6).edges

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from judged import system_of
 from reader import Reader
 
-from labelkin.explain.label_graph import LabelEdge
 from labelkin.research.reports import documents as page
 from labelkin.research.reports.documents import scores_csv
 from labelkin.research.reports.paper import comparison_table
 from labelkin.research.reports.tables import (
     Cell,
     Table,
-    edge_table,
     markdown_table,
     p_value_text,
     score_text,
@@ -101,19 +99,6 @@ def test_html_escapes_names_heads_notes_and_caption():
     texts = [text for text in read.texts if text.strip()]
     assert texts == ["<caption>", "a<b", "x", "y", "<b>&|*_`", "1", "<i>"]
     assert read.values("title") == ['P < "1"'] and read.values("class") == ["worse"]
-
-
-def test_the_edge_table_holds_weights_and_counts():
-    edges = [
-        LabelEdge("tea", "sugar", 2.0, 1.0, 7, 5, 4, 1.75, 0.5),
-        LabelEdge("tea", "milk", -1, -2, 7, 3, 0, 1.05),
-    ]
-    table = edge_table(edges)
-    assert [[cell.text for cell in row] for row in table.rows] == [
-        ["tea + sugar", "+0.50", "+1.50", "+2.00", "+1.00", "7", "5", "4", "1.8"],
-        ["tea / milk", "0.00", "−1.50", "−1.00", "−2.00", "7", "3", "0", "1.1"],
-    ]
-    assert len(table.groups) == 2
 
 
 def test_csv_gives_every_score_back_exactly(outcome):

@@ -1,8 +1,7 @@
-"""What is known of every cell of a labelled corpus, as if its document were new.
+"""Evidence for every cell of a labelled corpus that does not depend on the cell itself.
 
-Content evidence comes from a classifier that has not seen the document; label evidence is equation
-2's, given the document's own other labels, by layers that have not seen it. So neither knows what
-the corpus says of the cell itself.
+Content evidence is out of fold. Label evidence is that of equation 2, given the document's own
+other labels, by label layers that have not seen the document.
 """
 
 from __future__ import annotations
@@ -18,26 +17,24 @@ from labelkin.label_matrix import LabelMatrix, read_weight
 from labelkin.learned.terms import PaperEvidence
 from labelkin.method.combination import Matrix
 
-#: Cells that are computed at a time: 16 MB of float64.
-BLOCK_CELLS = 2**21
-
-Cells = NDArray[np.float32]
+#: Cells computed at a time: 16 MB of float64.
+_BLOCK_CELLS = 2**21
 
 
 class GivenEvidence(NamedTuple):
-    """What the given other labels say of each label, by layers that have not seen the document.
+    """Label evidence of the given other labels, by layers that have not seen the document.
 
     Attributes
     ----------
     added
         Label evidence less the prior, in log-odds, ``(n_documents, n_labels)``, float32.
     layers
-        The fitted label evidence, one for each fold …
+        The fitted label evidence, one per fold.
     fold
-        … and the fold of each document, ``(n_documents,)``: layer k has not seen fold k.
+        The fold of each document, ``(n_documents,)``: layer k has not seen fold k.
     """
 
-    added: Cells
+    added: NDArray[np.float32]
     layers: tuple[PaperEvidence, ...]
     fold: NDArray[np.int64]
 
@@ -50,19 +47,19 @@ class GivenEvidence(NamedTuple):
         *,
         learned: LabelMatrix | None = None,
     ) -> GivenEvidence:
-        """Fit clones of the label classifier on all folds but one, and ask about that one.
+        """Fit clones of the label classifier on all folds but one, and predict that one.
 
         Parameters
         ----------
         classifier : label classifier
         labels : LabelMatrix
-            What the corpus says.
+            The labels of the corpus.
         weight : array of shape (n_documents,), optional
-            How often each document counts.
+            Weight of each document.
         learned : LabelMatrix, optional
-            What the layers learn from, where it is not ``labels``: the labels without their
-            suspects. They are asked about what the corpus says all the same: whether a cell is
-            suspected depends on what the corpus says of it, and must not come back as evidence.
+            Labels to fit on, if not ``labels``: those without suspects. Evidence is computed from
+            ``labels`` in any case: whether a cell is suspected depends on its own value, and must
+            not return as evidence.
         """
         source = labels if learned is None else learned
         fold = round_robin_folds(labels)
@@ -72,7 +69,7 @@ class GivenEvidence(NamedTuple):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             times = None if weight is None else weight[train]
             if hasattr(classifier, "fit_counted"):
-                # As many documents as there are: the prior of the layer is meant for these.
+                # Counts as large as those of all documents, for which the layer's prior is meant.
                 part = read_weight(times, len(train))
                 times = part * read_weight(weight, labels.shape[0]).sum() / part.sum()
             layer = PaperEvidence.fit(classifier, source.rows(train), times)
@@ -82,7 +79,7 @@ class GivenEvidence(NamedTuple):
         return cls(added, tuple(layers), fold)
 
     def contributions(self, labels: LabelMatrix, i: int, j: int) -> Matrix | None:
-        """Return what each other label adds to label j of document i; ``None``: not linear."""
+        """Return the contribution of each label to label j of document i; ``None``: not linear."""
         layer = self.layers[int(self.fold[i])]
         if layer.linear is None:
             return None
@@ -91,12 +88,12 @@ class GivenEvidence(NamedTuple):
 
 
 def blocks(rows: NDArray[np.int64], n_labels: int) -> Iterator[NDArray[np.int64]]:
-    """Yield some documents at a time, so many that their cells fit into memory."""
-    size = max(1, BLOCK_CELLS // max(n_labels, 1))
+    """Yield blocks of documents whose cells fit into memory."""
+    size = max(1, _BLOCK_CELLS // max(n_labels, 1))
     yield from (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _given(labels: LabelMatrix, prior: Matrix) -> Matrix:
-    """Return the labels of some documents as 0 and 1; an unknown one counts its prior."""
+    """Return the labels of some documents as 0 and 1; unknown ones are at their prior."""
     values = labels.dense()
     return values if labels.unknown is None else np.where(np.isnan(values), prior, values)

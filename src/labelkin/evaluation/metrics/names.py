@@ -16,6 +16,18 @@ LOWER_IS_BETTER = frozenset(
         "expected_calibration_error",
     )
 )
+#: The names in :meth:`labelkin.evaluation.metrics.Evaluation.scores` of decisions and log-odds.
+SCORE_NAMES = (
+    *("hamming_loss", "subset_loss", "one_error", "coverage", "ranking_loss"),
+    "label_ranking_average_precision",
+    *(
+        f"{average}_{metric}"
+        for average in ("micro", "macro", "weighted", "document")
+        for metric in ("precision", "recall", "f1", "jaccard")
+    ),
+    *(f"{metric}@{k}" for metric in ("precision", "recall", "ndcg") for k in (1, 3, 5)),
+    *("brier_score", "log_loss", "expected_calibration_error"),
+)
 _AVERAGES = {"micro": "micro", "macro": "macro", "weighted": "weighted", "samples": "document"}
 #: scikit-learn's name → ours, for metrics that are the same.
 SCIKIT_LEARN_NAMES = {

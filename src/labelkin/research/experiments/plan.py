@@ -1,10 +1,10 @@
-"""What an experiment says, and the systems and runs that follow from it.
+"""What an experiment file contains, and the systems and runs that follow from it.
 
 A **system** is a content classifier alone (``"NB"``) or with an **addition**: a label classifier
-and a variant (``"NB+BLR+M2"``), and the evidence weight where it is not 1 (``"NB+BLR+M2 w=0.35"``,
+and a variant (``"NB+BLR+M2"``), and the evidence weight if it is not 1 (``"NB+BLR+M2 w=0.35"``,
 ``"NB+BLR+M2 w=auto"``). A **control** adds something without label evidence (``"NB+offset"``). A
-system may have a **threshold rule** (``"NB | SCutFBR"``). A **rival** is a system that is trained
-as a whole (``"CC"``). A **run** is one system trained on one corpus with one seed.
+system may have a **threshold rule** (``"NB | SCutFBR"``). A **related method** is a system that is
+trained as a whole (``"CC"``). A **run** is one system trained on one corpus with one seed.
 """
 
 from __future__ import annotations
@@ -14,34 +14,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-#: What an experiment calls the content classifier alone, where it lists systems.
+#: The name of the content classifier alone, where an experiment lists systems.
 ALONE = "content"
-#: The evidence weight that is learned.
+#: The learned evidence weight.
 AUTO: Literal["auto"] = "auto"
-#: How the other labels are filled in: the paper's two ways, and M1 with cut-offs that are learned.
+#: How the other labels are filled in: the paper's two ways, and M1 with learned cuts.
 PAPER_VARIANTS = ("M1", "M2")
 VARIANTS = (*PAPER_VARIANTS, "M1cut")
-#: What repairs the content without asking any other label.
+#: Corrections of the content that use no other label.
 CONTROLS = ("offset", "calibration")
-
-#: Rivals that start from the evidence of binary relevance, which they share with its run.
-ON_EVIDENCE = ("stacked_relevance", "dependent_relevance")
-
-Weight = float | Literal["auto"]
 
 
 @dataclass(frozen=True)
 class Classifier:
-    """A classifier that an experiment names.
+    """A classifier in an experiment.
 
     Attributes
     ----------
     name
-        What the experiment calls it, ``"SVM"``.
+        Its name in the experiment, ``"SVM"``.
     classifier
-        What :mod:`labelkin.registry` calls it, ``"svm"``.
+        Its name in the library, ``"svm"``.
     parameters
-        Those that are given; the others have the classifier's defaults.
+        Parameters that differ from the defaults.
     """
 
     name: str
@@ -51,7 +46,7 @@ class Classifier:
 
 @dataclass(frozen=True)
 class Content(Classifier):
-    """A content classifier and what it sees of the documents.
+    """A content classifier and its features.
 
     Attributes
     ----------
@@ -66,37 +61,36 @@ class Content(Classifier):
 
 
 @dataclass(frozen=True)
-class Rival(Content):
-    """A system that is trained as a whole, in a process of its own, to be compared with.
+class RelatedMethod(Content):
+    """A system that is trained as a whole, in a separate process, for comparison.
 
     Attributes
     ----------
     estimator
-        The content classifier that learns its labels; ``None`` where it has a way of its own. The
-        features are those of this classifier then.
+        The content classifier that learns its labels, whose features it uses; ``None``: none.
     time_limit
-        Seconds of the processor after which it is given up; ``None``: never.
+        Seconds after which training is stopped; ``None``: no limit.
     """
 
     estimator: Content | None = None
     time_limit: float | None = None
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides what comes out: not how long it may take."""
+        """Return the settings that decide the result, without the time limit."""
         return {key: value for key, value in asdict(self).items() if key != "time_limit"}
 
 
 @dataclass(frozen=True)
 class Addition:
-    """A label classifier, how the other labels are filled in, and how much they count."""
+    """A label classifier, how the other labels are filled in, and their weight."""
 
     labels: Classifier
     variant: str
-    weight: Weight
+    weight: float | Literal["auto"]
 
     @property
     def name(self) -> str:
-        """``"BLR+M2"``; with its weight where it is not the paper's."""
+        """``"BLR+M2"``; with its weight if it is not the paper's."""
         name = f"{self.labels.name}+{self.variant}"
         weight = str(self.weight).removesuffix(".0")
         return name if self.weight == 1.0 else f"{name} w={weight}"
@@ -109,24 +103,14 @@ class Addition:
 
 @dataclass(frozen=True)
 class Control:
-    """What is added to the content without asking any other label: one of ``CONTROLS``."""
+    """A correction of the content that uses no other label: one of ``CONTROLS``."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """A threshold rule that an experiment names.
-
-    Attributes
-    ----------
-    name
-        What the experiment calls it, ``"SCutFBR"``.
-    rule
-        What :mod:`labelkin.registry` calls it, ``"scut_fbr"``.
-    parameters
-        Those that are given; the others have the rule's defaults.
-    """
+    """A threshold rule: its name in the experiment and in the library, and its parameters."""
 
     name: str
     rule: str
@@ -146,7 +130,7 @@ class System:
 
     @property
     def scored(self) -> str:
-        """The paper's name of what gives the log-odds, ``"NB+BLR+M2"``."""
+        """The paper's name of the system that returns the log-odds, ``"NB+BLR+M2"``."""
         return f"{self.content}+{self.addition.name}" if self.addition else self.content
 
     @property
@@ -157,23 +141,23 @@ class System:
 
 @dataclass(frozen=True)
 class CorpusChoice:
-    """A corpus, and what of it an experiment uses.
+    """A corpus, and the part of it that an experiment uses.
 
     Attributes
     ----------
     name, path, options
-        What :func:`labelkin.corpora.load` is given.
+        Arguments of :func:`labelkin.corpora.load`.
     train, test
         Which documents of each part: all, or those with at least one label.
     labels
-        Which labels: all, or those that both parts have.
+        Which labels: all, or those that occur in both parts.
     test_share, split_seed
-        Where the corpus has no test documents: the share to draw, stratified, and by which seed.
-    content, rivals
-        The content classifiers, and the rivals, on this corpus, by name.
+        For a corpus without test documents: the share to draw, stratified, and the seed.
+    content, related
+        The content classifiers and the related methods on this corpus, by name.
     vocab, label_language
-        What :func:`labelkin.vocabulary.read_vocabulary` is given, for reports that name labels;
-        ``None``: the names that the corpus carries.
+        Arguments of :func:`labelkin.vocabulary.read_vocabulary`, for the names of labels in
+        reports; ``None``: the names in the corpus.
     """
 
     name: str
@@ -185,13 +169,13 @@ class CorpusChoice:
     test_share: float | None
     split_seed: int
     content: Mapping[str, Content]
-    rivals: Mapping[str, Rival] = field(default_factory=dict)
+    related: Mapping[str, RelatedMethod] = field(default_factory=dict)
     vocab: str | None = None
     label_language: str | None = None
 
     def identity(self) -> dict[str, Any]:
-        """Return what says which documents and labels are used, wherever they lie."""
-        besides = ("path", "content", "rivals", "vocab", "label_language")
+        """Return the settings that decide which documents and labels are used."""
+        besides = ("path", "content", "related", "vocab", "label_language")
         return {key: value for key, value in asdict(self).items() if key not in besides}
 
 
@@ -202,18 +186,18 @@ class PlannedRun:
     Attributes
     ----------
     corpus, seed
-        On what, and by which seed.
+        The name of the corpus, and the seed.
     system
-        What is trained.
+        The system to be trained.
     configuration
-        All that decides what comes out, as plain values.
+        All settings that decide the result, as plain values.
     start
-        The run whose log-odds this one starts from: the content's, or, where there is a threshold
-        rule, those it decides on; ``None`` for the content alone.
+        The run whose log-odds this one starts from: the content alone, or, for a threshold rule,
+        the run it decides on; ``None`` for the content alone.
     keeps_out_of_fold
-        Whether others need its out-of-fold log-odds of the training documents.
-    rival
-        What is trained where it is a rival; the system goes by its name then.
+        Whether other runs need its out-of-fold log-odds of the training documents.
+    related
+        The related method, if it is one; the system has its name.
     """
 
     corpus: str
@@ -222,11 +206,11 @@ class PlannedRun:
     configuration: Mapping[str, Any]
     start: PlannedRun | None = None
     keeps_out_of_fold: bool = False
-    rival: Rival | None = None
+    related: RelatedMethod | None = None
 
     @property
     def name(self) -> str:
-        """The run's name in its corpus, also that of its folder.
+        """The run's name in its corpus, and that of its folder.
 
         ``"NB+BLR+M2@seed0"``, with a threshold rule ``"NB+BLR+M2@SCutFBR@seed0"``.
         """
@@ -234,7 +218,7 @@ class PlannedRun:
         return f"{self.system.scored.replace(' ', '_')}{rule}@seed{self.seed}"
 
     def record(self) -> dict[str, Any]:
-        """Return what the run is, as plain values."""
+        """Return the run as plain values."""
         addition, thresholds = self.system.addition, self.system.thresholds
         return {
             "system": self.system.name,
@@ -249,7 +233,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What an experiment file says.
+    """The contents of an experiment file.
 
     Attributes
     ----------
@@ -262,17 +246,15 @@ class Experiment:
     words
         Parameters of :class:`labelkin.text.WordCounts`, for corpora of texts.
     additions
-        What is added to each content classifier, in the order of the paper's tables.
+        Added to each content classifier, in the order of the paper's tables.
     threshold
-        A label is given where its posterior is above.
+        A label is assigned if its posterior is above.
     metrics, tests
-        What a report shows; they decide nothing about the runs.
+        Shown by a report; they decide nothing about the runs.
     text
         The file itself.
     controls
-        What is added without label evidence, of ``CONTROLS``.
-    reveal
-        Whether additions are also scored with some labels of test documents known.
+        Corrections without label evidence, of ``CONTROLS``.
     thresholds, threshold_systems
         Threshold rules by name, and the systems that each is tried on: ``"content"`` for the
         content alone, additions by name.
@@ -289,15 +271,14 @@ class Experiment:
     tests: tuple[str, ...]
     text: str
     controls: tuple[str, ...] = ()
-    reveal: bool = False
     thresholds: Mapping[str, Thresholds] = field(default_factory=dict)
     threshold_systems: tuple[str, ...] = ()
 
     def runs(self) -> tuple[PlannedRun, ...]:
-        """Return the runs that give log-odds, cut at ``threshold``.
+        """Return the runs with log-odds, cut at ``threshold``.
 
-        Those of one corpus are together, and a content classifier's alone comes first; rivals come
-        last, and decide as they do themselves.
+        Those of one corpus are together, and a content classifier's alone comes first; related
+        methods come last, and have their own decisions.
         """
         return tuple(
             run
@@ -305,12 +286,12 @@ class Experiment:
             for seed in self.seeds
             for run in (
                 *(run for content in corpus.content for run in self._runs(corpus, seed, content)),
-                *(self._rival_run(corpus, seed, rival) for rival in corpus.rivals.values()),
+                *(self._related_run(corpus, seed, name) for name in corpus.related),
             )
         )
 
     def threshold_runs(self) -> tuple[PlannedRun, ...]:
-        """Return the runs that decide by a rule on another run's log-odds."""
+        """Return the runs with a threshold rule on another run's log-odds."""
         return tuple(
             replace(
                 run,
@@ -320,22 +301,20 @@ class Experiment:
                 keeps_out_of_fold=False,
             )
             for run in self.runs()
-            if run.rival is None and self._is_thresholded(run.system)
+            if run.related is None and self._is_thresholded(run.system)
             for thresholds in self.thresholds.values()
         )
 
-    def _rival_run(self, corpus: CorpusChoice, seed: int, rival: Rival) -> PlannedRun:
+    def _related_run(self, corpus: CorpusChoice, seed: int, name: str) -> PlannedRun:
+        related = corpus.related[name]
         configuration = {
             "corpus": corpus.identity(),
             "words": self.words,
-            "rival": rival.identity(),
+            "related": related.identity(),
             "seed": seed,
         }
-        start = None
-        if rival.estimator is not None and rival.classifier in ON_EVIDENCE:
-            start = next(self._runs(corpus, seed, rival.estimator.name))
-        system = System(rival.name)
-        return PlannedRun(corpus.name, seed, system, _plain(configuration), start, rival=rival)
+        system = System(name)
+        return PlannedRun(corpus.name, seed, system, _plain(configuration), related=related)
 
     def _runs(self, corpus: CorpusChoice, seed: int, content: str) -> Iterator[PlannedRun]:
         """Yield the run of a content classifier alone, then those that start from it."""
@@ -348,11 +327,10 @@ class Experiment:
                 "content": asdict(corpus.content[content]),
                 "addition": asdict(addition) if isinstance(addition, Addition) else None,
                 **({"control": addition.name} if isinstance(addition, Control) else {}),
-                **({"reveal": True} if self.reveal and isinstance(addition, Addition) else {}),
                 "threshold": self.threshold,
                 "seed": seed,
             }
-            keeps = self._keeps_out_of_fold(system, corpus)
+            keeps = self._keeps_out_of_fold(system)
             run = PlannedRun(corpus.name, seed, system, _plain(configuration), alone, keeps)
             alone = alone or run
             yield run
@@ -361,13 +339,10 @@ class Experiment:
         name = system.addition.name if system.addition else ALONE
         return bool(self.thresholds) and name in self.threshold_systems
 
-    def _keeps_out_of_fold(self, system: System, corpus: CorpusChoice) -> bool:
-        """Return whether a rule, an addition or a rival learns from it."""
-        if system.addition or self._is_thresholded(system):
+    def _keeps_out_of_fold(self, system: System) -> bool:
+        """Return whether a threshold rule, an addition or a control learns from it."""
+        if system.addition:
             return self._is_thresholded(system)
-        bases = (r.estimator for r in corpus.rivals.values() if r.classifier in ON_EVIDENCE)
-        if any(base is not None and base.name == system.content for base in bases):
-            return True
         learns = any(addition.learns_from_content for addition in self.additions)
         return learns or bool(self.controls) or bool(self.thresholds and self.threshold_systems)
 

@@ -1,22 +1,20 @@
-"""What an experiment leaves on disk: written in one piece, checked when it is read.
+"""The result folder of an experiment: atomic writes, checks on reading.
 
 ::
 
     DIR/experiment.toml                    the experiment
-    DIR/<corpus>/corpus.json               what the corpus is
+    DIR/<corpus>/corpus.json               sizes, source, licence and checksums of the corpus
     DIR/<corpus>/truth.npz                 label sets of its training and test documents
     DIR/<corpus>/runs/<system>@seed<k>/    log_odds.npy, decisions.npy, run.json
     DIR/<corpus>/runs/<system>@<rule>@seed<k>/   decisions.npy, cuts.csv, run.json
-    DIR/<corpus>/out_of_fold/<system>@seed<k>/   out_of_fold.npy, run.json
 
-A run with a threshold rule decides on the log-odds of the run without it. What is out of fold are
-log-odds of the training documents, from which weights and cuts were learned; reports need none. Of
-a content classifier that names candidates (``top``), every ``.npy`` is an ``.npz`` that holds the
-candidates alone, as SciPy saves a sparse matrix.
+A run with a threshold rule decides on the log-odds of the run without it. Weights and cuts are
+learned from ``out_of_fold.npy``, log-odds of the training documents, in the folder of a run that
+others learn from.
 
-A run is written under another name, ``NB@seed0.part``, and renamed when it is complete, so that
-whatever bears its name is whole, even after a kill. ``run.json`` holds the checksums of the files.
-Locks are advisory (``flock``); the system lets go of them when a process ends, however it ends.
+A run is written under another name, ``NB@seed0.part``, and renamed when it is complete: a folder
+with the name of a run is complete, also after a kill. ``run.json`` contains the checksums of the
+files.
 """
 
 from __future__ import annotations
@@ -32,7 +30,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +44,10 @@ from labelkin.research.experiments.configuration import read_experiment
 from labelkin.research.experiments.plan import Experiment, PlannedRun
 from labelkin.scaling.array_files import read_archive
 from labelkin.scaling.blocks import read_block
-from labelkin.thresholds.rule import given_cells
 
-EXPERIMENT, TRUTH, FACTS = "experiment.toml", "truth.npz", "corpus.json"
+EXPERIMENT, TRUTH, FACTS, RUNS = "experiment.toml", "truth.npz", "corpus.json", "runs"
 LOG_ODDS, DECISIONS, RECORD = "log_odds.npy", "decisions.npy", "run.json"
 OUT_OF_FOLD, CUTS = "out_of_fold.npy", "cuts.csv"
-#: Folders in that of a corpus: runs, log-odds of training documents, lock files.
-RUNS, UNSEEN, LOCKS = "runs", "out_of_fold", ".locks"
 
 #: Documents × labels in memory at a time: 2²⁰ numbers are 8 MB.
 _BLOCK_CELLS = 2**20
@@ -61,12 +55,12 @@ _PACKAGES = ("labelkin", "numpy", "scipy", "scikit-learn", "joblib", "numba", "P
 
 
 class DamagedRun(ValueError):  # noqa: N818
-    """A run folder that does not hold what its ``run.json`` says; the message names it."""
+    """A run folder whose files differ from its ``run.json``; the message names it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One trained system: what it was, and what it gives for the test documents.
+    """One trained system: its settings, and its results for the test documents.
 
     Attributes
     ----------
@@ -75,32 +69,28 @@ class Run:
     content, addition
         Its two parts, ``"NB"`` and ``"BLR+M2"``; the addition is empty for the content alone.
     thresholds
-        The name of the rule that decided; empty where log-odds were cut at one number.
+        The name of the threshold rule; empty if log-odds were cut at one number.
     corpus, seed
-        What it was trained on, and by which seed.
+        The corpus and the seed it was trained with.
     configuration
-        All that decided what came out.
+        All settings that decided the result.
     versions
         Of Python and the packages it was made with.
     seconds
-        How long it took: ``"wall"`` and ``"cpu"``, and of these ``"learning_wall"`` and
-        ``"learning_cpu"`` to learn from training documents.
+        ``"wall"`` and ``"cpu"`` of the whole run, ``"learning_wall"`` and ``"learning_cpu"`` of
+        learning from training documents.
     learned
-        What was learned: ``"evidence_weight"`` of a learned weight.
-    revealed
-        What known labels are worth, if the experiment asks: see
-        :func:`labelkin.research.experiments.reveal.reveal`.
+        Learned numbers: ``"evidence_weight"`` of a learned weight.
     folder
-        Where it is.
+        The folder of the run.
     log_odds_folder
-        Where its log-odds are: those of another run where a rule decided.
+        The folder of its log-odds: that of another run if a rule decided.
     memory
-        The most memory the process of a rival had, in bytes; ``None`` where it was not measured.
+        The peak memory of the process of a related method, in bytes; ``None``: not measured.
     out_of_time
-        The seconds after which a rival was given up; there are no log-odds then. ``None``: it
-        was not.
+        The time limit at which a related method was stopped; there are no log-odds then.
     warnings
-        What a rival warned of.
+        Warnings of a related method.
     """
 
     system: str
@@ -113,26 +103,23 @@ class Run:
     versions: Mapping[str, str]
     seconds: Mapping[str, float]
     learned: Mapping[str, float]
-    revealed: Sequence[Mapping[str, Any]]
     folder: Path
     log_odds_folder: Path
     memory: float | None = None
     out_of_time: float | None = None
     warnings: Sequence[str] = ()
 
-    def log_odds(self) -> Any:
-        """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only.
-
-        Of candidates a CSR array.
-        """
+    def log_odds(self) -> NDArray[np.float64]:
+        """Return the log-odds, ``(n_test, n_labels)``, memory-mapped and read only."""
         return read_array(self.log_odds_folder / LOG_ODDS)
 
-    def decisions(self) -> Any:
-        """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only.
-
-        Of candidates a CSR array.
-        """
+    def decisions(self) -> NDArray[np.bool_]:
+        """Return the decisions, ``(n_test, n_labels)``, memory-mapped and read only."""
         return read_array(self.folder / DECISIONS)
+
+    def out_of_fold(self) -> NDArray[np.float64]:
+        """Return the out-of-fold log-odds of the training documents, if another run needs them."""
+        return read_array(self.folder / OUT_OF_FOLD)
 
 
 @dataclass(frozen=True)
@@ -144,20 +131,20 @@ class CorpusResults:
     name
         Of the corpus.
     facts
-        Its source, licence and numbers, and checksums of what went in.
+        Its source, licence and sizes, and checksums of documents and labels.
     Y, Y_train
         The labels of test and training documents, in the form of
         :attr:`labelkin.corpora.Corpus.Y`.
     label_names
         The labels, in the order of the columns, ``(n_labels,)``.
     ids
-        The test documents' own names, ``(n_test,)``, where they have any.
+        The identifiers of the test documents, ``(n_test,)``, if there are any.
     runs
-        Those that give log-odds, in the order of the paper's tables, seed by seed.
+        Runs with log-odds, in the order of the paper's tables, seed by seed.
     threshold_runs
-        Those that decide by a rule on the log-odds of another run.
+        Runs with a threshold rule on the log-odds of another run.
     given_up
-        Rivals that took too long.
+        Related methods that were stopped at their time limit.
     """
 
     name: str
@@ -171,20 +158,20 @@ class CorpusResults:
     given_up: tuple[Run, ...] = ()
 
     def run(self, system: str, seed: int | None = None) -> Run:
-        """Return the run of a system; of the first seed if none is named."""
+        """Return the run of a system, by default of the first seed."""
         every = [*self.runs, *self.threshold_runs]
         for run in every:
             if run.system == system and seed in (None, run.seed):
                 return run
-        there_are = ", ".join(dict.fromkeys(run.system for run in every))
+        systems = ", ".join(dict.fromkeys(run.system for run in every))
         raise ValueError(
-            f"There is no run of {system!r} with seed {seed} on {self.name}. Systems: {there_are}."
+            f"There is no run of {system!r} with seed {seed} on {self.name}. Systems: {systems}."
         )
 
 
 @dataclass(frozen=True)
 class Results:
-    """What an experiment has found so far."""
+    """The finished runs of an experiment."""
 
     experiment: Experiment
     corpora: tuple[CorpusResults, ...]
@@ -192,22 +179,22 @@ class Results:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The runs on all corpora that give log-odds."""
+        """The runs on all corpora that have log-odds."""
         return tuple(run for corpus in self.corpora for run in corpus.runs)
 
     @property
     def threshold_runs(self) -> tuple[Run, ...]:
-        """The runs on all corpora that decide by a rule on the log-odds of another run."""
+        """The runs on all corpora with a threshold rule on the log-odds of another run."""
         return tuple(run for corpus in self.corpora for run in corpus.threshold_runs)
 
 
 def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Results:
-    """Read what an experiment has left in a folder; every array is checked, nothing is trained.
+    """Read the results of an experiment; every array is checked, nothing is trained.
 
     Parameters
     ----------
     folder : path
-        Where :func:`labelkin.research.experiments.run_experiment` has put it.
+        The result folder of :func:`labelkin.research.experiments.run_experiment`.
     partial : bool, default False
         Whether missing runs are left out instead of being an error.
 
@@ -228,20 +215,20 @@ def read_results(folder: str | os.PathLike[str], *, partial: bool = False) -> Re
         )
     experiment = read_experiment(folder / EXPERIMENT)
     planned = experiment.runs() + experiment.threshold_runs()
-    missing = [run for run in planned if not _is_there(folder, run)]
+    missing = [run for run in planned if not is_complete(folder, run)]
     if missing and not partial:
         raise FileNotFoundError(
             f"{folder} is unfinished: {len(missing)} of {len(planned)} runs are missing, the first "
-            f"is {missing[0].name} on {missing[0].corpus}. Run the experiment again: it makes what "
-            "is missing. partial=True reads what is there."
+            f"is {missing[0].name} on {missing[0].corpus}. Run the experiment again to resume it. "
+            "partial=True reads the finished runs."
         )
     runs = [read_run(folder, run) for run in planned if run not in missing]
-    begun = dict.fromkeys(run.corpus for run in runs)
-    return Results(experiment, tuple(corpus_results(folder, c, runs) for c in begun), folder)
+    corpora = dict.fromkeys(run.corpus for run in runs)
+    return Results(experiment, tuple(corpus_results(folder, c, runs) for c in corpora), folder)
 
 
 def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResults:
-    """Gather what belongs to one corpus."""
+    """Return the results on one corpus."""
     train, test, ids = read_truth(folder / corpus)
     ours = [run for run in runs if run.corpus == corpus]
     return CorpusResults(
@@ -258,30 +245,32 @@ def corpus_results(folder: Path, corpus: str, runs: Sequence[Run]) -> CorpusResu
 
 
 def folder_of(folder: Path, run: PlannedRun) -> Path:
-    """Return where a run of the experiment in ``folder`` is, or will be."""
+    """Return the folder of a run of the experiment in ``folder``."""
     return folder / run.corpus / RUNS / run.name
 
 
-def _is_there(folder: Path, run: PlannedRun) -> bool:
-    """Return whether a run can be read: where a rule decided, also the run it decided on."""
-    needed = run.start if run.system.thresholds else None
-    return all(folder_of(folder, one).is_dir() for one in (run, needed) if one)
+def is_complete(folder: Path, run: PlannedRun) -> bool:
+    """Return whether a run is there with all that others need of it, and the run it decides on."""
+    place = folder_of(folder, run)
+    if run.keeps_out_of_fold and not (place / OUT_OF_FOLD).exists():
+        return False
+    scored = run.start if run.system.thresholds else None
+    return place.is_dir() and (scored is None or folder_of(folder, scored).is_dir())
 
 
 def read_run(folder: Path, planned: PlannedRun) -> Run:
-    """Read a run and check it: its arrays, and that it is the run that was planned."""
+    """Read a run and check its arrays and its configuration."""
     place = folder_of(folder, planned)
     decides = planned.system.thresholds is not None
     arrays = {DECISIONS: np.bool_} if decides else {LOG_ODDS: np.float64, DECISIONS: np.bool_}
-    if planned.rival is not None and not _stored(place / LOG_ODDS).exists():
-        arrays = {}  # it was given up, or the record names what is missing
-    record = read_record(place, planned, arrays)
+    if planned.related is not None and not (place / LOG_ODDS).exists():
+        arrays = {}  # it was stopped, or the record names the missing file
+    record = _read_record(place, planned, arrays)
     return Run(
         **planned.record(),
         versions=record["versions"],
         seconds=record["seconds"],
         learned=record.get("learned", {}),
-        revealed=record.get("revealed", ()),
         folder=place,
         log_odds_folder=folder_of(folder, planned.start) if decides and planned.start else place,
         memory=record.get("memory"),
@@ -290,17 +279,10 @@ def read_run(folder: Path, planned: PlannedRun) -> Run:
     )
 
 
-def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``run.json`` of a run says, after checking that it is true.
+def _read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the contents of ``run.json`` after checking it against the files and the plan.
 
-    Parameters
-    ----------
-    folder
-        Of the run.
-    planned
-        The run that it must be: not one that another configuration has made.
-    arrays
-        The arrays that it must have, by file name, and what they hold.
+    ``arrays`` are the arrays that the run must have, by file name, and their types.
     """
     try:
         record = json.loads((folder / RECORD).read_bytes())
@@ -309,14 +291,13 @@ def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) ->
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _damaged(folder, f"{RECORD} cannot be read ({error!r})") from None
     if missing:
-        raise _damaged(folder, f"{RECORD} does not say {', '.join(sorted(missing))}")
-    files_of = [_stored(folder / name).name for name in arrays]
-    for name in dict.fromkeys([*files_of, *checksums]):
+        raise _damaged(folder, f"{RECORD} has no {', '.join(sorted(missing))}")
+    for name in dict.fromkeys([*arrays, *checksums]):
         if not (folder / name).is_file():
             raise _damaged(folder, f"{name} is missing")
-        found, said = _sha256(folder / name), checksums.get(name)
-        if found != said:
-            raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} says {said}")
+        found, expected = _sha256(folder / name), checksums.get(name)
+        if found != expected:
+            raise _damaged(folder, f"{name} has the checksum {found}, and {RECORD} has {expected}")
     for name, dtype in arrays.items():
         array = read_array(folder / name)
         if array.shape != shape or array.dtype != dtype:
@@ -324,40 +305,27 @@ def read_record(folder: Path, planned: PlannedRun, arrays: Mapping[str, Any]) ->
     changed = first_difference(record["configuration"], planned.configuration)
     if changed:
         raise ValueError(
-            f"The run {folder} is not of this experiment: {changed}. Give a changed experiment "
-            "another folder (--out), or delete the runs that it changes."
+            f"The run {folder} is not of this experiment: {changed}. Use another folder (--out) "
+            "for a changed experiment, or delete the runs that it changes."
         )
     return dict(record)
 
 
 def read_array(path: Path) -> Any:
-    """Return an array that stays on disk, read only; of candidates, a CSR array in memory."""
-    return read_block(_stored(path))
-
-
-def in_memory(array: Any) -> Any:
-    """Return an array that may stay on disk as one in memory."""
-    return array if sparse.issparse(array) else np.array(array)
+    """Return an array that stays on disk, read only."""
+    return read_block(path)
 
 
 def blocks_of(array: Any) -> Iterator[Any]:
-    """Yield the rows of an array on disk, or of candidates, some at a time, in memory."""
+    """Yield the rows of an array on disk in blocks, in memory."""
     n_documents, width = array.shape
-    if sparse.issparse(array):
-        width = -(-array.nnz // max(n_documents, 1))
     size = max(1, _BLOCK_CELLS // max(width, 1))
     for start in range(0, n_documents, size):
-        yield in_memory(array[start : start + size])
-
-
-def _stored(path: Path) -> Path:
-    """Return the file that holds an array: that of candidates where there is one."""
-    candidates = path.with_suffix(".npz")
-    return candidates if candidates.exists() else path
+        yield np.array(array[start : start + size])
 
 
 def first_difference(old: Any, new: Any, place: str = "") -> str:
-    """Say where two nested records differ first; empty if they do not.
+    """Return the first difference of two nested records; empty if they are equal.
 
     Examples
     --------
@@ -365,8 +333,8 @@ def first_difference(old: Any, new: Any, place: str = "") -> str:
     'words.stem was True and is False'
     """
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        said = ["not given" if value is None else repr(value) for value in (old, new)]
-        return "" if old == new else f"{place} was {said[0]} and is {said[1]}"
+        before, after = ("not given" if value is None else repr(value) for value in (old, new))
+        return "" if old == new else f"{place} was {before} and is {after}"
     for key in sorted({*old, *new}):
         where = f"{place}.{key}" if place else key
         found = first_difference(old.get(key), new.get(key), where)
@@ -376,26 +344,28 @@ def first_difference(old: Any, new: Any, place: str = "") -> str:
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold the lock file ``path``; yield whether we got it (always, if we wait)."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
-        yield files.try_lock(file.fileno(), wait=wait)  # closing the file lets go
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a result folder; raise if another process holds it."""
+    with (folder / ".lock").open("ab") as file:
+        if not files.try_lock(file.fileno()):
+            raise BlockingIOError(
+                f"One process at a time must run an experiment in {folder}, and another one is "
+                "running it. Wait for it, or use another folder (--out)."
+            )
+        yield  # closing the file releases the lock
 
 
 @contextmanager
 def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
-    """Yield a folder to write a run in, which gets its name at the end; the caller holds a lock.
-
-    What a killed process left half done is cleared away before, and after an error.
+    """Yield a folder for the files of a run, which gets its name at the end.
 
     Parameters
     ----------
     folder
-        Of the run.
+        Of the run; an incomplete or stopped run there is replaced.
     record
-        What ``run.json`` says of it besides versions and checksums; ``shape`` among it. It is read
-        at the end, so that the caller can add to it.
+        The contents of ``run.json`` besides versions and checksums, with ``shape``; read at the
+        end, so that the caller can add to it.
     """
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
@@ -403,8 +373,8 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
     try:
         yield part
         checksums = {path.name: _sha256(path) for path in part.iterdir()}
-        made = {"versions": versions(), **record, "sha256": checksums}
-        write_json(part / RECORD, made)
+        write_json(part / RECORD, {"versions": versions(), **record, "sha256": checksums})
+        shutil.rmtree(folder, ignore_errors=True)
         with files.annotate_os_errors(folder, part):
             part.rename(folder)
             files.names_to_disk(folder.parent)
@@ -413,27 +383,14 @@ def new_run(folder: Path, record: dict[str, Any]) -> Iterator[Path]:
 
 
 def write_log_odds(part: Path, blocks: Iterable[Any], shape: tuple[int, int], cut: float) -> None:
-    """Write log-odds that come some documents at a time, and the decisions where they exceed it."""
+    """Write blocks of log-odds, and the decisions: log-odds above ``cut``."""
     write_array(part / LOG_ODDS, _checked(blocks, part), np.float64, shape)
-    decided = (_above(block, cut) for block in blocks_of(read_array(part / LOG_ODDS)))
+    decided = (block > cut for block in blocks_of(read_array(part / LOG_ODDS)))
     write_array(part / DECISIONS, decided, np.bool_, shape)
 
 
-def _above(block: Any, cut: float) -> Any:
-    return given_cells(block, block.data > cut) if sparse.issparse(block) else block > cut
-
-
 def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int, int]) -> None:
-    """Write an ``.npy`` file some rows at a time: memory holds one block.
-
-    Candidates, a small part of all cells, are gathered and written at once, as an ``.npz`` file.
-    """
-    coming = iter(blocks)
-    first = next(coming, np.empty((0, shape[1])))
-    if sparse.issparse(first):
-        _write_candidates(path.with_suffix(".npz"), [first, *coming], dtype, shape)
-        return
-    blocks = chain([first], coming)
+    """Write an ``.npy`` file block by block: memory holds one block."""
     n_rows = 0
     header = {"descr": dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": shape}
     with files.annotate_os_errors(path), path.open("wb") as file:
@@ -444,17 +401,6 @@ def write_array(path: Path, blocks: Iterable[Any], dtype: Any, shape: tuple[int,
         files.to_disk(file)
     if n_rows != shape[0]:
         raise ValueError(f"{path}: got {n_rows} of {shape[0]} documents.")
-
-
-def _write_candidates(
-    path: Path, blocks: Sequence[Any], dtype: Any, shape: tuple[int, int]
-) -> None:
-    whole = sparse.csr_array(sparse.vstack(blocks, format="csr"), dtype=dtype)
-    if whole.shape != shape:
-        raise ValueError(f"{path}: got {whole.shape[0]} of {shape[0]} documents.")
-    file = io.BytesIO()
-    sparse.save_npz(file, whole, compressed=False)
-    files.write_atomic(path, file.getvalue())
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -500,7 +446,7 @@ def _read_labels(stored: Any, part: str, names: list[Any]) -> LabelMatrix:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """Read what a corpus is, from its folder."""
+    """Read sizes, source and checksums of a corpus from its folder."""
     try:
         return dict(json.loads((folder / FACTS).read_bytes()))
     except (OSError, ValueError) as error:
@@ -509,7 +455,7 @@ def read_facts(folder: Path) -> dict[str, Any]:
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return the versions of Python and of the packages that have a say in the numbers."""
+    """Return the versions of Python and of the packages that influence the results."""
     found = {"python": platform.python_version(), "machine": platform.machine()}
     for package in _PACKAGES:
         try:
@@ -521,26 +467,22 @@ def versions() -> Mapping[str, str]:
 
 def _damaged(place: Path, why: str, kind: type[ValueError] = DamagedRun) -> ValueError:
     which, it = ("The run ", "the folder") if kind is DamagedRun else ("", "it")
-    return kind(
-        f"{which}{place} is damaged: {why}. Delete {it} and run the experiment again: it makes "
-        "what is missing."
-    )
+    return kind(f"{which}{place} is damaged: {why}. Delete {it} and run the experiment again.")
 
 
 def _checked(blocks: Iterable[Any], part: Path) -> Iterator[Any]:
-    """Hand blocks of log-odds on, and raise for what is no number."""
+    """Yield blocks of log-odds; raise for NaN."""
     n_before = 0
     for block in blocks:
-        if np.isnan(block.data if sparse.issparse(block) else block).any():
-            cells = sparse.coo_array(block)
-            wrong = np.isnan(cells.data)
-            i, j = cells.row[wrong][0], cells.col[wrong][0]
+        wrong = np.argwhere(np.isnan(block))
+        if len(wrong):
             raise ValueError(
                 f"{part.name.removesuffix('.part')}: log-odds must be numbers, got NaN at test "
-                f"document {n_before + i}, label {j} ({int(wrong.sum())} such cells here)."
+                f"document {n_before + wrong[0, 0]}, label {wrong[0, 1]} ({len(wrong)} NaN in this "
+                "block)."
             )
         yield block
-        n_before += block.shape[0]
+        n_before += len(block)
 
 
 def _sha256(path: Path) -> str:

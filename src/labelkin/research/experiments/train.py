@@ -32,7 +32,14 @@ from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.presets import STRONG, view_members
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
-from labelkin.research.experiments.plan import AUTO, Addition, Content, Control, Rival, Thresholds
+from labelkin.research.experiments.plan import (
+    AUTO,
+    Addition,
+    Content,
+    Control,
+    RelatedMethod,
+    Thresholds,
+)
 from labelkin.research.experiments.prepared_corpus import PreparedCorpus, fit_features
 from labelkin.solvers.logistic import fit_logistic_layer
 from labelkin.text import WordCounts
@@ -65,6 +72,11 @@ def _by_features(random_state: Any = None) -> LabelDependenceClassifier:
     return LabelDependenceClassifier(evidence_weight=0, random_state=random_state)
 
 
+def _label_dependence(content: Any = None, random_state: Any = None) -> LabelDependenceClassifier:
+    """Return this library's classifier with a content classifier, by default its own choice."""
+    return LabelDependenceClassifier(content, random_state=random_state)
+
+
 def _logistic_regression(C: float = 1.0) -> PerLabel:
     return PerLabel(LogisticRegression(C=C, max_iter=1000))
 
@@ -85,9 +97,12 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     },
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
-    "rivals": {"binary_relevance": lambda: None},  # the content classifier itself
+    "related": {
+        "binary_relevance": lambda: None,  # the content classifier itself
+        "label_dependence": _label_dependence,
+    },
 }
-#: The rival that is a content classifier by itself, and what others call the one they ask.
+#: The related method that is its content classifier, and the parameters that take one.
 BINARY_RELEVANCE, BASE_PARAMETERS = "binary_relevance", frozenset({"estimator", "content"})
 #: Parameters that are not the experiment's: the seed has a key of its own, threads change nothing,
 #: scores are always log-odds, and what decides before limits is the rule's own affair. What a
@@ -201,18 +216,18 @@ def train_control(control: Control, labels: LabelMatrix, content: Matrix) -> Tra
     return Trained(lambda test: test * fitted.slope + fitted.shift, watch.seconds("learning_"))
 
 
-def make_rival(rival: Rival, seed: int) -> Any:
-    """Return an unfitted rival, with the content classifier that learns its labels."""
-    content, base = rival.estimator, None
+def make_related(related: RelatedMethod, seed: int) -> Any:
+    """Return an unfitted related method, with the content classifier that learns its labels."""
+    content, base = related.estimator, None
     if content is not None:
         base = make_content_classifier(content.classifier, seed, **content.parameters)
-    if rival.classifier == BINARY_RELEVANCE:
+    if related.classifier == BINARY_RELEVANCE:
         return base
-    make = _part("rivals", rival.classifier)
+    make = _part("related", related.classifier)
     taken = inspect.signature(make).parameters
     given = {key: base for key in BASE_PARAMETERS if key in taken and base is not None}
     given |= {"random_state": seed} if "random_state" in taken else {}
-    return make(**given, **rival.parameters)
+    return make(**given, **related.parameters)
 
 
 def part_names(kind: registry.Kind) -> tuple[str, ...]:
@@ -229,7 +244,8 @@ def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") ->
     {'n_neighbors': <class 'int'>, 'clip': <class 'float'>, 'top': int | None}
     """
     make = kind if callable(kind) else _part(kind, name)
-    hints = get_type_hints(make.__init__) if inspect.isclass(make) else {}
+    late = {"Rules": Any}  # imported for type checkers alone
+    hints = get_type_hints(make.__init__, localns=late) if inspect.isclass(make) else {}
     return {
         key: hints.get(key, type(parameter.default))
         for key, parameter in inspect.signature(make).parameters.items()

@@ -1,28 +1,31 @@
-"""The relatives of the method, to be compared with it under the same data, features and tests.
+"""Related methods, to be compared with label evidence on the same data and features.
 
-Each is a scikit-learn multilabel classifier with ``predict_proba``, usable on its own. What each
-assumes, and when to use it, stands in three lines in docs/explanation/rivals.md.
+Each is a scikit-learn multilabel classifier with ``predict_proba``; docs/explanation/
+related-methods.md lists their assumptions and uses.
 
-======================  ==========================================================================
-chains                  ``ClassifierChain``, ``ChainEnsemble``
-probabilistic_chain     ``ProbabilisticChain``
-stacking                ``StackedRelevance``, ``DependentRelevance``
-dependency_network      ``DependencyNetwork``
-neighbours              ``MLkNN``, ``BRkNN``, ``IBLR``
-trees                   ``MultilabelTree``, ``MultilabelForest``
-mixtures                ``MixtureModel``, ``ParametricMixture``
-powerset                ``LabelPowerset``, ``RAkEL``
-======================  ==========================================================================
+===================  =============================================================================
+``chains``           ``ClassifierChain``, ``ChainEnsemble``, ``ProbabilisticChain``
+``stacking``         ``StackedRelevance``, ``DependentRelevance``, ``DependencyNetwork``
+``neighbours``       ``MLkNN``, ``BRkNN``, ``IBLR``
+``mixtures``         ``MixtureModel``, ``ParametricMixture``
+``whole_label_sets`` ``LabelPowerset``, ``RAkEL``, ``MultilabelTree``, ``MultilabelForest``
+===================  =============================================================================
 """
 
-from labelkin.research.related.chains import ChainEnsemble, ClassifierChain
-from labelkin.research.related.dependency_network import DependencyNetwork
+from labelkin.research.related.chains import ChainEnsemble, ClassifierChain, ProbabilisticChain
 from labelkin.research.related.mixtures import MixtureModel, ParametricMixture
 from labelkin.research.related.neighbours import IBLR, BRkNN, MLkNN
-from labelkin.research.related.powerset import LabelPowerset, RAkEL
-from labelkin.research.related.probabilistic_chain import ProbabilisticChain
-from labelkin.research.related.stacking import DependentRelevance, StackedRelevance
-from labelkin.research.related.trees import MultilabelForest, MultilabelTree
+from labelkin.research.related.stacking import (
+    DependencyNetwork,
+    DependentRelevance,
+    StackedRelevance,
+)
+from labelkin.research.related.whole_label_sets import (
+    LabelPowerset,
+    MultilabelForest,
+    MultilabelTree,
+    RAkEL,
+)
 
 __all__ = [
     "IBLR",

@@ -1,21 +1,33 @@
-"""Classifier chains: each label is decided by the document and the labels before it.
+"""Classifier chains: each label is predicted from the document and the labels before it.
 
-Read, Pfahringer, Holmes & Frank (2011). Training shows each classifier the true earlier labels, so
-all of them are fitted side by side; prediction walks along the chain.
+Read, Pfahringer, Holmes & Frank (2011). In training the earlier labels are the true ones, so all
+classifiers are fitted independently; prediction follows the chain.
+
+Probabilistic chains (Dembczyński, Cheng & Hüllermeier 2010) have the joint probability of whole
+label sets,
+
+    p(label set | x) = Π_j p(y_j | x, y_1 … y_{j−1}).
+
+The best label set and each label's probability are exact for few labels (all 2^p sets); above, the
+best set is found by a beam search (Kumar et al. 2013), and probabilities come from drawn label sets
+(Read, Martino & Luengo 2014).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, in_container, read_labels
 from labelkin.label_matrix.record import check_choice
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
@@ -29,6 +41,11 @@ from labelkin.research.related.conditionals import (
 )
 
 Order = Literal["random"] | ArrayLike | None
+
+#: Maximum of ``exact_labels``: 2^16 label sets.
+_MOST_EXACT = 16
+#: Documents × label sets × labels in memory at a time: 2²¹ numbers are 16 MB.
+_CELLS = 2**21
 
 
 class ClassifierChain(LogOddsClassifier):
@@ -202,3 +219,214 @@ def _fit_on(
     chain: ClassifierChain, X: Any, labels: LabelMatrix, rows: NDArray[np.int64] | slice
 ) -> ClassifierChain:
     return chain.fit(X[rows], labels.rows(rows))
+
+
+class ProbabilisticChain(LogOddsClassifier):
+    """A chain that weighs all label sets, not only the one a greedy walk finds.
+
+    Parameters
+    ----------
+    estimator : classifier or str, optional
+        What learns each label; :class:`labelkin.PlattSVM` if none is given. Any classifier with
+        probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+    order : "random", sequence of int, optional
+        The label columns in the order of the chain; as they stand if none is given.
+    decide : "label_set" or "labels", default "label_set"
+        Whether ``predict`` returns the most probable label set (right as a whole), or each label
+        whose probability exceeds one half (right label by label).
+    exact_labels : int, default 12
+        Maximum number of labels for which all label sets are weighed; at most 16, constant labels
+        do not count.
+    beam_width : int, default 10
+        Number of label sets that the search for the best one keeps above ``exact_labels``.
+    n_samples : int, default 100
+        Number of label sets drawn per document for probabilities above ``exact_labels``.
+    n_jobs : int, optional
+        Labels fitted at a time.
+    random_state : int or RandomState, optional
+        Of the order and the drawn sets, and of an estimator that has none.
+
+    Attributes
+    ----------
+    order_ : array of shape (n_labels,)
+    conditionals_ : list
+        The classifier of each label, by column.
+    seed_ : int
+        Of the drawn label sets: the same for every call.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [["a"], ["a"], ["b", "c"], ["b", "c"]] * 5
+    >>> model = ProbabilisticChain(LogisticRegression()).fit(X, Y)
+    >>> model.predict_labels([[0.0], [3.0]])
+    [('a',), ('b', 'c')]
+    >>> bool(model.label_set_log_proba([[3.0]], [["b", "c"]])[0] > np.log(0.5))
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        order: Order = None,
+        decide: Literal["label_set", "labels"] = "label_set",
+        exact_labels: int = 12,
+        beam_width: int = 10,
+        n_samples: int = 100,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.order = order
+        self.decide = decide
+        self.exact_labels = exact_labels
+        self.beam_width = beam_width
+        self.n_samples = n_samples
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def label_set_log_proba(self, X: Any, Y: Any) -> Matrix:
+        """Return the log of the probability of one whole label set per document.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_documents, n_features)
+        Y : any kind of labels, without unknown cells
+            The label sets in question.
+
+        Returns
+        -------
+        array of shape (n_documents,)
+        """
+        check_is_fitted(self)
+        X = self._read_documents(X, reset=False)
+        asked = read_labels(Y, names=self.classes_).dense()
+        if asked.shape != (X.shape[0], len(self.conditionals_)) or np.isnan(asked).any():
+            raise ValueError(
+                "Y must hold one whole label set per document, "
+                f"({X.shape[0]}, {len(self.conditionals_)}), without unknown cells, got shape "
+                f"{asked.shape} with {int(np.isnan(asked).sum())} unknown."
+            )
+        parts = document_parts(self.conditionals_, X)
+        total = np.zeros(X.shape[0])
+        for j, one in enumerate(self.conditionals_):
+            log_odds = one.log_odds(X, asked, parts[:, j])
+            total += log_expit(np.where(asked[:, j] == 1, log_odds, -log_odds))
+        return total
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable label set of each document, or as ``decide`` says.
+
+        In the form of :meth:`labelkin.estimator.LogOddsClassifier.predict`.
+        """
+        if getattr(self, "target_kind_", "") != "multilabel" or self.decide == "labels":
+            return super().predict(X)
+        check_is_fitted(self)
+        X = self._read_documents(X, reset=False)
+        best = np.concatenate([self._search(part)[0] for part in self._blocks(X, self._n_kept)])
+        return in_container(best, self.target_container_)
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        self._check_parameters()
+        random = check_random_state(self.random_state)
+        self.order_ = read_order(self.order, labels.shape[1], random)
+        base = base_classifier(self.estimator, self.random_state)
+        self.conditionals_ = fit_chain(base, X, labels, self.order_, self.n_jobs)
+        self.constant_ = labels.constant()
+        self.seed_ = int(random.randint(2**31 - 1))
+
+    @property
+    def _is_exact(self) -> bool:
+        return int((~self.constant_).sum()) <= self.exact_labels
+
+    @property
+    def _n_kept(self) -> int:
+        """The number of label sets that the search keeps: all, where it is exact."""
+        n_varying = int((~self.constant_).sum())
+        return 2**n_varying if self._is_exact else self.beam_width
+
+    def _log_odds(self, X: Any) -> Matrix:
+        if self._is_exact:
+            parts = [self._search(part)[1] for part in self._blocks(X, self._n_kept)]
+        else:
+            parts = [self._draw(part) for part in self._blocks(X, self.n_samples)]
+        return log_odds_of(np.clip(np.concatenate(parts), 0, 1), clip=1e-12)
+
+    def _blocks(self, X: Any, n_sets: int) -> Iterator[Any]:
+        # Linear classifiers need one number for a label set, others the whole document.
+        is_linear = all(one.is_linear for one in self.conditionals_)
+        cells = 2 * n_sets * len(self.order_) * (1 if is_linear else 64)
+        step = max(1, _CELLS // cells)
+        for start in range(0, max(X.shape[0], 1), step):
+            yield X[start : start + step]
+
+    def _search(self, X: Any) -> tuple[NDArray[np.bool_], Matrix]:
+        """Grow label sets along the chain, and keep the most probable ones.
+
+        Returns the best label set of each document, and the probability of every label among the
+        label sets that are kept, both ``(n_documents, n_labels)``.
+        """
+        n_documents, n_labels = X.shape[0], len(self.conditionals_)
+        parts = document_parts(self.conditionals_, X)
+        sets = np.zeros((n_documents, 1, n_labels))
+        weight = np.zeros((n_documents, 1))  # log p of each set so far
+        for j in self.order_:
+            if self.constant_[j]:
+                sets[:, :, j] = self.conditionals_[j].prior > 0
+                continue
+            log_odds = self._log_odds_given(X, parts, sets, j)
+            grown = np.concatenate(
+                [weight + log_expit(-log_odds), weight + log_expit(log_odds)], axis=1
+            )
+            n_sets = sets.shape[1]
+            kept = np.argsort(-grown, axis=1, kind="stable")[:, : self._n_kept]
+            sets = np.take_along_axis(sets, (kept % n_sets)[:, :, None], axis=1)
+            sets[:, :, j] = kept >= n_sets
+            weight = np.take_along_axis(grown, kept, axis=1)
+        share = np.exp(weight - weight.max(axis=1, keepdims=True))
+        probability = np.einsum("ns,nsl->nl", share / share.sum(axis=1, keepdims=True), sets)
+        probability[:, self.constant_] = probability_of(parts[:, self.constant_])
+        return sets[:, 0] == 1, probability
+
+    def _draw(self, X: Any) -> Matrix:
+        """Draw label sets; return the mean of the probabilities each label was drawn with."""
+        random = np.random.RandomState(self.seed_)
+        n_documents, n_labels = X.shape[0], len(self.conditionals_)
+        parts = document_parts(self.conditionals_, X)
+        sets = np.zeros((n_documents, self.n_samples, n_labels))
+        probability = probability_of(parts)
+        # The same numbers for every document: its probabilities do not depend on the others.
+        numbers = random.random_sample((n_labels, self.n_samples))
+        for j in self.order_:
+            if self.constant_[j]:
+                sets[:, :, j] = self.conditionals_[j].prior > 0
+                continue
+            chance = probability_of(self._log_odds_given(X, parts, sets, j))
+            probability[:, j] = chance.mean(axis=1)
+            sets[:, :, j] = numbers[j] < chance
+        return probability
+
+    def _log_odds_given(self, X: Any, parts: Matrix, sets: Matrix, j: int) -> Matrix:
+        """Return the log-odds of label j given each document's sets, ``(n_documents, n_sets)``."""
+        one = self.conditionals_[j]
+        if one.label_weights is not None:
+            return parts[:, [j]] + sets[:, :, one.shown] @ one.label_weights
+        n_documents, n_sets, n_labels = sets.shape
+        rows: Columns = np.repeat(np.arange(n_documents), n_sets)
+        found = one.log_odds(X[rows], sets.reshape(-1, n_labels), parts[rows, j])
+        return found.reshape(n_documents, n_sets)
+
+    def _check_parameters(self) -> None:
+        check_choice("decide", self.decide, ("label_set", "labels"))
+        for name, least in (("exact_labels", 0), ("beam_width", 1), ("n_samples", 1)):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.integer) and value >= least):
+                raise ValueError(
+                    f"{name} must be a whole number of at least {least}, got {value!r}."
+                )
+        if self.exact_labels > _MOST_EXACT:
+            raise ValueError(
+                f"exact_labels must be at most {_MOST_EXACT} (2^{_MOST_EXACT} label sets), got "
+                f"{self.exact_labels}."
+            )

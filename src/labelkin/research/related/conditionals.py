@@ -1,4 +1,4 @@
-"""p(label | document, other labels), one binary classifier per label: what five rivals share.
+"""p(label | document, other labels), one binary classifier per label, for five related methods.
 
 The other labels are further features of the document. A chain shows each label those before it,
 dependent relevance and dependency networks show it all others, stacking shows predictions of them.

@@ -26,9 +26,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
+from labelkin.method.label_sets import group_equal_rows
 from labelkin.odds import log_odds_of
-from labelkin.research.related.powerset import label_priors, whole_label_sets
-from labelkin.solvers.equal_rows import group_equal_rows
+from labelkin.research.related.whole_label_sets import label_priors, whole_label_sets
 
 Matrix = NDArray[np.float64]
 Columns = NDArray[np.int64]

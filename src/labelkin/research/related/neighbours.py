@@ -1,4 +1,4 @@
-"""Rivals that ask the nearest documents: ML-kNN, BR-kNN, and logistic regression on their labels.
+"""Nearest documents: ML-kNN, BR-kNN, and logistic regression on the labels of neighbours.
 
 All three count, for each label, how many of a document's k nearest training documents carry it:
 its **votes**. They differ in what they make of the votes.

@@ -1,8 +1,9 @@
-"""Binary relevance in two levels: predicted labels become features.
+"""Label predictions as features: stacking, dependent relevance and dependency networks.
 
 Stacking (Godbole & Sarawagi 2004) trains the second level on *predictions* for documents that the
 first level has not seen; dependent binary relevance (Montañés et al. 2014) trains it on the *true*
-other labels, and shows it predictions afterwards.
+other labels, and gives it predictions afterwards. A conditional dependency network (Guo & Gu 2011)
+has the same conditionals as dependent relevance, and draws the other labels by Gibbs sampling.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from labelkin.estimator import LogOddsClassifier, fit_content
-from labelkin.label_matrix import LabelMatrix
+from labelkin.label_matrix import LabelMatrix, labels_for
 from labelkin.label_matrix.record import check_choice
-from labelkin.odds import probability_of
+from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
     Columns,
     Matrix,
     all_others,
     base_classifier,
+    document_parts,
     fit_conditionals,
+    label_weights,
     log_odds_given,
     true_labels,
 )
@@ -35,29 +39,6 @@ class _TwoLevels(LogOddsClassifier):
     n_jobs: int | None
     random_state: Any
 
-    def fit_on_evidence(self, X: Any, y: Any, out_of_fold: Matrix) -> Any:
-        """Fit the second level alone, on evidence that a first level has given already.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_documents, n_features)
-        y : any kind of labels
-        out_of_fold : array of shape (n_documents, n_labels)
-            Log-odds of the training documents by binary relevance that has not seen them.
-
-        Returns
-        -------
-        self
-        """
-        X, labels = self._read(X, y)
-        self.relevance_: Any = None
-        self._learn_second(X, labels, np.asarray(out_of_fold))
-        return self
-
-    def log_odds_on_evidence(self, X: Any, content: Matrix) -> Matrix:
-        """Return log-odds, given those of binary relevance, ``(n_documents, n_labels)``."""
-        return self._second_log_odds(self._read_documents(X, reset=False), np.asarray(content))
-
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
         base = base_classifier(self.estimator, self.random_state)
         self.relevance_ = clone(base)
@@ -65,11 +46,6 @@ class _TwoLevels(LogOddsClassifier):
         self._learn_second(X, labels, unseen)
 
     def _log_odds(self, X: Any) -> Matrix:
-        if self.relevance_ is None:
-            raise ValueError(
-                f"This {type(self).__name__} was fitted on evidence from outside: "
-                "log_odds_on_evidence(X, content) takes it. fit(X, Y) learns a first level too."
-            )
         return self._second_log_odds(X, np.asarray(self.relevance_.log_odds(X)))
 
     def _needs_unseen(self) -> bool:
@@ -233,8 +209,7 @@ class DependentRelevance(_TwoLevels):
         return self.trained_on == "predicted"
 
     def _learn_second(self, X: Any, labels: LabelMatrix, unseen: Matrix | None) -> None:
-        if self.trained_on not in ("true", "predicted"):
-            raise ValueError(f"trained_on must be 'true' or 'predicted', got {self.trained_on!r}.")
+        check_choice("trained_on", self.trained_on, ("true", "predicted"))
         check_choice("variant", self.variant, ("hard", "soft"))
         predicted = self.trained_on == "predicted" and unseen is not None
         others = self._fill_in(unseen) if predicted else true_labels(labels)
@@ -253,3 +228,110 @@ class DependentRelevance(_TwoLevels):
     def _fill_in(self, log_odds: Any) -> Matrix:
         soft = self.variant == "soft"
         return probability_of(log_odds) if soft else (log_odds > 0).astype(np.float64)
+
+
+class DependencyNetwork(LogOddsClassifier):
+    """A conditional dependency network with ordered Gibbs sampling.
+
+    Every label has a classifier of the document and all other labels. Starting from binary
+    relevance, labels are drawn in turn from it, given the present values of the others; a label's
+    probability is the mean of those it was drawn with after the first sweeps. Labels that all but
+    determine each other, such as classes of which each document has one, make the draws get stuck.
+
+    Parameters
+    ----------
+    estimator : classifier or str, optional
+        What learns each label; :class:`labelkin.PlattSVM` if none is given. Any classifier with
+        probabilities, or a name of a content classifier such as ``"naive_bayes"``.
+    n_samples : int, default 100
+        Sweeps over all labels that count.
+    burn_in : int, default 20
+        Sweeps before, which do not.
+    clip : float, default 1e-6
+        Probabilities closer to 0 or 1 count as ``clip`` and ``1 - clip``.
+    n_jobs : int, optional
+        Labels fitted at a time.
+    random_state : int or RandomState, optional
+        Of the draws, and of an estimator that has none.
+
+    Attributes
+    ----------
+    relevance_ : classifier
+        Where sampling starts.
+    conditionals_ : list
+        The classifier of each label, by column.
+    seed_ : int
+        Of the draws: the same for every call.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, Y = [[0.0], [1.0], [2.0], [3.0]] * 5, [["a"], ["a"], ["b", "c"], ["b", "c"]] * 5
+    >>> model = DependencyNetwork(LogisticRegression(), random_state=0).fit(X, Y)
+    >>> model.predict_labels([[0.0], [3.0]])
+    [('a',), ('b', 'c')]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_samples: int = 100,
+        burn_in: int = 20,
+        clip: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_samples = n_samples
+        self.burn_in = burn_in
+        self.clip = clip
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that classes are hard for it: where each rules all others out, draws get stuck."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _learn(self, X: Any, labels: LabelMatrix) -> None:
+        if not (isinstance(self.n_samples, int | np.integer) and self.n_samples >= 1):
+            raise ValueError(
+                f"n_samples must be a whole number of at least 1, got {self.n_samples!r}."
+            )
+        if not (isinstance(self.burn_in, int | np.integer) and self.burn_in >= 0):
+            raise ValueError(f"burn_in must be a whole number from 0, got {self.burn_in!r}.")
+        base = base_classifier(self.estimator, self.random_state)
+        self.relevance_ = clone(base)
+        self.relevance_.fit(X, labels_for(base, labels))
+        self.conditionals_ = fit_conditionals(
+            base, X, labels, all_others(labels.shape[1]), true_labels(labels), self.n_jobs
+        )
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _log_odds(self, X: Any) -> Matrix:
+        drawn = (np.asarray(self.relevance_.log_odds(X)) > 0).astype(np.float64)
+        return log_odds_of(self._sample(X, drawn), clip=self.clip)
+
+    def _sample(self, X: Any, drawn: Matrix) -> Matrix:
+        """Sweep; return the mean of each label's conditional probabilities."""
+        random = np.random.RandomState(self.seed_)
+        parts, weights = document_parts(self.conditionals_, X), label_weights(self.conditionals_)
+        given = parts if weights is None else parts + drawn @ weights
+        total = np.zeros_like(drawn)
+        for sweep in range(self.burn_in + self.n_samples):
+            # the same numbers for every document, so that its answer depends on no other
+            numbers = random.random_sample(len(self.conditionals_))
+            for j, one in enumerate(self.conditionals_):
+                linear = weights is not None
+                log_odds = given[:, j] if linear else one.log_odds(X, drawn, parts[:, j])
+                chance = probability_of(log_odds)
+                change = (numbers[j] < chance) - drawn[:, j]
+                drawn[:, j] += change
+                if weights is not None:  # few labels change: only what they say is added anew
+                    rows = np.flatnonzero(change)
+                    given[rows] += change[rows, None] * weights[j]
+                if sweep >= self.burn_in:
+                    total[:, j] += chance
+        return np.clip(total / self.n_samples, 0.0, 1.0)

@@ -1,13 +1,11 @@
-"""Reports: stored runs → the paper's tables, sentences, plots and a page; nothing is trained.
+"""Reports of stored runs: the paper's tables and plots, without training.
 
-::
-
-    scores      the record: a row per corpus, system, metric and seed, the paper's figure with it
-    results     a result folder, or log-odds at hand → rows, and what plots need beside them
-    paper       rows → the paper's tables in its own layout, its figures beside ours
-    tables      tables as text, Markdown, LaTeX and CSV
-    sentences   rows → plain sentences
-    plots       rows → SVG
-    page        all of it → one HTML page
-    documents   a result folder → the files of its report
+=============  ===========================================================================
+``scores``     Records of scores, with the figures of the paper
+``results``    Result folders as records of scores, with the data of the plots
+``paper``      The paper's tables in its layout, its figures beside ours
+``tables``     Tables as text, Markdown and LaTeX
+``plots``      Plots by matplotlib
+``documents``  The files of a report
+=============  ===========================================================================
 """

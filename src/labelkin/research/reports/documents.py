@@ -1,4 +1,4 @@
-"""A result folder → the files of its report: tables in every form, all scores, and the page."""
+"""The files of a report: tables as Markdown, LaTeX and a page with plots, scores as CSV."""
 
 from __future__ import annotations
 
@@ -10,24 +10,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from labelkin.explain.label_graph import LabelEdge
 from labelkin.files import csv_text, write_atomic
 from labelkin.research.reports.paper import comparison_table, paper_tables
 from labelkin.research.reports.plots import (
-    edge_picture,
     gain_pictures,
-    rank_picture,
     reliability_pictures,
     score_pictures,
 )
-from labelkin.research.reports.ranks import compare, ranks_document
 from labelkin.research.reports.results import Outcome, read_outcomes
-from labelkin.research.reports.scores import WORDS, Score
-from labelkin.research.reports.sentences import describe
+from labelkin.research.reports.scores import Score
 from labelkin.research.reports.tables import (
     Table,
-    csv_table,
-    edge_table,
     latex_table,
     latex_text,
     markdown_table,
@@ -48,32 +41,21 @@ def report_results(
 ) -> tuple[Path, ...]:
     """Write the report on a result folder, finished or not; return the files.
 
-    ``tables.md``, ``tables.tex`` and ``tables.html`` hold the paper's tables with its figures
-    beside ours, ``<corpus>-<table>.csv`` each table alone, and ``scores.csv`` every score. Nothing
-    is trained, and no file is ever there by halves. Where there are rivals, ``ranks.md`` compares
-    them, and ``ranks-<metric>.svg`` draws their mean ranks where there are several corpora.
+    ``tables.md``, ``tables.tex`` and ``tables.html`` contain the paper's tables with its figures
+    beside ours, ``scores.csv`` every score. Nothing is trained, and files are written atomically.
 
     Parameters
     ----------
     folder
-        Where :func:`labelkin.research.experiments.run_experiment` put its runs.
+        The result folder of :func:`labelkin.research.experiments.run_experiment`.
     out : default None
-        Where the files go, made if need be; ``None``: into ``folder``.
+        The folder for the files, created if missing; ``None``: ``folder``.
 
     Returns
     -------
     The paths of the files.
     """
-    outcomes = read_outcomes(folder)
-    documents = report_documents(outcomes)
-    compared = compare(read_outcomes(folder, rules=True))
-    if compared.systems:
-        documents["ranks.md"] = ranks_document(compared, f"{outcomes[0].title}: systems compared")
-        if _can_draw():
-            documents |= {
-                f"ranks-{metric}.svg": rank_picture(test, WORDS[metric]).file
-                for metric, test in compared.tests.items()
-            }
+    documents = report_documents(read_outcomes(folder))
     place = Path(folder if out is None else out)
     place.mkdir(parents=True, exist_ok=True)
     for name, text in documents.items():
@@ -88,11 +70,6 @@ def report_documents(outcomes: Sequence[Outcome]) -> dict[str, str]:
         "tables.md": markdown_document(outcomes),
         "tables.tex": latex_document(outcomes),
         "tables.html": html_page(outcomes),
-        **{
-            f"{outcome.corpus}-{table.key}.csv": csv_table(table)
-            for outcome in outcomes
-            for table in paper_tables(outcome)
-        },
         "scores.csv": scores_csv(shown),
     }
 
@@ -156,36 +133,29 @@ def scores_csv(scores: Iterable[Score]) -> str:
 _NO_PICTURES = 'Pictures need matplotlib: pip install "labelkin[plot]"'
 
 
-def html_page(
-    outcomes: Sequence[Outcome], *, introduction: str = "", edges: Sequence[LabelEdge] = ()
-) -> str:
+def html_page(outcomes: Sequence[Outcome], *, introduction: str = "") -> str:
     """Return the page; all text in it is escaped, and the same outcomes give the same page.
 
-    Without matplotlib the page has its tables, and says what its pictures need.
+    Without matplotlib the page has its tables and a note on the missing plots.
 
     Parameters
     ----------
     outcomes
-        What came out, corpus by corpus.
+        The outcomes on all corpora.
     introduction : str, default ""
-        A paragraph on the corpus and on how to take the numbers.
-    edges : default ()
-        The strongest attractions and repulsions between labels, drawn as a graph where there are
-        any.
+        A paragraph on the corpus.
     """
     in_paper = any(outcome.paper for outcome in outcomes)
     return page_template("page.html").render(
         title="The paper’s tables, measured again" if in_paper else "What the other labels add",
         names=", ".join(outcome.corpus for outcome in outcomes),
         introduction=introduction,
-        sections=[_section(outcome, f"c{i}-") for i, outcome in enumerate(outcomes)],
+        sections=[_section(outcome) for outcome in outcomes],
         no_pictures="" if _can_draw() else _NO_PICTURES,
-        graph=edge_picture(edges) if edges and _can_draw() else None,
-        edges=edge_table(edges) if edges else None,
     )
 
 
-def _section(outcome: Outcome, key: str) -> dict[str, Any]:
+def _section(outcome: Outcome) -> dict[str, Any]:
     """Return what the template shows of one corpus."""
     tables = paper_tables(outcome)
     if not outcome.paper:  # with nothing to stand beside, all five metrics fit one table
@@ -193,11 +163,10 @@ def _section(outcome: Outcome, key: str) -> dict[str, Any]:
     draws, addition = _can_draw(), outcome.addition
     return {
         "outcome": outcome,
-        "sentences": describe(outcome),
         "tables": tables,
-        "scores": score_pictures(outcome, key) if draws else [],
-        "gains": gain_pictures(outcome, addition, key) if draws and addition else [],
-        "reliability": reliability_pictures(outcome, addition, key) if draws and addition else [],
+        "scores": score_pictures(outcome) if draws else [],
+        "gains": gain_pictures(outcome, addition) if draws and addition else [],
+        "reliability": reliability_pictures(outcome, addition) if draws and addition else [],
     }
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from labelkin.curation.audit import Issue
-from labelkin.curation.audit.issues import reasons
+from labelkin.curation.audit.issue_table import reasons
 from labelkin.curation.corrections import Answer, fingerprint_of
 from labelkin.files import csv_text, write_atomic
 

@@ -1,23 +1,20 @@
-"""The record of scores → plots as SVG elements of a page: its colours, its font, light and dark."""
+"""Plots of reports, drawn by matplotlib as SVG files; pages contain them as images."""
 
 from __future__ import annotations
 
 import io
 import math
-import re
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.evaluation.significance import RankTest
-from labelkin.explain.label_graph import LabelEdge, draw_on_circle, short_name
+from labelkin.explain.label_graph import short_name
 from labelkin.research.reports.results import Outcome, System
 from labelkin.research.reports.scores import F1_METRICS, Score
-from labelkin.research.reports.sentences import gains_per_label
 from labelkin.research.reports.tables import score_text, signed_text
 
 if TYPE_CHECKING:
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-#: Colours by the name of the page's variable; in the page, the variable's value replaces them.
 COLOURS = {
     "ink": "#1c2126",
     "muted": "#66707a",
@@ -42,6 +38,8 @@ _STYLE = {
     "text.parse_math": False,  # a label may hold a dollar sign
     "font.family": "DejaVu Sans",
     "font.size": 8,
+    "figure.facecolor": COLOURS["paper"],
+    "axes.facecolor": COLOURS["paper"],
     "text.color": COLOURS["ink"],
     "axes.edgecolor": COLOURS["muted"],
     "axes.labelcolor": COLOURS["ink"],
@@ -53,37 +51,35 @@ _STYLE = {
     "ytick.labelcolor": COLOURS["ink"],
     "legend.frameon": False,
 }
-_PANEL, _GRAPH = (3.5, 2.8), (7.0, 7.0)
+_PANEL = (3.5, 2.8)
 
 
 class Picture(NamedTuple):
-    """A plot for a page: its title, and the ``<svg>`` element with what it shows in words."""
+    """A plot: its title, a description for readers who do not see it, and the SVG file."""
 
     title: str
+    description: str
     svg: str
 
     @property
-    def file(self) -> str:
-        """The text of an SVG file that stands alone."""
-        return self.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" width="800" ', 1)
+    def uri(self) -> str:
+        """The SVG file as the address of an image."""
+        return f"data:image/svg+xml;base64,{b64encode(self.svg.encode()).decode()}"
 
 
 # Every system's F1, beside the paper's
 
 
-def score_pictures(outcome: Outcome, key: str = "") -> list[Picture]:
-    """Draw micro and macro F1 of every system, and the paper's where there are any.
-
-    Here and below, ``key`` keeps the ids of these pictures apart from those of others in the page.
-    """
+def score_pictures(outcome: Outcome) -> list[Picture]:
+    """Draw micro and macro F1 of every system, and the paper's if there are any."""
     pictures = []
     for metric, title in zip(F1_METRICS, ("Micro F1", "Macro F1"), strict=True):
         scores = [s for s in outcome.scores if s.metric == metric and not s.rule]
-        with _drawing((4.6, 0.7 + 0.17 * len(scores))) as (figure, axes):
+        with drawing((4.6, 0.7 + 0.17 * len(scores))) as (figure, axes):
             _draw_scores(axes, scores)
             axes.set_xlabel(title)
             alt = _describe_scores(scores, title)
-            pictures.append(_finish(figure, f"{key}{metric}", title, alt))
+            pictures.append(finish(figure, title, alt))
     return pictures
 
 
@@ -119,22 +115,12 @@ def _describe_scores(scores: list[Score], title: str) -> str:
 # What every label gains
 
 
-def gain_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Picture]:
-    """Draw what every label gains in F1 against how frequent it is; a picture per content.
-
-    Parameters
-    ----------
-    outcome
-        What came out; its training label sets say how frequent a label is.
-    addition
-        The addition to look at, ``"BLR+M2"``.
-    key : str, default ""
-        Keeps the ids of these pictures apart from those of others of their kind in the page.
-    """
+def gain_pictures(outcome: Outcome, addition: str) -> list[Picture]:
+    """Draw the change in F1 of every label by its frequency; a picture per content classifier."""
     pairs = outcome.pairs(addition)
     if not pairs or outcome.labels is None:
         return []
-    gains = [gains_per_label(*pair) for pair in pairs]
+    gains = [_gains(*pair) for pair in pairs]
     lowest = min(float(gain.min(initial=-0.05)) for gain in gains)
     highest = max(float(gain.max(initial=0.05)) for gain in gains)
     room = 0.15 * (highest - lowest)  # for names above and below the marks
@@ -149,11 +135,17 @@ def gain_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Pictur
             f"{added.name} against {alone.name}: F1 rises for {up} labels, falls for {down} and "
             f"stays for {len(gain) - up - down}."
         )
-        with _drawing(_PANEL) as (figure, axes):
+        with drawing(_PANEL) as (figure, axes):
             _draw_gains(axes, gain, percent, names)
             axes.set_ylim(*reach)
-            pictures.append(_finish(figure, f"{key}gain-{alone.name}", added.name, alt))
+            pictures.append(finish(figure, added.name, alt))
     return pictures
+
+
+def _gains(alone: System, added: System) -> Floats:
+    """Return the change in F1 of every label, ``(n_labels,)``."""
+    before, after = (system.evaluation.per_label()["f1"] for system in (alone, added))
+    return np.asarray(after - before, dtype=np.float64)
 
 
 def _draw_gains(axes: Axes, gain: Floats, percent: Floats, names: Sequence[str]) -> None:
@@ -205,25 +197,25 @@ def _percent_ticks(axes: Axes, percent: Floats) -> None:
 # Reliability
 
 
-def reliability_pictures(outcome: Outcome, addition: str, key: str = "") -> list[Picture]:
+def reliability_pictures(outcome: Outcome, addition: str) -> list[Picture]:
     """Draw promised against observed shares, before and after; a picture per content classifier."""
-    return [_reliability_picture(*pair, key) for pair in outcome.pairs(addition)]
+    return [_reliability_picture(*pair) for pair in outcome.pairs(addition)]
 
 
-def _reliability_picture(before: System, after: System, key: str) -> Picture:
+def _reliability_picture(before: System, after: System) -> Picture:
     errors = [score_text(s.scores["expected_calibration_error"]) for s in (before, after)]
     alt = (
         f"Reliability of {before.name} and {after.name}: expected calibration error {errors[0]} "
         f"before, {errors[1]} after."
     )
-    with _drawing(_PANEL) as (figure, axes):
+    with drawing(_PANEL) as (figure, axes):
         axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=":")
         _draw_reliability(axes, before, f"{before.name}: ECE {errors[0]}", "muted", "o--")
         _draw_reliability(axes, after, f"{after.name}: ECE {errors[1]}", "better", "s-")
         axes.set_xlabel("probability given")
         axes.set_ylabel("share that carries the label")
         axes.legend(loc="best", fontsize=7, borderaxespad=0)
-        return _finish(figure, f"{key}reliability-{before.content}", after.name, alt)
+        return finish(figure, after.name, alt)
 
 
 def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: str) -> None:
@@ -239,62 +231,6 @@ def _draw_reliability(axes: Axes, system: System, label: str, tone: str, style: 
     axes.plot(*points, style, color=COLOURS[tone], label=label, markersize=3.5, fillstyle=fill)
 
 
-# The label graph
-
-
-def edge_picture(edges: Sequence[LabelEdge]) -> Picture:
-    """Draw the labels on a circle, and the edges between them."""
-    alt = (
-        f"Graph of {len({name for e in edges for name in (e.first, e.second)})} labels with "
-        f"{sum(e.strength > 0 for e in edges)} attractions (solid lines) and "
-        f"{sum(e.strength < 0 for e in edges)} repulsions (dashed lines), the same as in the table "
-        "below it."
-    )
-    with _drawing(_GRAPH) as (figure, axes):
-        draw_on_circle(axes, [(e.first, e.second, e.pull) for e in edges])
-        return _finish(figure, "edges", "The label graph", alt)
-
-
-# Mean ranks of many systems
-
-
-def rank_picture(test: RankTest, title: str, key: str = "") -> Picture:
-    """Draw the critical-difference diagram: mean ranks, bars join systems that do not differ."""
-    order = np.argsort(test.mean_ranks, kind="stable")
-    n_systems, groups = len(order), test.groups()
-    half = (n_systems + 1) // 2
-    with _drawing((7.0, 0.9 + 0.17 * half + 0.1 * len(groups))) as (figure, axes):
-        low, high = 1.0, float(n_systems)
-        axes.set(xlim=(low - 0.35 * n_systems, high + 0.35 * n_systems), ylim=(-half - 2, 3.2))
-        axes.axis("off")
-        axes.plot([low, high], [0, 0], color=COLOURS["muted"], linewidth=1)
-        for rank in range(1, n_systems + 1):
-            axes.plot([rank, rank], [0, 0.2], color=COLOURS["muted"], linewidth=0.8)
-            if rank % 2 or n_systems < 12:
-                axes.text(rank, 0.35, str(rank), ha="center", va="bottom", fontsize=7)
-        right = high if test.critical_difference > n_systems - 1 else 1 + test.critical_difference
-        axes.plot([low, right], [2.2, 2.2], color=COLOURS["ink"], linewidth=1.5)
-        axes.text(low, 2.4, f"critical difference {test.critical_difference:.2f}", fontsize=7)
-        for place, i in enumerate(order):
-            left_side = place < half
-            depth = -(place + 1 if left_side else n_systems - place) - 0.25 * len(groups)
-            x, end = test.mean_ranks[i], low - 0.3 if left_side else high + 0.3
-            axes.plot([x, x, end], [0, depth, depth], color=COLOURS["muted"], linewidth=0.7)
-            name = f"{test.names[i]} ({x:.2f})"
-            axes.text(end, depth, name, ha="right" if left_side else "left", va="center")
-        rank_of = dict(zip(test.names, test.mean_ranks, strict=True))
-        for k, group in enumerate(groups):
-            ends = [rank_of[group[0]], rank_of[group[-1]]]
-            height = -0.25 * (k + 1)
-            axes.plot(ends, [height] * 2, color=COLOURS["better"], linewidth=2.5)
-        first, last = test.names[order[0]], test.names[order[-1]]
-        alt = (
-            f"{title}: mean ranks of {n_systems} systems, best {first}, worst {last}; bars join "
-            f"those within the critical difference of {test.critical_difference:.2f}."
-        )
-        return _finish(figure, f"{key}ranks", title, alt)
-
-
 # Limits and thresholds
 
 
@@ -302,7 +238,7 @@ def limit_picture(table: LimitTable, metric: str, title: str) -> Picture:
     """Draw what a measure scores by threshold, a line for each of some limits."""
     best, scores = table.best(metric), table.scores(metric)
     shown = [limit for limit in table.limits if limit in (1, 2, 3, 5, 10, 15, best.limit)]
-    with _drawing((4.6, 3.2)) as (figure, axes):
+    with drawing((4.6, 3.2)) as (figure, axes):
         for limit in shown:
             column, is_best = scores[:, table.limits.index(limit)], limit == best.limit
             tone = COLOURS["better" if is_best else "muted"]
@@ -323,14 +259,14 @@ def limit_picture(table: LimitTable, metric: str, title: str) -> Picture:
             f"{title} by threshold and limit; the best is {best.score:.4f} with at most "
             f"{best.limit} labels of probability {best.threshold:g} and above."
         )
-        return _finish(figure, f"limits-{metric}", title, alt)
+        return finish(figure, title, alt)
 
 
 # matplotlib figures → SVG elements
 
 
 @contextmanager
-def _drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
+def drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
     """Yield an empty figure of some inches, and axes in it, while the report's style holds."""
     try:
         from matplotlib import rc_context
@@ -340,37 +276,11 @@ def _drawing(size: tuple[float, float]) -> Iterator[tuple[Figure, Axes]]:
 
     with rc_context(_STYLE):
         figure = Figure(figsize=size, layout="constrained")
-        figure.patch.set_visible(False)
-        axes = figure.add_subplot()
-        axes.patch.set_visible(False)
-        yield figure, axes
+        yield figure, figure.add_subplot()
 
 
-def _finish(figure: Figure, key: str, title: str, alt: str) -> Picture:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
+def finish(figure: Figure, title: str, description: str) -> Picture:
+    """Return a figure as a picture; the same figure gives the same file."""
     file = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    FigureCanvasSVG(figure).print_svg(file, metadata=nothing)
-    return Picture(title, inline(file.getvalue(), key, alt))
-
-
-def inline(svg: str, key: str, alt: str) -> str:
-    """Make an SVG file an element of a page; text between tags stays as it is."""
-    opening, body = re.split(r"(?<=>)", svg[svg.index("<svg") :].strip(), maxsplit=1)
-    view_box = re.search(r'viewBox="[^"]*"', opening)
-    prefix = re.sub(r"[^A-Za-z0-9]+", "-", key)
-    body = re.sub(r"<[^>]*>", lambda tag: _adapt(tag[0], prefix), body)
-    shape = view_box[0] if view_box else ""
-    return f'<svg {shape} role="img" aria-label="{escape(alt)}">{body}'
-
-
-def _adapt(tag: str, prefix: str) -> str:
-    """Give one tag ids of its own, links without a namespace, the page's font and colours."""
-    tag = tag.replace("xlink:href", "href")
-    tag = re.sub(r'(\bid="|\bhref="#|url\(#)', rf"\g<1>{prefix}-", tag)
-    tag = re.sub(r"font: ([\d.]+px)[^;\"]*", r"font-size: \1", tag)  # matplotlib before 3.10
-    tag = re.sub(r"font-family: [^;\"]*; ", "", tag)
-    for name, colour in COLOURS.items():
-        tag = tag.replace(colour, f"var(--{name}, {colour})")
-    return tag
+    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return Picture(title, description, file.getvalue())

@@ -191,7 +191,7 @@ class Outcome:
     facts
         How it was made, by name.
     given_up
-        By name the rivals that took longer than their limit, and the limit in seconds.
+        By name the related methods that took longer than their limit, and the limit in seconds.
     names
         Label → what people call it, of those that have a name.
     """
@@ -409,8 +409,8 @@ def _describe_classifiers(planned: Sequence[PlannedRun]) -> dict[str, str]:
 
 
 def _content_of(plan: PlannedRun) -> Mapping[str, Any]:
-    """Return what is trained: a content classifier, or a rival."""
-    found: Mapping[str, Any] = plan.configuration.get("rival") or plan.configuration["content"]
+    """Return what is trained: a content classifier, or a related method."""
+    found: Mapping[str, Any] = plan.configuration.get("related") or plan.configuration["content"]
     return found
 
 

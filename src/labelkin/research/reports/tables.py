@@ -1,4 +1,4 @@
-"""Tables: cells in groups of rows, as plain text, Markdown, LaTeX and CSV; nothing is markup."""
+"""Tables: cells in groups of rows, as plain text, Markdown and LaTeX; text is escaped."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal, NamedTuple
-
-from labelkin.explain.label_graph import LabelEdge
-from labelkin.files import csv_text
 
 Tone = Literal["", "better", "worse"]
 
@@ -76,31 +73,6 @@ class Table:
     def rows(self) -> list[Sequence[Cell]]:
         """All rows, group after group."""
         return [row for group in self.groups for row in group]
-
-
-def edge_table(edges: Sequence[LabelEdge]) -> Table:
-    """Return a row per edge between two labels: attractions in one group, repulsions in another."""
-    heads = ["labels", "at least", "mean weight", "first to second", "second to first"]
-    heads += ["with first", "with second", "with both", "expected by chance"]
-    header = [(first, second) for first, _, second in (head.rpartition(" ") for head in heads)]
-    sides = [[e for e in edges if e.strength > 0], [e for e in edges if e.strength <= 0]]
-    groups = [[_edge_row(edge) for edge in side] for side in sides if side]
-    caption = (
-        "Weights in log-odds, and what documents bear out of their mean at the least; counts of "
-        "training documents."
-    )
-    return Table(header, groups, title="Strongest attractions and repulsions", caption=caption)
-
-
-def _edge_row(edge: LabelEdge) -> list[Cell]:
-    weights = (edge.bound, edge.strength, edge.to_second, edge.to_first)
-    counts = (edge.n_first, edge.n_second, edge.n_both)
-    return [
-        Cell(f"{edge.first} {'+' if edge.strength > 0 else '/'} {edge.second}"),
-        *(Cell(signed_text(weight)) for weight in weights),
-        *(Cell(f"{count:.10g}") for count in counts),
-        Cell(f"{edge.n_expected:.1f}"),
-    ]
 
 
 # Numbers as people read them
@@ -289,28 +261,3 @@ def _latex_cell(cell: Cell) -> str:
         return text
     beside = r"\,".join(latex_text(part) for part in cell.beside)
     return rf"\shortstack{{{text}\\{{\tiny {beside}}}}}"
-
-
-# CSV
-
-
-def csv_table(table: Table) -> str:
-    """Return a table as CSV; the paper's figures and the differences have columns of their own.
-
-    Numbers are written as programs read them, and what is missing is empty.
-    """
-    columns = range(len(table.header))
-    widths = [max((len(row[i].beside) for row in table.rows), default=0) for i in columns]
-    header = [
-        name
-        for head, width in zip(table.heads, widths, strict=True)
-        for name in [head, f"{head} paper", f"{head} difference"][: 1 + width]
-    ]
-    rows = []
-    for row in table.rows:
-        spread = []
-        for cell, width in zip(row, widths, strict=True):
-            texts = [cell.text, *cell.beside, *[""] * width][: 1 + width]
-            spread += ["" if text == "–" else text.replace("−", "-") for text in texts]
-        rows.append(spread)
-    return csv_text([header, *rows])

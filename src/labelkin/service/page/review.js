@@ -167,7 +167,7 @@ function aboutOf({ number, kind, reason, answer: said }) {
   return `${parts.join("; ")}.`;
 }
 
-const KINDS = ["missing", "wrong", "twin", "rule"];
+const KINDS = ["missing", "wrong", "near-duplicate", "rule"];
 
 function showAnswers({ given, label, answer: said }) {
   const named = { label: nameOf(label) };

@@ -1,0 +1,370 @@
+"""Suspected errors as records: from the probability of an error in every cell to the issues."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from labelkin.curation.audit.contradictions import BrokenRule, Cell, NearDuplicate
+from labelkin.curation.audit.evidence import GivenEvidence
+from labelkin.curation.audit.noise import NoiseModel
+from labelkin.explain.contributions import LabelContribution
+from labelkin.label_matrix import LabelMatrix
+from labelkin.odds import count_log_odds
+from labelkin.records import short_repr
+from labelkin.solvers.cosine_index import similar_documents
+
+IssueKind = Literal["missing", "wrong", "near-duplicate", "rule"]
+ISSUE_KINDS: tuple[IssueKind, ...] = ("missing", "wrong", "near-duplicate", "rule")
+#: Smaller reasons are printed as 0.0, and left out.
+_SHOWN = 0.05
+
+_Places = tuple[NDArray[np.intp], NDArray[np.intp]]
+
+
+@short_repr
+class SimilarDocument(NamedTuple):
+    """A document that is similar to the document of an issue.
+
+    Attributes
+    ----------
+    document
+        Its row.
+    similarity
+        Cosine of the two.
+    given
+        Whether it has the label; ``None``: unknown.
+
+    Examples
+    --------
+    >>> from labelkin.curation import SimilarDocument
+    >>> similar = [SimilarDocument(7, 0.91, True), SimilarDocument(4, 0.85, None)]
+    >>> [one.document for one in similar if one.given]
+    [7]
+    """
+
+    document: int
+    similarity: float
+    given: bool | None
+
+
+@short_repr
+class LabelErrors(NamedTuple):
+    """The expected number of errors of a label.
+
+    Attributes
+    ----------
+    label
+        Its name.
+    documents
+        Number of documents that have it.
+    missing, wrong
+        Expected number of documents that lack it, and that have it, wrongly.
+
+    Examples
+    --------
+    >>> from labelkin.curation import LabelErrors
+    >>> grain = LabelErrors("grain", documents=120, missing=6.5, wrong=1.5)
+    >>> grain.documents + grain.missing - grain.wrong  # that should have it
+    125.0
+    """
+
+    label: Any
+    documents: int
+    missing: float
+    wrong: float
+
+
+@short_repr
+@dataclass(frozen=True)
+class Issue:
+    """A cell of the label matrix that is probably wrong.
+
+    Attributes
+    ----------
+    document
+        Row of the document.
+    label
+        Name of the label.
+    kind
+        ``"missing"``: the document lacks the label. ``"wrong"``: it has it. ``"near-duplicate"``: a
+        document with the same or nearly the same text has a different value. ``"rule"``: together
+        with another cell it breaks a rule.
+    given
+        The value in the corpus: ``True``, the document has the label. The repair is the opposite.
+    probability
+        Probability that the value in the corpus is wrong.
+    parts
+        The parts of the log-odds of the error, by name; positive parts support it: ``"prior"``,
+        ``"content"``, ``"other labels"``, ``"number of labels"``, ``"noise"`` (how often such
+        errors occur), ``"rules"``.
+    labels
+        The contribution of each other label of the document, given or not, strongest first; empty
+        if label evidence is not linear.
+    similar
+        Similar documents and whether they have the label, most similar first.
+    reason
+        The broken rule or the near-duplicate, in words; ``""`` otherwise.
+
+    Examples
+    --------
+    >>> from labelkin.curation import Issue
+    >>> parts = {"prior": 1.0, "content": 2.5, "other labels": 1.5, "noise": -3.0}
+    >>> issue = Issue(3, "grain", "missing", given=False, probability=0.88, parts=parts)
+    >>> issue.repair, sum(issue.parts.values())
+    ('add', 2.0)
+    """
+
+    document: int
+    label: Any
+    kind: IssueKind
+    given: bool
+    probability: float
+    parts: dict[str, float]
+    labels: tuple[LabelContribution, ...] = ()
+    similar: tuple[SimilarDocument, ...] = ()
+    reason: str = ""
+
+    @property
+    def repair(self) -> Literal["add", "remove"]:
+        """The change that repairs it."""
+        return "remove" if self.given else "add"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values."""
+        plain = asdict(self)
+        plain["labels"] = [one._asdict() for one in self.labels]
+        plain["similar"] = [one._asdict() for one in self.similar]
+        return {**plain, "repair": self.repair}
+
+
+@dataclass(frozen=True, eq=False)
+class IssueTable:
+    """The results of an audit, from which issues are read.
+
+    Attributes
+    ----------
+    labels
+        The labels of the corpus.
+    probability
+        Probability of an error, ``(n_documents, n_labels)``.
+    content, evidence, noise
+        The evidence and the model of errors.
+    duplicates, broken
+        Cells in which near-duplicates differ, and cells that break rules.
+    rows
+        The documents as rows of length 1; ``None``: similar documents are unknown.
+    """
+
+    labels: LabelMatrix
+    probability: NDArray[np.float32]
+    content: NDArray[np.float32]
+    evidence: GivenEvidence
+    noise: NoiseModel
+    duplicates: dict[Cell, NearDuplicate]
+    broken: dict[Cell, BrokenRule]
+    rows: Any
+
+    def most_probable(self, most: int, kinds: Collection[IssueKind] | None = None) -> list[Cell]:
+        """Return at most ``most`` cells, of some kinds, the most probable errors first."""
+        probability = self.probability if kinds is None else self._of_kinds(kinds)
+        rows, columns = _largest(probability, most)
+        return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+    def kind(self, i: int, j: int) -> IssueKind:
+        """Return the kind of error of a cell."""
+        if (i, j) in self.broken:
+            return "rule"
+        if (i, j) in self.duplicates:
+            return "near-duplicate"
+        return "wrong" if self.labels.positive[i, j] else "missing"
+
+    def issues(
+        self, cells: Sequence[Cell], n_similar: int = 3, n_jobs: int | None = None
+    ) -> list[Issue]:
+        """Return the records of some cells."""
+        similar = self._similar([i for i, _ in cells], n_similar, n_jobs)
+        prior = count_log_odds(*self.labels.counts())
+        return [self._issue(i, j, float(prior[j]), similar[i]) for i, j in cells]
+
+    def _of_kinds(self, kinds: Collection[IssueKind]) -> NDArray[np.float32]:
+        """Return the probabilities, 0 where errors are of another kind."""
+        given = self.labels.positive.nonzero()
+        result = self.probability.copy() if "missing" in kinds else np.zeros_like(self.probability)
+        result[given] = self.probability[given] if "wrong" in kinds else 0.0
+        for cell in self.broken.keys() | self.duplicates.keys():
+            result[cell] = self.probability[cell] if self.kind(*cell) in kinds else 0.0
+        return result
+
+    def _issue(self, i: int, j: int, prior: float, similar: Mapping[int, float]) -> Issue:
+        has, name = self.labels.positive, self.labels.names[j]
+        given = bool(has[i, j])
+        sign = -1.0 if given else 1.0
+        n_others = float(has.indptr[i + 1] - has.indptr[i] - given)
+        content, labels, number = self.noise.parts(
+            float(self.content[i, j]), float(self.evidence.added[i, j]), n_others
+        )
+        parts = {
+            "prior": sign * prior,
+            "content": sign * float(content - prior),
+            "other labels": sign * float(labels),
+            "number of labels": sign * float(number),
+            "noise": float(self.noise.offsets()[given][j]),
+        }
+        reason = ""
+        if (i, j) in self.duplicates:
+            other = self.duplicates[i, j]
+            same = "the same words" if other.similarity > 1 - 1e-6 else "nearly the same words"
+            reason = f"document {other.document} has {same} and is labelled otherwise"
+        if (i, j) in self.broken:
+            reason, parts["rules"] = self.broken[i, j]
+        return Issue(
+            document=i,
+            label=name.item() if isinstance(name, np.generic) else name,
+            kind=self.kind(i, j),
+            given=given,
+            probability=float(self.probability[i, j]),
+            parts=parts,
+            labels=self._other_labels(i, j, sign * float(self.noise.label_weight(n_others))),
+            similar=tuple(SimilarDocument(k, s, self._has(k, j)) for k, s in similar.items()),
+            reason=reason,
+        )
+
+    def _other_labels(self, i: int, j: int, factor: float) -> tuple[LabelContribution, ...]:
+        added = self.evidence.contributions(self.labels, i, j)
+        if added is None:
+            return ()
+        names, has = self.labels.names.tolist(), self.labels.rows([i]).dense()[0]
+        order = np.argsort(-np.abs(added), kind="stable")
+        return tuple(
+            LabelContribution(names[k], float(factor * added[k]), float(has[k]), True)
+            for k in order.tolist()
+            if added[k] and not np.isnan(has[k])
+        )
+
+    def _has(self, i: int, j: int) -> bool | None:
+        unknown = self.labels.unknown
+        if unknown is not None and unknown[i, j]:
+            return None
+        return bool(self.labels.positive[i, j])
+
+    def _similar(
+        self, documents: Sequence[int], most: int, n_jobs: int | None
+    ) -> dict[int, dict[int, float]]:
+        """Return the most similar documents of each document, and their cosines."""
+        if self.rows is None or not most or not documents:
+            return {i: {} for i in documents}
+        asked = np.unique(documents)
+        found = similar_documents(self.rows, self.rows[asked], most + 1, n_jobs=n_jobs)
+        similar = {}
+        for q, own in enumerate(asked.tolist()):
+            cells = slice(found.indptr[q], found.indptr[q + 1])
+            near = dict(zip(found.indices[cells].tolist(), found.data[cells].tolist(), strict=True))
+            near.pop(own, None)
+            similar[own] = dict(sorted(near.items(), key=lambda one: (-one[1], one[0]))[:most])
+        return similar
+
+
+def list_end(probability: ArrayLike, n_errors: float) -> int:
+    """Return the length of the list of suspects with the best expected F1.
+
+    The expected number of errors among the first k suspects is the sum of their probabilities.
+
+    Parameters
+    ----------
+    probability : array of shape (n_suspects,)
+        In descending order.
+    n_errors : float
+        Expected number of errors in all.
+
+    Examples
+    --------
+    >>> list_end([0.9, 0.8, 0.1, 0.1], 1.9)
+    2
+    """
+    found = np.cumsum(np.asarray(probability, dtype=np.float64))
+    if not len(found) or n_errors <= 0:
+        return 0
+    f1 = 2 * found / (np.arange(1, len(found) + 1) + n_errors)
+    return int(np.argmax(f1)) + 1
+
+
+def reasons(
+    parts: Mapping[str, float], labels: Iterable[tuple[str, float]], reason: str, most: int = 3
+) -> str:
+    """Return the strongest reasons for an error, then the strongest against it.
+
+    Parameters
+    ----------
+    parts : mapping of str to float
+        Parts of the log-odds of the error, as in :class:`Issue`.
+    labels : iterable of tuples
+        Other labels and their contributions.
+    reason : str
+        The broken rule or the near-duplicate in words, or "".
+    most : int, default 3
+        Number of reasons, by absolute value; one for the error is always among them.
+
+    Examples
+    --------
+    >>> reasons({"content": 6.68, "other labels": -0.7}, [("coffee", -0.5), ("no grain", -0.2)], "")
+    'content +6.7; against: coffee -0.5; no grain -0.2'
+    """
+    found = [("content", parts.get("content", 0.0)), *labels]
+    found.append(("number of labels", parts.get("number of labels", 0.0)))
+    found.append((reason, parts.get("rules", 0.0)))
+    found = sorted((one for one in found if abs(one[1]) >= _SHOWN), key=lambda one: -abs(one[1]))
+    best = [one for one in found if one[1] > 0][:1]
+    shown = sorted([*best, *(one for one in found if one not in best)][:most], key=found.index)
+    supports = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added > 0)
+    opposes = "; ".join(f"{name} {added:+.1f}" for name, added in shown if added < 0)
+    duplicate = "" if "rules" in parts else reason
+    return "; ".join(filter(None, (supports, opposes and f"against: {opposes}", duplicate)))
+
+
+def issues_frame(issues: Sequence[Issue], ids: Sequence[Any] | None = None) -> Any:
+    """Return issues as a pandas DataFrame, a row each, parts in columns."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise ImportError('issues_frame requires pandas: pip install "labelkin[frames]"') from None
+    parts = list(dict.fromkeys(name for issue in issues for name in issue.parts))
+    part_columns = [name.replace(" ", "_") for name in parts]
+    first = ["label", "kind", "given", "repair", "probability", "reason"]
+    rows = []
+    for issue in issues:
+        others = [
+            (f"{'' if one.value else 'no '}{one.label}", one.log_odds) for one in issue.labels
+        ]
+        similar = [
+            f"{one.document if ids is None else ids[one.document]} ({one.similarity:.2f}, "
+            f"{'unknown' if one.given is None else 'has it' if one.given else 'lacks it'})"
+            for one in issue.similar
+        ]
+        rows.append(
+            [
+                issue.document if ids is None else ids[issue.document],
+                *(getattr(issue, name) for name in first),
+                *(issue.parts.get(name, 0.0) for name in parts),
+                reasons(issue.parts, others, issue.reason),
+                "; ".join(similar),
+            ]
+        )
+    columns = ["document", *first, *part_columns, "because_of", "similar"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _largest(probability: NDArray[np.float32], most: int) -> _Places:
+    """Return the places of the largest values above 0, in order; of equal ones the first."""
+    flat = probability.ravel()
+    bound = np.float32(0)
+    if 0 < most < flat.size:
+        bound = np.partition(flat, flat.size - most)[flat.size - most]
+    cells = np.flatnonzero((flat >= bound) & (flat > 0))
+    cells = cells[np.argsort(-flat[cells], kind="stable")][:most]
+    row, column = np.divmod(cells, probability.shape[1])
+    return row, column

@@ -1,0 +1,90 @@
+"""The experiments behind pages: their corpora and systems."""
+
+from pathlib import Path
+
+import pytest
+
+from labelkin.research.experiments import find_experiment
+from labelkin.research.experiments.train import part_names
+
+FOLDER = Path(__file__).parents[2] / "docs" / "experiments" / "configurations"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+CONTENT, LEARNED = ("NB", "kNN", "SVM"), "+BLR+M2 w=auto"
+BEYOND = (LEARNED, "+BLR+M1cut", "+offset", "+calibration")
+RULES = ("GlobalCut", "SCut", "SCutFBR", "RCut", "MCut", "ExpectedF1", "PCut", "NotEmpty")
+
+
+def read(name):
+    return find_experiment(FOLDER / f"{name}.toml")
+
+
+def beginning(text):
+    return [name for name in NAMES if name.startswith(text)]
+
+
+def systems(experiment, corpus):
+    return [run.system.name for run in experiment.runs() if run.corpus == corpus and run.seed == 0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_experiment_is_valid_and_has_the_name_of_its_file(name):
+    assert read(name).name == name
+
+
+@pytest.mark.parametrize("name", beginning("known-labels-"))
+def test_known_labels_are_evaluated_on_the_content_of_beyond(name):
+    known, beyond = read(name), read(name.replace("known-labels", "beyond"))
+    others = {corpus.name: corpus for corpus in beyond.corpora}
+    for corpus in known.corpora:
+        assert corpus.identity() == others[corpus.name].identity()
+        assert corpus.content == others[corpus.name].content
+        expected = [f"{content}{addition}" for content in CONTENT for addition in ("", LEARNED)]
+        assert systems(known, corpus.name) == expected
+
+
+@pytest.mark.parametrize("name", beginning("beyond-"))
+def test_beyond_the_paper_every_rule_is_tried_on_content_and_on_the_learned_weight(name):
+    experiment = read(name)
+    assert {run.system.name for run in experiment.threshold_runs()} == {
+        f"{content}{addition} | {rule}"
+        for content in CONTENT
+        for addition in ("", LEARNED)
+        for rule in RULES
+    }
+    for corpus in experiment.corpora:
+        found = set(systems(experiment, corpus.name))
+        assert found >= {f"{content}{addition}" for content in CONTENT for addition in BEYOND}
+
+
+def test_strong_content_is_omikuji_with_the_learned_weight_and_controls():
+    strong = read("strong-content")
+    assert [corpus.name for corpus in strong.corpora] == ["bibtex", "rcv1-sample"]
+    for corpus in strong.corpora:
+        assert {content.classifier for content in corpus.content.values()} == {"omikuji"}
+        additions = ("", "+BLR+M2", LEARNED, "+offset", "+calibration")
+        assert systems(strong, corpus.name) == [f"Omikuji{addition}" for addition in additions]
+    many = read("strong-content-delicious")
+    assert systems(many, "delicious") == ["Omikuji", "Omikuji+calibration"]
+
+
+@pytest.mark.parametrize("name", beginning("related-"))
+def test_every_related_method_is_tried_with_the_same_content_classifier(name):
+    experiment = read(name)
+    for corpus in experiment.corpora:
+        kinds = {related.classifier for related in corpus.related.values()}
+        mixtures = {"mixture_model", "parametric_mixture"}
+        assert set(part_names("related")) - kinds <= (
+            mixtures if name in ("related-numbers", "related-rcv1-sample") else set()
+        )
+        assert all(related.time_limit for related in corpus.related.values())
+        asked = {related.estimator.name for related in corpus.related.values() if related.estimator}
+        assert asked == {"SVM"}
+    assert set(experiment.thresholds) == {"SCut", "SCutFBR", "GlobalCut"}
+
+
+def test_related_methods_are_compared_on_nine_corpora():
+    found = [read(name) for name in beginning("related-")]
+    assert sorted(c.name for experiment in found for c in experiment.corpora) == [
+        "bibtex", "emotions", "enron", "medical", "ohsumed23", "rcv1-sample", "reuters21578",
+        "scene", "yeast",
+    ]  # fmt: skip
