@@ -24,7 +24,7 @@ from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix.record import check_choice
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.text import TermWeights, TextView, WordCounts
-from labelkin.text.views import View
+from labelkin.text.terms import View
 from labelkin.thresholds import LabelLimits
 
 Preset = Literal["fast", "default", "strong"]
