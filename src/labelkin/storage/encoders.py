@@ -186,8 +186,8 @@ def _write_object(encoder: Encoder, value: Any) -> Any:
     try:
         trusted.check_state(name, attributes)
     except ValueError as error:
-        rule, way_out = "A model file must be safe to load", "Change that and train again."
-        raise encoder.error(ValueError, rule, str(error), way_out) from None
+        rule, hint = "A model file must be safe to load", "Change that and train again."
+        raise encoder.error(ValueError, rule, str(error), hint) from None
     encoder.class_names.add(name)
     written = encoder.items(value, attributes.items(), ".{}")
     return [name, dict(zip(attributes, written, strict=True))]
