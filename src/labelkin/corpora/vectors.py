@@ -187,20 +187,6 @@ def read_extreme(
     )
 
 
-def read_extreme_folder(folder: Path, **options: Any) -> Corpus:
-    """Read the training file and maybe the test file of a folder, by their names."""
-    files = [path for path in sorted(folder.glob("*.txt*")) if is_extreme(path)]
-    train = [path for path in files if re.search("train|trn", path.name.lower())]
-    test = [path for path in files if re.search("test|tst", path.name.lower())]
-    if len(train) != 1 or len(test) > 1:
-        raise ValueError(
-            f"{folder.name} must have one file with train in its name and at most one with test, "
-            f"got {', '.join(path.name for path in files)}. Name them: "
-            "labelkin.corpora.vectors.read_extreme(train, test)."
-        )
-    return read_extreme(train[0], *test, **{"name": folder.name, **options})
-
-
 def is_extreme(path: Path) -> bool:
     """Return whether the first line is one of the extreme-classification repository."""
     return _SIZES.fullmatch(next(decoded_lines(path, "latin-1"), "")) is not None
