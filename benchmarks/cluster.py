@@ -21,7 +21,7 @@ from scipy import sparse
 
 from benchmarks.scale import made_labels
 from labelkin import LabelRescorer, LogisticLabels, NaiveBayes
-from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.prediction import evaluate_model_blocks, predict_blocks, rescore_blocks
 from labelkin.scaling.blocks import Local, row_blocks
 from labelkin.scaling.distributed import OnDask
 
@@ -125,7 +125,7 @@ def _tasks(
         "rescore candidates": lambda e, n=None: _consumed(
             rescore_blocks(rescorer, files["scores"][:n], folder=f"{folder}/r", engine=e)
         ),
-        "evaluate": lambda e, n=None: judge_blocks(model, files["both"][:n], engine=e),
+        "evaluate": lambda e, n=None: evaluate_model_blocks(model, files["both"][:n], engine=e),
         "count naive Bayes": lambda e, n=None: NaiveBayes().fit_blocks(files["both"][:n], engine=e),
     }
 

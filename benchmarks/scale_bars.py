@@ -158,7 +158,7 @@ def delicious(n_documents: int | None = None, top: int = 200) -> Iterator[Bar]:
     """Learn ``"auto"`` on the ``top`` candidates of an SVM, against all labels."""
     from labelkin import LabelRescorer, LogisticLabels, PlattSVM, corpora
     from labelkin.evaluation.metrics import evaluate
-    from labelkin.evaluation.metrics.judged import Truth
+    from labelkin.evaluation.metrics.inputs import Truth
     from labelkin.evaluation.metrics.rankings import first_label_scores
     from labelkin.label_matrix import Cells, best_cells, read_labels
 

@@ -18,7 +18,7 @@ from benchmarks.setting import Setting
 from benchmarks.table import Row, ratio_row, skipped_row
 from benchmarks.timing import alternate, ratio, timed
 from labelkin.content.platt_svm import PlattSVM
-from labelkin.solvers import linear_svm as lockstep_svm
+from labelkin.solvers import linear_svm
 
 Array = NDArray[np.float64]
 #: Ours by default, and scikit-learn's.
@@ -69,17 +69,15 @@ def measure_calibrated_svm(setting: Setting) -> list[Row]:
 def measure_without_numba(setting: Setting) -> list[Row]:
     """Fit the same folds with numba and with scikit-learn's solver, which takes over without it."""
     subject, against = "PlattSVM without numba", "PlattSVM with numba, same folds"
-    try:
-        lockstep_svm.load_kernel()
-    except ImportError as error:
-        return [skipped_row(subject, against, 2e-4, str(error))]
+    if linear_svm.load_kernels() is None:
+        return [skipped_row(subject, against, 2e-4, "numba is not installed")]
     train = setting.corpus.train
 
     def fit() -> PlattSVM:
         return PlattSVM(random_state=_SAME_FOLDS).fit(train.tfidf, train.labels)
 
     def fit_without() -> PlattSVM:
-        with patch.object(lockstep_svm, "load_kernel", side_effect=ImportError):
+        with patch.object(linear_svm, "load_kernels", return_value=None):
             return fit()
 
     seconds = alternate({"with": timed(fit), "without": timed(fit_without)}, setting.rounds)

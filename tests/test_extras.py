@@ -66,11 +66,6 @@ for content in (labelkin.PlattSVM(random_state=0), labelkin.NearestNeighbours(2)
 """
 #: What needs the extra.
 NEEDS_IT = {
-    "fast": """
-from labelkin.label_matrix import read_labels
-from labelkin.solvers.linear_svm import solve_svms
-solve_svms(X, read_labels(sets), [0, 1, 0, 1, 0, 1], engine="numba")
-""",
     "text": "labelkin.text.WordCounts().fit(['ships'])",
     "plot": "labelkin.label_graph(model).plot()",
     "frames": "model.predict_labels(X, output='pandas')",

@@ -3,6 +3,8 @@
 `make test` runs on every third training document; `make test-long` on all 7,770.
 """
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from benchmarks.corpus import DATA, load_corpus
@@ -10,7 +12,7 @@ from benchmarks.corpus import DATA, load_corpus
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PlattSVM
 from labelkin.evaluation import metrics
 from labelkin.odds import probability_of
-from labelkin.solvers import linear_svm as linear_svms
+from labelkin.solvers import linear_svm
 from labelkin.solvers.sigmoid import fit_sigmoid
 
 pytestmark = [
@@ -48,12 +50,14 @@ def test_naive_bayes_ranks_better_by_log_odds_than_by_probabilities(reuters):
     assert metrics.one_error(reuters.test.labels, tied) == pytest.approx(0.120, abs=0.01)
 
 
-def test_both_svm_engines_give_the_same_probabilities(reuters, rows):
+def test_svms_with_and_without_numba_return_the_same_probabilities(reuters, rows):
     X, labels = reuters.train.tfidf[rows], reuters.train.labels.rows(rows)
     folds = np.random.default_rng(0).permutation(len(rows)) % 5
     answers = []
-    for engine in ("numba", "liblinear", "liblinear"):
-        svms = linear_svms.solve_svms(X, labels, folds, engine=engine)
+    kernels = linear_svm.load_kernels()
+    for used in (kernels, None, None):
+        with patch.object(linear_svm, "load_kernels", return_value=used):
+            svms = linear_svm.solve_svms(X, labels, folds)
         sigmoid = fit_sigmoid(svms.out_of_fold, labels)
         answers.append(probability_of(sigmoid.log_odds(svms.decision_values(reuters.test.tfidf))))
     assert np.abs(answers[0] - answers[1]).mean() < 2e-4

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.evaluation.metrics.decisions import DecisionCounts, count_by_document, count_decisions
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.evaluation.metrics.probabilities import log_losses, squared_errors
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import LabelMatrix, read_labels

@@ -17,7 +17,7 @@ from examples.recipes.sentence_embeddings import embeddings
 
 from labelkin import LabelDependenceClassifier, PlattSVM, corpora
 from labelkin.evaluation.metrics import evaluate
-from labelkin.models.presets import STRONG, view_members
+from labelkin.models.builder import STRONG, view_members
 from labelkin.text import WordCounts
 from labelkin.thresholds import LabelLimits
 

@@ -290,15 +290,10 @@ class LogOddsClassifier(ClassifierMixin, LinkedEstimator, ABC):
                 f"y must name at least one label, got shape {labels.shape}: no document has one. "
                 "Pass a 0/1 matrix with a column per label to train with labels nobody has."
             )
-        self._remember(labels)
+        self.classes_, self.label_names_ = labels.classes, labels.names
+        # Predictions are returned in the form of the training ``y``.
+        self.target_kind_, self.target_container_ = labels.kind, labels.container
         return X, labels
-
-    def _remember(self, labels: LabelMatrix) -> None:
-        """Keep what predictions need to come back in the form of the training ``y``."""
-        self.classes_ = labels.classes
-        self.label_names_ = labels.names
-        self.target_kind_ = labels.kind
-        self.target_container_ = labels.container
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if _is_texts(X):

@@ -59,7 +59,10 @@ def test_a_help_has_words_for_people_and_many_options_in_groups():
     for parameter in load_command("train", "train").params[1:]:
         assert len(re.findall(rf"^  (?:-\w, )?{parameter.opts[-1]}\b", options, re.MULTILINE)) == 1
     assert re.search(r"^  MODEL +A model file", call("predict", "--help").done(), re.MULTILINE)
-    assert "Usage: labelkin compare [OPTIONS] RUN RUN\n" in call("compare", "--help").done()
+    assert (
+        "Usage: labelkin compare [OPTIONS] RUN RUN\n"
+        in call("experiment", "compare", "--help").done()
+    )
 
 
 def test_nothing_to_do_shows_the_help_and_ends_with_2():
@@ -158,10 +161,10 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
         (["audit", "news.jsonl", "--out", "issues.txt"], "must end in .csv, .tsv, .jsonl"),
         (["audit", "news.jsonl", "--html", "mine.txt"], "must be a new file"),
         (["audit", "news.jsonl", "--at-least", "0.9"], "--at-least goes with --apply"),
-        (["audit", "news.jsonl", "--apply", "no.csv"], "No such file"),
-        (["audit", "news.jsonl", "--apply", "mine.txt"], "name it by --out"),
+        (["correct", "news.jsonl", "no.csv"], "No such file"),
+        (["correct", "news.jsonl", "mine.txt"], "name it by --out"),
         (
-            ["audit", "news.jsonl", "--apply", "mine.txt", "-o", "mine.txt"],
+            ["correct", "news.jsonl", "mine.txt", "-o", "mine.txt"],
             "--out must be a new file",
         ),
         (["compare", ".", "no"], "folder with run.json"),

@@ -231,7 +231,7 @@ def test_vectors_are_audited_too(tmp_path):
     first = json.loads(out.read_text().splitlines()[0])
     decided = tmp_path / "decided.jsonl"
     decided.write_text(json.dumps({**first, "decision": "change"}))
-    done = call("audit", path, "--apply", decided, "--out", corrected)
+    done = call("correct", path, decided, "--out", corrected)
     done.done()
     assert "ids and labels only" in done.err
     assert (first["label"] in labels_of(corrected)[first["document"]]) is not first["given"]
@@ -255,7 +255,7 @@ class TestApply:
     def test_decisions_are_made_and_nothing_else_changes(self, damaged, audited, tmp_path):
         path, rows = self.decide(audited, tmp_path, ["change", "keep", "Change", "cannot say"])
         out = tmp_path / "corrected.jsonl"
-        done = call("audit", damaged[0], "--apply", path, "--out", out)
+        done = call("correct", damaged[0], path, "--out", out)
         assert "40, of which 2 are to be changed" in done.done()
         before, after = damaged[0].read_text().splitlines(), out.read_text().splitlines()
         changed = {rows[0]["document"], rows[2]["document"]}
@@ -268,7 +268,7 @@ class TestApply:
         path, rows = self.decide(audited, tmp_path, ["keep"])
         least = float(rows[4]["probability"])
         out = tmp_path / "corrected.jsonl"
-        call("audit", damaged[0], "--apply", path, "--out", out, "--at-least", least).done()
+        call("correct", damaged[0], path, "--out", out, "--at-least", least).done()
         before, after = labels_of(damaged[0]), labels_of(out)
         differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
         wanted = {
@@ -288,7 +288,7 @@ class TestApply:
         journal.append(answers).result(timeout=30)
         journal.close()
         out = tmp_path / "corrected.jsonl"
-        apply = ["--apply", path, "--apply", tmp_path / "j.sqlite"]
+        apply = [path, tmp_path / "j.sqlite"]
         call("audit", damaged[0], *apply, "--out", out).done()
         before, after = labels_of(damaged[0]), labels_of(out)
         differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
@@ -298,14 +298,14 @@ class TestApply:
         path, _ = self.decide(audited, tmp_path, ["change"])
         other = tea(tmp_path / "tea.jsonl", [["tea"]])
         out = tmp_path / "corrected.jsonl"
-        line = call("audit", other, "--apply", path, "--out", out).refused()
+        line = call("correct", other, path, "--out", out).refused()
         assert "1 documents are not in the corpus" in line
         assert not out.exists()
 
     def test_kept_and_changed_at_once_is_an_error(self, damaged, tmp_path):
         path = tmp_path / "both.csv"
         path.write_text("document,label,given,decision\nn1,tea,no,change\nn1,tea,no,keep\n")
-        line = call("audit", damaged[0], "--apply", path, "--out", tmp_path / "c.jsonl").refused()
+        line = call("correct", damaged[0], path, "--out", tmp_path / "c.jsonl").refused()
         assert "decided once, got 'change' and 'keep' for the label 'tea' of document 'n1'" in line
 
     def test_tables_with_other_columns(self, tmp_path):
@@ -323,7 +323,7 @@ class TestApply:
         label = corpora.newsroom().label_sets()[0][0]
         decided.write_text(f"document,label,given,decision\n1,{label},yes,change\n")
         out = tmp_path / "new.jsonl"
-        call("audit", "newsroom", "--apply", decided, "--out", out, "-q").done()
+        call("correct", "newsroom", decided, "--out", out, "-q").done()
         assert label not in labels_of(out)["1"]
         assert corpora.load(out).Y.shape[0] == 3000
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from in_process import call
-
 from labelkin.cli.compare import verdict
+
 from labelkin.evaluation.significance import (
     SignTest,
     macro_sign_test,
@@ -70,14 +70,16 @@ def test_a_sign_names_the_run_that_is_better(sign, better):
 
 
 def test_wrong_calls(pair, results, tmp_path):
-    assert "folder with run.json" in call("compare", tmp_path, pair[0].folder).refused()
-    told = call("compare", pair[0].folder, pair[0].folder).refused()
+    assert (
+        "folder with run.json" in call("experiment", "compare", tmp_path, pair[0].folder).refused()
+    )
+    told = call("experiment", "compare", pair[0].folder, pair[0].folder).refused()
     assert "Two different runs" in told
-    assert "Missing argument" in call("compare", pair[0].folder).refused()
+    assert "Missing argument" in call("experiment", "compare", pair[0].folder).refused()
     system = pair[0].folder.with_name(pair[0].folder.name.partition("@")[0])
-    told = call("compare", system, pair[1].folder).refused()
+    told = call("experiment", "compare", system, pair[1].folder).refused()
     assert f"Name one seed: {pair[0].folder}" in told
     other = parse_experiment(EXPERIMENT.replace("200", "150"))
     foreign = run_experiment(other, tmp_path / "other").runs[0]
-    told = call("compare", pair[0].folder, foreign.folder).refused()
+    told = call("experiment", "compare", pair[0].folder, foreign.folder).refused()
     assert "on the same documents and labels" in told

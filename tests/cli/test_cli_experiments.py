@@ -147,7 +147,7 @@ class TestExperiment:
     def test_its_runs_are_listed_and_reported_elsewhere(self, ran):
         folder, _ = ran
         assert "NB+BLR+M2\tseed 0" in call("experiment", "list", folder / "results").done()
-        call("report", folder / "results", "--out", folder / "tables").done()
+        call("experiment", "report", folder / "results", "--out", folder / "tables").done()
         assert (folder / "tables" / "tables.tex").exists()
 
     def test_an_interrupt_is_told_and_the_rest_is_done_by_the_same_command(self, ran):
@@ -174,7 +174,9 @@ class TestExperiment:
         missing = tmp_path / "missing.toml"
         told = call("experiment", "run", missing, "--out", tmp_path / "no").refused()
         assert "missing.toml" in told
-        assert "no-such-folder" in call("report", tmp_path / "no-such-folder").refused()
+        assert (
+            "no-such-folder" in call("experiment", "report", tmp_path / "no-such-folder").refused()
+        )
 
 
 class TestExperimentsByName:

@@ -9,9 +9,9 @@ from in_process import call
 from scipy import sparse
 
 from labelkin import LabelRescorer
-from labelkin.cli.score_files import (
-    Scores,
-    read_scores,
+from labelkin.prediction.scores import (
+    ScoreMatrix,
+    read_score_file,
     score_blocks,
     write_blocks,
     write_scores,
@@ -54,7 +54,7 @@ def test_columns_in_another_order_are_matched_by_name(tmp_path, train):
     order = (2, 0, 1)
     path = write(tmp_path / "s.csv", table(SCORES, order=order))
     printed = call("rescore", path, "--train", train, "-q").done()
-    found = read_scores(write(tmp_path / "better.csv", printed))
+    found = read_score_file(write(tmp_path / "better.csv", printed))
     assert found.names == [NAMES[j] for j in order]
     np.testing.assert_allclose(found.values, BETTER[:, order], rtol=1e-12)
 
@@ -84,10 +84,10 @@ def test_what_predict_writes_can_be_rescored(tmp_path, model, news_file):
 @pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl"])
 def test_every_kind_of_file_gives_the_same(tmp_path, train, kind):
     names = None if kind == ".npy" else NAMES
-    (tmp_path / f"s{kind}").write_bytes(write_scores(Scores(SCORES, names), kind))
+    (tmp_path / f"s{kind}").write_bytes(write_scores(ScoreMatrix(SCORES, names), kind))
     out = tmp_path / f"better{kind}"
     call("rescore", tmp_path / f"s{kind}", "--train", train, "--out", out, "-q").done()
-    np.testing.assert_allclose(read_scores(out).values, BETTER, rtol=1e-15)
+    np.testing.assert_allclose(read_score_file(out).values, BETTER, rtol=1e-15)
 
 
 def test_sparse_scores_and_sparse_labels(tmp_path):
@@ -142,7 +142,7 @@ def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     path = write(tmp_path / "s.csv", table(SCORES))
     alone = call("rescore", path, "--train", train, "--evidence-weight", 0, "-q").done()
     np.testing.assert_allclose(
-        read_scores(write(tmp_path / "alone.csv", alone)).values, SCORES, atol=1e-12
+        read_score_file(write(tmp_path / "alone.csv", alone)).values, SCORES, atol=1e-12
     )
     guesses = np.clip(Y * 0.6 + 0.2, 0, 1)
     oof = write(tmp_path / "oof.csv", table(guesses, order=(1, 2, 0)))
@@ -161,7 +161,7 @@ def test_the_weight_is_fixed_or_learnt_from_out_of_fold_scores(tmp_path, train):
     from labelkin import SVMLabels
 
     expected = LabelRescorer(SVMLabels(), evidence_weight="auto").fit(Y, scores=guesses)
-    found = read_scores(write(tmp_path / "better.csv", printed))
+    found = read_score_file(write(tmp_path / "better.csv", printed))
     np.testing.assert_allclose(found.values, expected.rescore(SCORES), rtol=1e-12)
 
 
@@ -172,7 +172,7 @@ class TestNothingIsMadeWorseSilently:
         assert "Without --out-of-fold, label evidence has weight 0.1" in done.err
         assert "train.jsonl: 13 documents, 3 labels read, labels from 'labels'" in done.err
         assert len(done.err.splitlines()) == 3
-        found = read_scores(write(tmp_path / "better.csv", done.done()))
+        found = read_score_file(write(tmp_path / "better.csv", done.done()))
         np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
 
     def test_before_and_after_where_labels_are_known(self, tmp_path, train):
@@ -199,7 +199,7 @@ class TestNothingIsMadeWorseSilently:
         path = write(tmp_path / "s.csv", table(SCORES))
         done = call("rescore", path, "--train", train)
         assert "1 scored document with known labels: micro F1" in done.err
-        found = read_scores(write(tmp_path / "better.csv", done.done()))
+        found = read_score_file(write(tmp_path / "better.csv", done.done()))
         np.testing.assert_allclose(found.values, BETTER, rtol=1e-12)
 
 
@@ -262,7 +262,7 @@ class TestCandidates:
         out = tmp_path / "better.txt"
         call("rescore", path, "--train", train, "--out", out, "-q").done()
         expected = LabelRescorer().fit(Y).rescore(self.CANDIDATES)
-        found = read_scores(out).values
+        found = read_score_file(out).values
         assert (found.indices == expected.indices).all()
         np.testing.assert_allclose(found.data, expected.data, rtol=1e-15)
         assert out.read_text().splitlines()[0] == "2 3"
@@ -290,7 +290,7 @@ class TestCandidates:
         )
         assert not best_first.has_sorted_indices
         sparse.save_npz(tmp_path / "s.npz", best_first, compressed=compressed)
-        found = read_scores(tmp_path / "s.npz").values
+        found = read_score_file(tmp_path / "s.npz").values
         assert found.has_sorted_indices
         assert found.dtype == np.float64
         np.testing.assert_allclose(found.toarray(), self.CANDIDATES.toarray(), rtol=1e-7)
@@ -303,9 +303,9 @@ class TestCandidates:
 
     def test_names_travel_with_a_sparse_archive(self, tmp_path, train):
         path = tmp_path / "s.npz"
-        path.write_bytes(write_scores(Scores(self.CANDIDATES, NAMES), ".npz"))
+        path.write_bytes(write_scores(ScoreMatrix(self.CANDIDATES, NAMES), ".npz"))
         assert (sparse.load_npz(path) != self.CANDIDATES).nnz == 0
-        assert read_scores(path).names == NAMES
+        assert read_score_file(path).names == NAMES
 
     def test_the_weight_is_learned_from_candidates(self, tmp_path):
         rng = np.random.default_rng(0)
@@ -325,10 +325,12 @@ class TestCandidates:
 @pytest.mark.parametrize("kind", [".npy", ".npz", ".csv", ".tsv", ".jsonl", ".txt"])
 @pytest.mark.parametrize("ids", [None, [f"d{i}" for i in range(11)]])
 def test_blocks_of_documents_are_the_same_bytes_as_the_whole(tmp_path, monkeypatch, kind, ids):
-    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 4)
+    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 4)
     values = np.random.default_rng(0).random((11, 3))
     named = kind not in (".npy", ".txt")
-    whole = Scores(values, NAMES if named else None, ids if kind in (".csv", ".jsonl") else None)
+    whole = ScoreMatrix(
+        values, NAMES if named else None, ids if kind in (".csv", ".jsonl") else None
+    )
     path, again = tmp_path / f"s{kind}", tmp_path / f"again{kind}"
     path.write_bytes(write_scores(whole, kind))
     blocks = list(score_blocks(path, NAMES))
@@ -339,7 +341,7 @@ def test_blocks_of_documents_are_the_same_bytes_as_the_whole(tmp_path, monkeypat
 
 
 def test_lines_of_two_kinds_are_an_error_also_far_apart(tmp_path, monkeypatch):
-    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 2)
+    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 2)
     rows = [{"scores": dict.fromkeys(NAMES, 0.5)}] * 3 + [{"scores": [0.5] * 3}] * 3
     path = write(tmp_path / "s.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(ValueError, match="lists in all lines, or objects in all"):
@@ -347,7 +349,7 @@ def test_lines_of_two_kinds_are_an_error_also_far_apart(tmp_path, monkeypatch):
 
 
 def test_an_error_in_a_later_block_leaves_no_file(tmp_path, train, monkeypatch):
-    monkeypatch.setattr("labelkin.cli.score_files.DOCUMENTS", 2)
+    monkeypatch.setattr("labelkin.prediction.scores.DOCUMENTS", 2)
     path = write(tmp_path / "s.csv", table(np.full((5, 3), 0.5)) + "d6,0.5,high,0.5\n")
     out = tmp_path / "better.csv"
     assert "got 'high'" in call("rescore", path, "--train", train, "--out", out).refused()

@@ -184,7 +184,7 @@ class TestRows:
         path.write_text(text)
         assert label_sets(corpora.load(path)) == [{"a", "b"}]
         issues.write_text("document,label,given,decision\n1,b,yes,change\n")
-        call("audit", path, "--apply", issues, "--out", tmp_path / "out.csv").done()
+        call("correct", path, issues, "--out", tmp_path / "out.csv").done()
         assert (tmp_path / "out.csv").read_text() == text.replace("a|b", "a")
 
     def test_rows_without_id_are_numbered_and_counted(self, tmp_path):
@@ -416,7 +416,7 @@ class TestCorrections:
         rows = [("hot tea", "tea | sugar"), ("cold milk", "milk | tea"), ("x", "tea | milk")]
         path = table(tmp_path / "a.csv", ("text", "labels"), rows)
         issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
-        done = call("audit", path, "--apply", issues, "--out", out)
+        done = call("correct", path, issues, "--out", out)
         done.done()
         read = "3 documents read, separator '|', text from 'text', labels from 'labels'"
         assert f"{read}, numbered by row." in done.err
@@ -429,7 +429,7 @@ class TestCorrections:
         rows = [("hot tea", "tea", ""), ("cold milk", "milk", "tea")]
         path = table(tmp_path / "a.csv", ("text", "subject", "subject"), rows)
         issues, out = self.issues(tmp_path / "issues.csv"), tmp_path / "out.csv"
-        call("audit", path, "--apply", issues, "--out", out).done()
+        call("correct", path, issues, "--out", out).done()
         assert out.read_text() == "text,subject,subject\nhot tea,tea,Öl…\ncold milk,,tea\n"
 
     def test_nothing_decided_is_an_error_without_a_file(self, tmp_path):
@@ -437,10 +437,10 @@ class TestCorrections:
         header = ("document", "label", "given", "decision", "probability")
         rows = [("1", "milk", "no", "", "0.9"), ("2", "tea", "no", "keep", "0.9")]
         issues, out = table(tmp_path / "i.csv", header, rows), tmp_path / "out.csv"
-        told = call("audit", path, "--apply", issues, "--out", out).refused()
+        told = call("correct", path, issues, "--out", out).refused()
         assert "At least one issue must be decided as change, got 0 of 2." in told
         assert not out.exists()
-        call("audit", path, "--apply", issues, "--out", out, "--at-least", 0.9).done()
+        call("correct", path, issues, "--out", out, "--at-least", 0.9).done()
         assert out.read_text() == "text,labels\ntea,tea;milk\nmilk,milk\n"
 
     def test_a_table_of_issues_is_known_by_its_content(self, tmp_path):
@@ -448,7 +448,7 @@ class TestCorrections:
         header = ("document", "label", "given", "decision", "my notes")
         rows = [("", "", "", "", ""), ("2", "tea", "yes", "Change ", "geprüft")]
         issues = table(tmp_path / "i.txt", header, rows, "\t", "utf-16")
-        call("audit", path, "--apply", issues, "--out", tmp_path / "out.csv").done()
+        call("correct", path, issues, "--out", tmp_path / "out.csv").done()
         assert (tmp_path / "out.csv").read_text() == "text,labels\ntea,tea\nmilk,\n"
 
     def test_no_spreadsheet_takes_a_fingerprint_for_a_number(self):
@@ -461,11 +461,11 @@ class TestCorrections:
         header = ("document", "label", "given", "decision", "fingerprint")
         issues = table(tmp_path / "i.csv", header, [("1", "milk", "no", "change", mark)])
         out = tmp_path / "out.csv"
-        told = call("audit", path, "--apply", issues, "--out", out).refused()
+        told = call("correct", path, issues, "--out", out).refused()
         assert "At least one change must be made" in told
         assert not out.exists()
         options = ("--columns", "text=other")
-        call("audit", path, "--apply", issues, "--out", out, *options).done()
+        call("correct", path, issues, "--out", out, *options).done()
 
 
 class TestArff:

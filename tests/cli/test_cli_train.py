@@ -114,9 +114,9 @@ def test_every_choice_reaches_the_model(tea, tmp_path, options, expected):
 
 def test_the_metrics_of_thresholds_are_those_that_have_a_rule():
     from labelkin.cli.train import METRICS
-    from labelkin.thresholds.choosing import RULES
+    from labelkin.thresholds.rule import METRIC_RULES
 
-    assert set(METRICS) == set(RULES)
+    assert set(METRICS) == set(METRIC_RULES)
 
 
 def test_words_are_read_as_told(tea, tmp_path):

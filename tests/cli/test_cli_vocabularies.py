@@ -261,5 +261,5 @@ def test_an_audit_is_read_in_names_and_applied_by_uri(folder, tmp_path):
     assert all(row[header.index("label")].startswith(BASE) for row in found)
     assert not any(row[header.index("name")].startswith(BASE) for row in found)
     corrected = tmp_path / "right.jsonl"
-    call("audit", corpus, "--apply", table, "--out", corrected, "--at-least", 0).done()
+    call("correct", corpus, table, "--out", corrected, "--at-least", 0).done()
     assert corrected.read_text() != corpus.read_text()

@@ -23,9 +23,9 @@ from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import Normalizer
 
 from labelkin import NaiveBayes, cli, corpora, load, save
-from labelkin.cli.score_files import read_labelled, read_scores
 from labelkin.corpora import vectors
 from labelkin.files import printable
+from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.research.experiments import run_folder
 from labelkin.scaling import blocks
 from labelkin.scaling.array_files import is_sparse
@@ -120,14 +120,14 @@ import resource, sys
 from pathlib import Path
 from labelkin import corpora
 from labelkin.scaling import blocks
-from labelkin.cli.score_files import read_labelled, read_scores
+from labelkin.prediction.scores import read_label_sets, read_score_file
 from labelkin.corpora import arff, lines, vectors
 from labelkin.research.experiments import run_folder
 from labelkin.vocabulary import read_vocabulary
 import rdflib, scipy.sparse.csgraph
 kind, path = sys.argv[1], Path(sys.argv[2])
 readers = {
-    "scores": read_scores, "labels": lambda path: read_labelled(str(path)).labels,
+    "scores": read_score_file, "labels": lambda path: read_label_sets(str(path)).labels,
     "block": blocks.read_block, "run": run_folder.read_array, "xmc": vectors.read_extreme,
     "svm": vectors.read_libsvm, "mulan": lambda path: arff.read_mulan(path),
     "meka": arff.read_meka, "corpus": corpora.load,
@@ -239,7 +239,7 @@ ARCHIVES = {
 @pytest.mark.parametrize("name", ARCHIVES)
 def test_forged_archives_of_arrays_are_errors(tmp_path, name):
     path = archive(tmp_path / "s.npz", **ARCHIVES[name])
-    readers = [read_scores, lambda path: read_labelled(str(path))]
+    readers = [read_score_file, lambda path: read_label_sets(str(path))]
     readers += [blocks.read_block, run_folder.read_array] if is_sparse(ARCHIVES[name]) else []
     for reader in readers:
         with pytest.raises(ValueError, match=r"s\.npz"):
@@ -250,7 +250,7 @@ def test_forged_archives_of_arrays_are_errors(tmp_path, name):
 def test_damaged_arrays_are_errors(tmp_path, content):
     path = tmp_path / "s.npy"
     path.write_bytes(content)
-    for reader in (read_scores, blocks.read_block, run_folder.read_array):
+    for reader in (read_score_file, blocks.read_block, run_folder.read_array):
         with pytest.raises(ValueError, match=r"s\.npy"):
             reader(path)
 
@@ -265,7 +265,7 @@ def test_every_format_of_scipy_is_still_read(tmp_path):
     Y = sparse.csr_array(np.array([[1.0, 0, 1, 0], [0, 1, 0, 0]]))
     for kind in ("csr", "csc", "coo", "dia", "bsr"):
         sparse.save_npz(tmp_path / "s.npz", Y.asformat(kind))
-        assert (read_scores(tmp_path / "s.npz").values.toarray() == Y.toarray()).all()
+        assert (read_score_file(tmp_path / "s.npz").values.toarray() == Y.toarray()).all()
         assert (blocks.read_block(tmp_path / "s.npz").toarray() == Y.toarray()).all()
 
 

@@ -222,7 +222,7 @@ def test_integers_that_can_be_a_matrix_or_classes_are_not_ids():
     with pytest.warns(DataConversionWarning):
         assert read_labels([[3], [7], [5]]).kind == "multiclass"
     for wrong in ([[0, 2], [1, 0]], [[3, 3], [2, 1]], [[1, 2], [2, 1]], np.array([[3, 7]])):
-        with pytest.raises(ValueError, match=r"must hold 0, 1 or NaN.*ids go into sets"):
+        with pytest.raises(ValueError, match=r"must hold 0, 1 or NaN.*ids into sets"):
             read_labels(wrong)
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from labelkin import LabelDependenceClassifier, LabelRescorer, NaiveBayes, PCut
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
-from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.prediction import evaluate_model_blocks, predict_blocks, rescore_blocks
 from labelkin.scaling.blocks import row_blocks
 
 RANDOM = np.random.default_rng(5)
@@ -67,7 +67,7 @@ def test_blocks_are_judged_as_the_whole():
     log_odds = MODEL.log_odds(X)
     whole = evaluate(Y, log_odds, MODEL.predict(X)).scores()
     scored = evaluate_blocks(row_blocks(Y, log_odds, MODEL.predict(X), size=7)).scores()
-    judged = judge_blocks(MODEL, row_blocks(X, Y, size=7)).scores()
+    judged = evaluate_model_blocks(MODEL, row_blocks(X, Y, size=7)).scores()
     for found in (scored, judged):
         assert found == pytest.approx(whole, rel=1e-12, abs=1e-12)
 

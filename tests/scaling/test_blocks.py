@@ -12,7 +12,7 @@ from labelkin.content.term_counts import count_terms
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.prediction import judge_blocks
+from labelkin.prediction import evaluate_model_blocks
 from labelkin.scaling.blocks import Local, read_block, row_blocks
 
 
@@ -164,7 +164,7 @@ def test_a_block_of_other_parts_is_an_error(block):
     model = NaiveBayes().fit(np.eye(3), np.eye(3))
     for work in (
         lambda: NaiveBayes().fit_blocks([block]),
-        lambda: judge_blocks(model, [block]),
+        lambda: evaluate_model_blocks(model, [block]),
         lambda: evaluate_blocks([block]),
     ):
         with pytest.raises(ValueError, match=r"A block must be a tuple of .*, got .*row_blocks"):

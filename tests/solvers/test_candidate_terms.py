@@ -1,19 +1,14 @@
-"""Linear terms on candidates: both engines, and what is known of them by other means."""
+"""Linear terms on candidates, against a general optimiser."""
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import optimize, sparse
 from scipy.special import expit
 
 from labelkin.label_matrix import Cells
 from labelkin.solvers import logistic
-from labelkin.solvers.candidate_terms import (
-    fit_at_candidates,
-    problems_by_label,
-    with_best_inputs,
-)
+from labelkin.solvers.candidate_terms import CandidateValues, InputChoice, fit_at_candidates
 from labelkin.solvers.logistic import LinearTerm
-from labelkin.solvers.neighbourhoods import newton
 
 
 def made(n=300, p=12, seed=0):
@@ -28,7 +23,7 @@ def made(n=300, p=12, seed=0):
     truth[rng.random(cells.n) < 0.05] = -1
     near = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
     neighbours = sparse.csc_array(((near > 0) & (near < 4)).astype(float))
-    return cells, values, truth, given, rng.integers(1, 4, n) * 0.5, neighbours, np.full(p, 2.0)
+    return [cells, values, truth, given, rng.integers(1, 4, n) * 0.5, neighbours, np.full(p, 2.0)]
 
 
 def column(parts, j, rest):
@@ -41,62 +36,65 @@ def column(parts, j, rest):
     if rest:
         A = np.column_stack([A, dense.sum(axis=1) - dense[:, j] - A.sum(axis=1)])
     A = np.column_stack([A, np.ones(len(A))])
-    counted = times[cells.document[own]]
+    counted, y, z = times[cells.document[own]], truth[own], given[own]
+
+    def objective(w):
+        m = A @ w + z
+        loss = counted @ (np.logaddexp(0, m) - y * m) + penalty[j] / 2 * w @ w
+        return loss, A.T @ (counted * (expit(m) - y)) + penalty[j] * w
+
+    options = {"gtol": 1e-10, "ftol": 1e-15, "maxiter": 5000}
     start = np.zeros(A.shape[1])
-    return newton(A, counted, counted * truth[own], penalty[j], start, 1e-12, given[own])[0]
+    return optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
+
+
+def fitted(parts, chosen=range(12), **options):
+    cells, values, truth, given, times, neighbours, penalty = parts
+    data = CandidateValues(cells, values, truth, given, times)
+    return fit_at_candidates(data, neighbours, penalty, np.array(chosen), **options)
+
+
+def inputs_of(term, j):
+    return term.weights.indices[term.weights.indptr[j] : term.weights.indptr[j + 1]]
 
 
 @pytest.mark.parametrize("rest", [False, True])
-@pytest.mark.parametrize("engine", ["compiled", "numpy"])
-def test_each_label_is_a_logistic_regression_on_its_neighbours(engine, rest):
+def test_each_label_is_a_logistic_regression_on_its_neighbours(rest):
     parts = made()
-    problems = problems_by_label(*parts)
-    learned = fit_at_candidates(problems, np.arange(12), rest=rest, tol=1e-12, engine=engine)
+    term = fitted(parts, rest=rest, tol=1e-12)
     for j in range(12):
         expected = column(parts, j, rest)
-        stored = learned.weights[problems.input_ends[j] : problems.input_ends[j + 1]]
-        n, bias = len(stored), expected[-1]
-        beyond = expected[n] if rest else 0.0
-        np.testing.assert_allclose(stored, expected[:n] - beyond, atol=1e-6)
-        np.testing.assert_allclose(learned.bias[j], bias, atol=1e-6)
+        stored = term.weights.data[term.weights.indptr[j] : term.weights.indptr[j + 1]]
+        beyond = expected[len(stored)] if rest else 0.0
+        np.testing.assert_allclose(stored, expected[: len(stored)] - beyond, atol=1e-6)
+        np.testing.assert_allclose(term.bias[j], expected[-1], atol=1e-6)
         if rest:
-            np.testing.assert_allclose(learned.rest[j], beyond, atol=1e-6)
+            np.testing.assert_allclose(term.rest[j], beyond, atol=1e-6)
 
 
-@pytest.mark.parametrize("engine", ["compiled", "numpy"])
-def test_labels_that_are_not_chosen_have_nothing(engine):
-    problems = problems_by_label(*made())
-    learned = fit_at_candidates(problems, np.array([3]), engine=engine)
-    assert np.flatnonzero(learned.bias).tolist() == [3]
-    assert (learned.weights != 0).sum() == np.diff(problems.input_ends)[3]
+def test_labels_that_are_not_chosen_have_nothing():
+    term = fitted(made(), [3])
+    assert np.flatnonzero(term.bias).tolist() == [3]
+    assert np.flatnonzero(np.diff(term.weights.indptr)).tolist() == [3]
 
 
-def test_both_engines_choose_the_same_inputs_and_the_best_one():
-    parts = list(made(1500))
+def test_the_chosen_inputs_contain_the_best_one():
+    parts = made(1500)
     parts[5] = sparse.csc_array((12, 12))  # no neighbours
-    problems, (cells, values) = problems_by_label(*parts), parts[:2]
-    found = [
-        with_best_inputs(problems, cells, values, np.arange(12), most=3, engine=engine)
-        for engine in ("compiled", "numpy")
-    ]
-    np.testing.assert_array_equal(found[0].input_ends, found[1].input_ends)
-    np.testing.assert_array_equal(found[0].inputs, found[1].inputs)
-    ends, inputs = found[0].input_ends, found[0].inputs
+    term = fitted(parts, more=InputChoice(3))
     for j in range(1, 12):
-        chosen = inputs[ends[j] : ends[j + 1]]
-        assert j - 1 in chosen  # what truth was made from
-        assert j not in chosen and (np.diff(chosen) > 0).all()
-    clear = with_best_inputs(problems, cells, values, np.arange(12), least=20.0)
-    assert np.diff(clear.input_ends).tolist() == [1] * 12  # and nothing else gains so much
+        chosen = inputs_of(term, j)
+        assert j - 1 in chosen  # the truth depends on it
+        assert j not in chosen and (np.diff(chosen) > 0).all() and len(chosen) == 3
+    clear = fitted(parts, more=InputChoice(3, least=20.0))
+    assert np.diff(clear.weights.indptr).tolist() == [1] * 12  # no other label gains as much
 
 
 def test_neighbours_stay_inputs():
     parts = made()
-    problems = problems_by_label(*parts)
-    more = with_best_inputs(problems, *parts[:2], np.arange(12), most=2)
+    term = fitted(parts, more=InputChoice(2))
     for j in range(12):
-        now = more.inputs[more.input_ends[j] : more.input_ends[j + 1]]
-        before = problems.inputs[problems.input_ends[j] : problems.input_ends[j + 1]]
+        now, before = inputs_of(term, j), inputs_of(LinearTerm(parts[5], None), j)
         assert set(before) <= set(now) and len(set(now)) == len(now)
 
 

@@ -1,8 +1,9 @@
 """The exact cosine search, against brute force in float64 and the laws it must keep."""
 
 import pickle
-import sys
+from contextlib import nullcontext
 from importlib.util import find_spec
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -36,8 +37,12 @@ def search(way, documents, queries, k, **options):
     documents, queries = unit_rows(documents), unit_rows(queries)
     if way != "dense product":
         documents, queries = sparse.csr_array(documents), sparse.csr_array(queries)
-    engine = "inverted_index" if way == "inverted_index" else "blocked_product"
-    return similar_documents(documents, queries, k, engine=engine, **options)
+    with nullcontext() if way == "inverted_index" else numba_missing():
+        return similar_documents(documents, queries, k, **options)
+
+
+def numba_missing():
+    return patch("labelkin.solvers.cosine_index.load_kernels", return_value=None)
 
 
 def brute_force(documents, queries, k, leave_one_out=False):
@@ -182,13 +187,12 @@ def test_blocks_of_queries_do_not_change_the_answer(way):
 
 
 @needs_numba
-def test_both_engines_agree_on_sparse_documents():
+def test_both_ways_agree_on_sparse_documents():
     rng = np.random.default_rng(12)
     X = unit_rows(sparse.csr_array(sparse.random(900, 400, density=0.05, random_state=rng)))
-    index, blocked = (
-        similar_documents(X[:600], X[600:], 25, engine=engine)
-        for engine in ("inverted_index", "blocked_product")
-    )
+    index = similar_documents(X[:600], X[600:], 25)
+    with numba_missing():
+        blocked = similar_documents(X[:600], X[600:], 25)
     assert_array_equal(index.indices, blocked.indices)
     assert_allclose(index.data, blocked.data, atol=1e-6)
 
@@ -291,18 +295,6 @@ def test_unit_rows_add_cells_stored_twice_and_sort_without_touching_the_input():
     assert_array_equal(twice.indices, [1, 0, 0])
 
 
-def test_without_numba_sparse_documents_are_multiplied(monkeypatch):
-    documents = sparse.csr_array(unit_rows(texts(20, 30)))
-    expected = similar_documents(documents, documents, 3, engine="blocked_product")
-    monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.delitem(sys.modules, "labelkin.solvers.posting_kernel", raising=False)
-    monkeypatch.delattr("labelkin.solvers.posting_kernel", raising=False)
-    found = similar_documents(documents, documents, 3)
-    assert_array_equal(found.toarray(), expected.toarray())
-    with pytest.raises(ImportError, match=r"needs numba: pip install \"labelkin\[fast\]\""):
-        similar_documents(documents, documents, 3, engine="inverted_index")
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -310,8 +302,6 @@ def test_without_numba_sparse_documents_are_multiplied(monkeypatch):
         ({"queries": np.eye(4)}, "must have the 3 features of the documents, got 4"),
         ({"queries": np.eye(3)[:2], "leave_one_out": True}, "3 rows, got 2"),
         ({"documents": np.zeros((0, 3))}, "at least one document"),
-        ({"engine": "numba"}, "'inverted_index', 'blocked_product' or None, got 'numba'"),
-        ({"engine": "inverted_index"}, "searches sparse documents, got dense ones"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(change, message):

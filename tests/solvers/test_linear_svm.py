@@ -1,4 +1,4 @@
-"""Linear SVMs of all labels: both engines against LIBLINEAR and LibSVM, and their laws."""
+"""Linear SVMs of all labels, with numba and without, against LIBLINEAR and LibSVM."""
 
 import subprocess
 import sys
@@ -9,17 +9,9 @@ from scipy import sparse
 from sklearn.svm import SVC, LinearSVC
 
 from labelkin.label_matrix import read_labels
-from labelkin.solvers import linear_svm as linear_svms
 from labelkin.solvers.linear_svm import solve_svms
 
 TIGHT = {"tol": 1e-7, "max_sweeps": 100_000}
-
-
-@pytest.fixture(params=["numba", "liblinear"])
-def engine(request):
-    if request.param == "numba":
-        pytest.importorskip("numba", reason="the engine numba needs the extra labelkin[fast]")
-    return request.param
 
 
 def made_up(seed=0, n_documents=60, n_labels=4, n_folds=5):
@@ -44,10 +36,10 @@ def liblinear_values(X, y, rows, at, cost=None, C=1.0):
 
 @pytest.mark.parametrize("n_folds", [2, 5, 7, 13])
 def test_decision_values_are_those_of_scikit_learn_on_all_documents_and_without_each_fold(
-    engine, n_folds
+    way, n_folds
 ):
     X, Y, folds = made_up(n_folds=n_folds)
-    svms = solve_svms(X, read_labels(Y), folds, C=0.7, engine=engine, **TIGHT)
+    svms = solve_svms(X, read_labels(Y), folds, C=0.7, **TIGHT)
     assert svms.converged.all()
     everyone = np.arange(len(folds))
     for j, y in enumerate(Y.T):
@@ -60,9 +52,9 @@ def test_decision_values_are_those_of_scikit_learn_on_all_documents_and_without_
 
 
 def test_recentring_leads_to_libsvms_unpenalised_bias():
-    pytest.importorskip("numba", reason="re-centring is the engine numba's")
+    pytest.importorskip("numba", reason="re-centring needs numba")
     X, Y, folds = made_up(seed=1, n_folds=3)
-    svms = solve_svms(X, read_labels(Y), folds, recentre=40, engine="numba", **TIGHT)
+    svms = solve_svms(X, read_labels(Y), folds, recentre=40, **TIGHT)
     for j, y in enumerate(Y.T):
         final = SVC(kernel="linear", tol=1e-8).fit(X, y)
         expected = final.decision_function(X)
@@ -73,16 +65,14 @@ def test_recentring_leads_to_libsvms_unpenalised_bias():
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-3)
 
 
-def test_setting_the_bias_free_comes_closer_to_libsvm_than_a_penalised_bias(engine):
+def test_setting_the_bias_free_comes_closer_to_libsvm_than_a_penalised_bias(way):
     X, Y, folds = made_up(seed=2, n_documents=120, n_folds=3)
     expected = np.column_stack(
         [SVC(kernel="linear", tol=1e-8).fit(X, y).decision_function(X) for y in Y.T]
     )
     error = [
         np.abs(
-            solve_svms(
-                X, read_labels(Y), folds, recentre=recentre, engine=engine, **TIGHT
-            ).decision_values(X)
+            solve_svms(X, read_labels(Y), folds, recentre=recentre, **TIGHT).decision_values(X)
             - expected
         ).mean()
         for recentre in (0, 2)
@@ -90,19 +80,19 @@ def test_setting_the_bias_free_comes_closer_to_libsvm_than_a_penalised_bias(engi
     assert error[1] < error[0] / 3
 
 
-def test_a_cost_of_two_is_the_document_given_twice(engine):
+def test_a_cost_of_two_is_the_document_given_twice(way):
     X, Y, folds = made_up(seed=3)
     cost = np.where(np.arange(len(folds)) % 3 == 0, 2.0, 1.0)
     twice = np.repeat(np.arange(len(folds)), cost.astype(int))
-    weighted = solve_svms(X, read_labels(Y), folds, cost=cost, engine=engine, **TIGHT)
-    copied = solve_svms(X[twice], read_labels(Y[twice]), folds[twice], engine=engine, **TIGHT)
+    weighted = solve_svms(X, read_labels(Y), folds, cost=cost, **TIGHT)
+    copied = solve_svms(X[twice], read_labels(Y[twice]), folds[twice], **TIGHT)
     np.testing.assert_allclose(weighted.weights, copied.weights, atol=1e-4)
     np.testing.assert_allclose(weighted.bias, copied.bias, atol=1e-4)
     np.testing.assert_allclose(weighted.out_of_fold[twice], copied.out_of_fold, atol=1e-4)
 
 
 @pytest.mark.parametrize("by_cost", [False, True], ids=["unknown", "cost 0"])
-def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(engine, by_cost):
+def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(way, by_cost):
     X, Y, folds = made_up(seed=4)
     is_unknown = np.random.default_rng(4).random(len(folds)) < 0.3
     marked, cost = Y.copy(), np.ones(len(folds))
@@ -110,9 +100,9 @@ def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(eng
         cost[is_unknown] = 0.0
     else:
         marked[is_unknown, 1] = np.nan
-    svms = solve_svms(X, read_labels(marked), folds, cost=cost, engine=engine, **TIGHT)
+    svms = solve_svms(X, read_labels(marked), folds, cost=cost, **TIGHT)
     rest = np.flatnonzero(~is_unknown)
-    alone = solve_svms(X[rest], read_labels(Y[rest]), folds[rest], engine=engine, **TIGHT)
+    alone = solve_svms(X[rest], read_labels(Y[rest]), folds[rest], **TIGHT)
     np.testing.assert_allclose(svms.weights[1], alone.weights[1], atol=1e-4)
     np.testing.assert_allclose(svms.out_of_fold[rest, 1], alone.out_of_fold[:, 1], atol=1e-4)
     in_fold = np.flatnonzero(is_unknown & (folds == 2))
@@ -121,11 +111,11 @@ def test_documents_that_are_unknown_or_cost_nothing_are_left_out_of_training(eng
     np.testing.assert_allclose(svms.out_of_fold[in_fold, 1], expected, atol=1e-4)
 
 
-def test_a_fold_whose_training_part_shows_one_side_answers_with_it(engine):
+def test_a_fold_whose_training_part_shows_one_side_answers_with_it(way):
     X, Y, folds = made_up(seed=5, n_labels=2)
     Y[:, 0] = folds == 3
     Y[:, 1] = folds != 1
-    svms = solve_svms(X, read_labels(Y), folds, engine=engine, **TIGHT)
+    svms = solve_svms(X, read_labels(Y), folds, **TIGHT)
     assert (svms.out_of_fold[folds == 3, 0] == -1).all()
     assert (svms.out_of_fold[folds == 1, 1] == 1).all()
     rows, left_out = np.flatnonzero(folds != 0), np.flatnonzero(folds == 0)
@@ -134,123 +124,91 @@ def test_a_fold_whose_training_part_shows_one_side_answers_with_it(engine):
         np.testing.assert_allclose(svms.out_of_fold[left_out, j], expected, atol=1e-4)
 
 
-def test_a_label_that_shows_one_side_is_a_constant(engine):
+def test_a_label_that_shows_one_side_is_a_constant(way):
     X, Y, folds = made_up(seed=6, n_labels=3)
     Y[:, 0], Y[:, 1], Y[:, 2] = 0, 1, np.nan
-    svms = solve_svms(X, read_labels(Y), folds, engine=engine)
+    svms = solve_svms(X, read_labels(Y), folds)
     assert not svms.weights.any()
     np.testing.assert_array_equal(svms.bias, [-1, 1, 0])
     np.testing.assert_array_equal(svms.out_of_fold, np.tile([-1, 1, 0], (len(folds), 1)))
     assert svms.converged.all()
 
 
-def test_a_fold_without_training_part_says_zero(engine):
+def test_a_fold_without_training_part_says_zero(way):
     X, Y, _ = made_up(seed=7)
-    svms = solve_svms(X, read_labels(Y), np.zeros(len(Y), dtype=int), engine=engine)
+    svms = solve_svms(X, read_labels(Y), np.zeros(len(Y), dtype=int))
     assert not svms.out_of_fold.any()
     assert svms.weights.any()
 
 
-def test_permuting_the_labels_permutes_the_answer_exactly(engine):
+def test_permuting_the_labels_permutes_the_answer_exactly(way):
     X, Y, folds = made_up(seed=8)
     order = [2, 0, 3, 1]
-    svms = solve_svms(X, read_labels(Y), folds, engine=engine)
-    permuted = solve_svms(X, read_labels(Y[:, order]), folds, engine=engine)
+    svms = solve_svms(X, read_labels(Y), folds)
+    permuted = solve_svms(X, read_labels(Y[:, order]), folds)
     np.testing.assert_array_equal(permuted.weights, svms.weights[order])
     np.testing.assert_array_equal(permuted.bias, svms.bias[order])
     np.testing.assert_array_equal(permuted.out_of_fold, svms.out_of_fold[:, order])
 
 
-def test_any_number_of_jobs_gives_the_same_bytes(engine):
+def test_any_number_of_jobs_gives_the_same_bytes(way):
     X, Y, folds = made_up(seed=9, n_labels=12)
     one, two, again = (
-        solve_svms(X, read_labels(Y), folds, seed=3, n_jobs=n_jobs, engine=engine)
-        for n_jobs in (1, 2, 2)
+        solve_svms(X, read_labels(Y), folds, seed=3, n_jobs=n_jobs) for n_jobs in (1, 2, 2)
     )
     for other in (two, again):
         assert other.weights.tobytes() == one.weights.tobytes()
         assert other.out_of_fold.tobytes() == one.out_of_fold.tobytes()
 
 
-def test_the_seed_matters_below_the_tolerance_only(engine):
+def test_the_seed_matters_below_the_tolerance_only(way):
     X, Y, folds = made_up(seed=10)
-    a, b = (solve_svms(X, read_labels(Y), folds, seed=seed, engine=engine) for seed in (0, 1))
+    a, b = (solve_svms(X, read_labels(Y), folds, seed=seed) for seed in (0, 1))
     assert not np.array_equal(a.weights, b.weights)
-    a, b = (
-        solve_svms(X, read_labels(Y), folds, seed=seed, engine=engine, **TIGHT) for seed in (0, 1)
-    )
+    a, b = (solve_svms(X, read_labels(Y), folds, seed=seed, **TIGHT) for seed in (0, 1))
     np.testing.assert_allclose(a.out_of_fold, b.out_of_fold, atol=1e-4)
 
 
-def test_the_engines_agree_within_their_tolerance():
-    pytest.importorskip("numba", reason="the engine numba needs the extra labelkin[fast]")
+def test_both_ways_agree_within_their_tolerance(without_numba):
+    pytest.importorskip("numba", reason="compiled loops need the extra labelkin[fast]")
     X, Y, folds = made_up(seed=11, n_documents=200)
-    numba, liblinear = (
-        solve_svms(X, read_labels(Y), folds, engine=engine, tol=0.01)
-        for engine in ("numba", "liblinear")
-    )
+
+    def solved():
+        return solve_svms(X, read_labels(Y), folds, tol=0.01)
+
+    numba, liblinear = solved(), without_numba(solved)
     assert np.abs(numba.out_of_fold - liblinear.out_of_fold).mean() < 0.01
     assert np.abs(numba.decision_values(X) - liblinear.decision_values(X)).mean() < 0.01
 
 
-def test_too_few_sweeps_are_reported_and_warn_nobody(engine, recwarn):
+def test_too_few_sweeps_are_reported_and_warn_nobody(way, recwarn):
     X, Y, folds = made_up(seed=12)
-    svms = solve_svms(X, read_labels(Y), folds, engine=engine, tol=1e-9, max_sweeps=2)
+    svms = solve_svms(X, read_labels(Y), folds, tol=1e-9, max_sweeps=2)
     assert not svms.converged.any()
     assert not len(recwarn)
 
 
-def test_dense_unsorted_and_repeated_entries_are_the_same_documents(engine):
+def test_dense_unsorted_and_repeated_entries_are_the_same_documents(way):
     X, Y, folds = made_up(seed=13)
-    expected = solve_svms(X, read_labels(Y), folds, engine=engine)
+    expected = solve_svms(X, read_labels(Y), folds)
     ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
     entries = np.concatenate([np.r_[a:b, a:b][::-1] for a, b in ends])
     twice = sparse.csr_array((X.data[entries] / 2, X.indices[entries], 2 * X.indptr), shape=X.shape)
     before = twice.copy()
     for same in (X.toarray(), twice):
-        svms = solve_svms(same, read_labels(Y), folds, engine=engine)
+        svms = solve_svms(same, read_labels(Y), folds)
         np.testing.assert_allclose(svms.weights, expected.weights, atol=1e-10)
     np.testing.assert_array_equal(twice.data, before.data)
 
 
-def test_without_numba_scikit_learn_solves(monkeypatch):
+def test_without_numba_scikit_learn_solves(monkeypatch, without_numba):
     X, Y, folds = made_up(seed=14)
-    expected = solve_svms(X, read_labels(Y), folds, engine="liblinear")
-    monkeypatch.setitem(sys.modules, "labelkin.solvers.lockstep_kernel", None)
-    monkeypatch.delattr("labelkin.solvers.lockstep_kernel", raising=False)
-    svms = solve_svms(X, read_labels(Y), folds)
-    np.testing.assert_array_equal(svms.weights, expected.weights)
-    with pytest.raises(ImportError, match=r'needs numba: pip install "labelkin\[fast\]"'):
-        solve_svms(X, read_labels(Y), folds, engine="numba")
+    expected = without_numba(lambda: solve_svms(X, read_labels(Y), folds))
+    monkeypatch.setitem(sys.modules, "labelkin.solvers.kernels", None)
+    monkeypatch.delattr("labelkin.solvers.kernels", raising=False)
+    np.testing.assert_array_equal(solve_svms(X, read_labels(Y), folds).weights, expected.weights)
 
 
 def test_importing_the_module_does_not_import_numba():
-    code = (
-        "import sys, labelkin.solvers.linear_svm, labelkin.solvers.linear_svm;"
-        "sys.exit('numba' in sys.modules)"
-    )
+    code = "import sys, labelkin.solvers.linear_svm;sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "match"),
-    [
-        ({"C": 0}, "C must be positive, got 0"),
-        ({"tol": -1.0}, r"tol must be positive, got -1\.0"),
-        ({"recentre": -1}, "recentre must be 0 or more, got -1"),
-        ({"engine": "gpu"}, "engine must be .* got 'gpu'"),
-        ({"folds": [0.0] * 60}, "folds must hold a whole number .* dtype float64"),
-        ({"folds": [0, 1]}, r"each of 60 documents, got shape \(2,\)"),
-        ({"folds": [0] * 59 + [60]}, "numbered from 0, .* got numbers from 0 to 60"),
-        (
-            {"cost": [-1.0] * 60},
-            r"cost must be finite .*, got -1\.0 at document 0 \(60 such",
-        ),
-        ({"X": np.zeros((3, 2))}, "one row per document, got 3 and 60 rows"),
-    ],
-)
-def test_errors_tell_the_rule_and_what_came(wrong, match):
-    X, Y, folds = made_up()
-    arguments = {"X": X, "Y": read_labels(Y), "folds": folds} | wrong
-    with pytest.raises(ValueError, match=match):
-        linear_svms.solve_svms(**arguments)

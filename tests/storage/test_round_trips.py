@@ -199,7 +199,7 @@ RULES = [
     MCut(),
     PCut(),
     RCut(),
-    SCut(beta=2.0),
+    SCut(),
     SCutFBR(),
 ]
 

@@ -31,8 +31,8 @@ from labelkin.text import (
 )
 from labelkin.text.words import (
     SurfaceForm,
-    stop_word_set,
     snowball_stemmer,
+    stop_word_set,
     surface_forms,
     word_finder,
 )

@@ -47,5 +47,5 @@ def test_the_best_is_the_highest_and_of_equals_the_one_with_fewest_labels():
 def test_what_makes_no_sense():
     with pytest.raises(ValueError, match="metric must be one of 'micro_f1'"):
         limit_table(Y, P).scores("f1")
-    with pytest.raises(ValueError, match="must be known whole"):
+    with pytest.raises(ValueError, match="must not have unknown cells"):
         limit_table(np.where(Y == 1, np.nan, 0.0), P)

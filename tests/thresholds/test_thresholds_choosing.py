@@ -10,8 +10,6 @@ from labelkin.thresholds import (
     GlobalCut,
     LabelLimits,
     MCut,
-    PCut,
-    SCut,
     SCutFBR,
     as_rule,
     rule_for,
@@ -31,8 +29,7 @@ from labelkin.thresholds import (
         ("document_f1", ExpectedF1(scale="log_odds")),
         (MCut(), MCut(scale="log_odds")),
         (FixedCut(0.2), FixedCut(0.2, scale="log_odds")),
-        (SCut(beta=2), SCut(beta=2)),
-        (PCut(x=3), PCut(x=3)),
+        (SCutFBR(fbr=0.2), SCutFBR(fbr=0.2)),
         (LabelLimits(), LabelLimits(FixedCut(scale="log_odds"))),
         (
             LabelLimits(MCut(), at_least=1, at_most=4),

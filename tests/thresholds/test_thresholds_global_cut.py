@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 
 from labelkin.evaluation.metrics import evaluate
 from labelkin.thresholds import GlobalCut
-from labelkin.thresholds.cuts import QUALITIES
 
 INF = np.inf
 #: Our name → (name among the scores of evaluate, sign that makes more the better).
@@ -43,7 +42,7 @@ def brute_force(metric, Y, scores):
     return cuts[quality >= quality.max() - 1e-12].max()
 
 
-@pytest.mark.parametrize("metric", QUALITIES)
+@pytest.mark.parametrize("metric", MEASURES)
 @given(world=matrices)
 @settings(max_examples=60, deadline=None)
 def test_the_cut_is_what_evaluating_every_cut_finds(metric, world):
@@ -52,7 +51,7 @@ def test_the_cut_is_what_evaluating_every_cut_finds(metric, world):
     assert set(rule.cut_) == {brute_force(metric, Y.astype(int), scores)}
 
 
-@pytest.mark.parametrize("metric", QUALITIES)
+@pytest.mark.parametrize("metric", MEASURES)
 def test_no_other_cut_is_better_on_many_documents(metric):
     rng = np.random.default_rng(1)
     Y = (rng.random((120, 7)) < np.linspace(0.05, 0.5, 7)).astype(int)
@@ -78,7 +77,7 @@ def test_label_sets_with_unknown_cells_are_judged_by_the_known_ones():
     assert GlobalCut("subset_loss").fit(scores, Y).cut_.tolist() == [1.75, 1.75]
 
 
-@pytest.mark.parametrize("metric", QUALITIES)
+@pytest.mark.parametrize("metric", MEASURES)
 def test_without_any_label_nothing_is_given(metric):
     rule = GlobalCut(metric).fit(np.eye(3), np.zeros((3, 3)))
     assert rule.cut_.tolist() == [INF] * 3

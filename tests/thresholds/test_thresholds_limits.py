@@ -74,5 +74,5 @@ def test_the_table_shows_the_cuts_of_the_rule_inside_and_what_the_limits_make_of
 
 
 def test_a_rule_that_is_none_is_refused():
-    with pytest.raises(TypeError, match=r"must be a threshold rule or None, got 0.3\. as_rule"):
+    with pytest.raises(TypeError, match=r"must be a threshold rule or None, got 0.3\. Use as_rule"):
         LabelLimits(0.3).fit(None, [[0, 1]])

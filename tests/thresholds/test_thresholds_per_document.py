@@ -68,16 +68,6 @@ def test_a_label_goes_to_as_many_documents_as_its_prior_promises():
     assert rule.decide(scores[:2]).sum(axis=0).tolist() == [2, 0, 0]  # 0.5 goes to the even 0
 
 
-def test_yangs_x_counts_documents_per_label_whatever_the_batch():
-    Y = [[1, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]]
-    scores = np.random.default_rng(0).random((30, 3))
-    rule = PCut(x=5).fit(None, Y)  # 5 · 3 labels: 15 and 3.75 documents
-    assert rule.decide(scores).sum(axis=0).tolist() == [15, 4, 0]
-    assert rule.decide(scores[:10]).sum(axis=0).tolist() == [10, 4, 0]
-    equal = PCut(x=30 / 3).fit(None, Y)
-    np.testing.assert_array_equal(equal.decide(scores), PCut().fit(None, Y).decide(scores))
-
-
 def test_accepted_documents_take_the_first_places_and_are_never_too_many():
     rule = PCut().fit(None, [[1, 0], [0, 0]])
     assert rule.decide([[INF, 0], [0.9, 0], [0.8, 0], [-INF, 0]])[:, 0].tolist() == [1, 1, 0, 0]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import fbeta_score
+from sklearn.metrics import f1_score
 
 from labelkin.thresholds import SCut, SCutFBR
 
@@ -14,34 +14,34 @@ levels = st.sampled_from([-INF, -2.0, -1.5, 0.0, 0.25, 1.0, 1e9, INF])
 columns = st.lists(st.tuples(levels, st.booleans()), min_size=1, max_size=9)
 
 
-def brute_force(scores, positive, beta):
+def brute_force(scores, positive):
     """Try every cut between two neighbouring finite scores, in exact arithmetic."""
     levels = sorted({score for score in scores if np.isfinite(score)}, reverse=True)
     middles = [(upper + lower) / 2 for upper, lower in pairwise(levels)]
     candidates = [INF, *middles, *levels[-1:]]
-    best_cut, best_f, square = INF, Fraction(-1), Fraction(beta) ** 2
+    best_cut, best_f = INF, Fraction(-1)
     for cut in candidates:  # from the highest down: only a better one replaces
         decided = [score >= cut and score > -INF for score in scores]
         hits = sum(d and y for d, y in zip(decided, positive, strict=True))
-        total = square * sum(positive) + sum(decided)
-        f = (1 + square) * hits / total if total else Fraction(0)
+        total = sum(positive) + sum(decided)
+        f = Fraction(2 * hits, total) if total else Fraction(0)
         if f > best_f:
             best_cut, best_f = cut, f
     return best_cut, best_f
 
 
-@given(columns, st.sampled_from([0.5, 1.0, 2.0]))
+@given(columns)
 @settings(max_examples=400, deadline=None)
-def test_every_label_is_cut_where_brute_force_finds_its_best_f(column, beta):
+def test_every_label_is_cut_where_brute_force_finds_its_best_f(column):
     scores = np.array([score for score, _ in column])
     positive = np.array([y for _, y in column])
-    rule = SCut(beta=beta).fit(scores[:, None], positive[:, None])
-    cut, f = brute_force(scores.tolist(), positive.tolist(), beta)
+    rule = SCut().fit(scores[:, None], positive[:, None])
+    cut, f = brute_force(scores.tolist(), positive.tolist())
     if positive.any():
         assert rule.cut_[0] == cut
     else:
         assert rule.cut_[0] == INF
-    np.testing.assert_allclose(rule.f_beta_[0], float(f), rtol=1e-15)
+    np.testing.assert_allclose(rule.f1_[0], float(f), rtol=1e-15)
 
 
 def test_the_highest_of_equally_good_cuts_is_taken():
@@ -54,7 +54,7 @@ def test_brute_force_agrees_on_many_labels_with_ties():
     rng = np.random.default_rng(5)
     Y = rng.random((9, 400)) < 0.4
     scores = rng.integers(0, 8, size=Y.shape).astype(float)
-    expected = [brute_force(scores[:, j].tolist(), Y[:, j].tolist(), 1)[0] for j in range(400)]
+    expected = [brute_force(scores[:, j].tolist(), Y[:, j].tolist())[0] for j in range(400)]
     assert SCut().fit(scores, Y).cut_.tolist() == expected
 
 
@@ -62,12 +62,12 @@ def test_labels_do_not_touch_each_other_and_sklearn_agrees_on_the_f():
     rng = np.random.default_rng(0)
     Y = rng.random((200, 12)) < np.linspace(0.01, 0.6, 12)
     scores = np.round(rng.normal(size=Y.shape) + Y, 1)
-    rule = SCut(beta=2.0).fit(scores, Y)
-    expected = fbeta_score(Y, rule.decide(scores), beta=2.0, average=None, zero_division=0)
-    np.testing.assert_allclose(rule.f_beta_, expected)
+    rule = SCut().fit(scores, Y)
+    expected = f1_score(Y, rule.decide(scores), average=None, zero_division=0)
+    np.testing.assert_allclose(rule.f1_, expected)
     shuffled = rng.permutation(12)
     np.testing.assert_array_equal(
-        SCut(beta=2.0).fit(scores[:, shuffled], Y[:, shuffled]).cut_, rule.cut_[shuffled]
+        SCut().fit(scores[:, shuffled], Y[:, shuffled]).cut_, rule.cut_[shuffled]
     )
 
 
@@ -100,12 +100,11 @@ FBR_Y[15:, 0] = FBR_Y[0, 1] = FBR_Y[3, 3] = 1
         (SCut(), [14.5, 0, INF, 0.5]),
         (SCutFBR(fbr=0), [14.5, 0, INF, 0.5]),
         (SCutFBR(), [14.5, 19, INF, INF]),
-        (SCutFBR(variant=0), [14.5, INF, INF, INF]),
         (SCutFBR(fbr=2 / 21), [14.5, 0, INF, 0.5]),
     ],
     ids=repr,
 )
-def test_a_poor_label_falls_back_to_its_highest_score_or_to_nobody(rule, cut):
+def test_a_poor_label_falls_back_to_its_highest_score(rule, cut):
     assert rule.fit(FBR_SCORES, FBR_Y).cut_.tolist() == cut
 
 
@@ -121,16 +120,16 @@ def test_the_fallback_does_not_look_at_unknown_cells():
     assert SCutFBR(fbr=0.2).fit(FBR_SCORES, Y).cut_[1] == 18
 
 
-@given(columns, st.floats(0, 1), st.sampled_from([0, 1]))
+@given(columns, st.floats(0, 1))
 @settings(max_examples=100, deadline=None)
-def test_the_fallback_is_used_below_fbr_and_only_there(column, fbr, variant):
+def test_the_fallback_is_used_below_fbr_and_only_there(column, fbr):
     scores = np.array([[score] for score, _ in column])
     positive = np.array([[y] for _, y in column])
     plain = SCut().fit(scores, positive)
-    rule = SCutFBR(fbr=fbr, variant=variant).fit(scores, positive)
-    if plain.f_beta_[0] >= fbr:
+    rule = SCutFBR(fbr=fbr).fit(scores, positive)
+    if plain.f1_[0] >= fbr:
         assert rule.cut_[0] == plain.cut_[0]
         return
     finite = scores[np.isfinite(scores)]
-    has_top = variant == 1 and positive.any() and len(set(finite)) > 1
+    has_top = positive.any() and len(set(finite)) > 1
     assert rule.cut_[0] == (finite.max() if has_top else INF)

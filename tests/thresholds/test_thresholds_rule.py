@@ -29,11 +29,9 @@ RULES = [
     RCut(),
     RCut(t=2),
     PCut(),
-    PCut(x=1.5),
     SCut(),
-    SCut(beta=2.0),
     SCutFBR(),
-    SCutFBR(fbr=1.0, variant=0),
+    SCutFBR(fbr=1.0),
     GlobalCut(),
     GlobalCut("macro_f1"),
     GlobalCut("document_f1"),
@@ -196,7 +194,7 @@ def test_without_a_batch_documents_are_decided_one_by_one(rule):
 
 
 def test_what_each_rule_needs_is_told():
-    assert [type(rule).__name__ for rule in RULES if rule.needs_batch] == ["PCut", "PCut"]
+    assert [type(rule).__name__ for rule in RULES if rule.needs_batch] == ["PCut"]
     assert {type(rule).__name__ for rule in RULES if not rule.needs_scores} == {
         "FixedCut",
         "RCut",
@@ -262,11 +260,7 @@ def test_log_odds_are_not_taken_for_probabilities(rule):
         (ExpectedF1(scale=None), "scale must be one of .*, got None"),
         (RCut(0), "t must be a whole number of at least 1, or None .*, got 0"),
         (RCut(1.5), r"t must be a whole number .*, got 1\.5"),
-        (PCut(-1), "x must be a number above 0, or None .*, got -1"),
-        (SCut(0), "beta must be a number above 0, got 0"),
-        (SCutFBR(beta=np.nan), "beta must be a number above 0, got nan"),
         (SCutFBR(fbr=2), r"fbr must be a number in \[0, 1\], got 2"),
-        (SCutFBR(variant=2), r"variant must be 0 \(never given\) or 1 .*, got 2"),
         (GlobalCut("accuracy"), "metric must be one of 'micro_f1', .*, got 'accuracy'"),
         (
             LabelLimits(at_least=-1),

@@ -1,9 +1,8 @@
-"""The commands, what they are called, and how a call is run."""
+"""The commands of ``labelkin``, loaded when they are called."""
 
 from __future__ import annotations
 
 import io
-import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -16,136 +15,70 @@ from typer.main import get_command, get_group
 
 from labelkin.files import printable
 
+_MODELS, _SUBJECTS = "Train and evaluate", "Assign and correct labels"
+_MORE = "Corpora, experiments, saved work"
+
 
 class LazyCommand(NamedTuple):
-    """Where a command is, and what a list says of it.
+    """A command that is not loaded yet.
 
     Attributes
     ----------
     module
-        In ``labelkin.cli``. It has a function named as the command, or, for a command with commands
-        of its own, a ``typer.Typer``.
+        Module in ``labelkin.cli``, with a function of the command's name, or a ``typer.Typer`` for
+        a group of commands.
+    panel
+        Title of its group in the help.
     about
         One short sentence.
     """
 
     module: str
+    panel: str
     about: str
 
 
 class Commands(TyperGroup):
-    """All commands by name; a module is loaded when its command is called, not listed."""
+    """All commands by name; a module is loaded when its command is called."""
 
     table: ClassVar[dict[str, LazyCommand]] = {
-        "demo": LazyCommand("experiments", "Train and compare systems on a made corpus."),
-        "train": LazyCommand("train", "Train a model on a corpus."),
-        "inspect": LazyCommand("models", "Show what a model file holds."),
-        "suggest": LazyCommand("models", "Suggest labels for one text."),
-        "predict": LazyCommand("predict", "Label many documents."),
-        "evaluate": LazyCommand("models", "Score a model on a corpus."),
-        "optimize": LazyCommand("optimize", "Find how many labels to give, from which score on."),
-        "audit": LazyCommand("audit", "Find wrong and missing labels in a corpus."),
-        "next": LazyCommand("active", "Name the documents that are worth labelling next."),
-        "rescore": LazyCommand("rescore", "Improve another classifier's scores."),
-        "serve": LazyCommand("serve", "Serve models to browsers and programs."),
-        "journal": LazyCommand("journal", "Journals: check, recover, back up, export."),
-        "corpus": LazyCommand("experiments", "Corpora: list, describe, download and export."),
-        "experiment": LazyCommand("experiments", "Experiments: the paper's tables, your corpus."),
-        "report": LazyCommand("experiments", "Write tables from stored runs."),
-        "compare": LazyCommand("compare", "Compare two runs of experiments."),
+        "train": LazyCommand("train", _MODELS, "Train a model on a corpus."),
+        "evaluate": LazyCommand("evaluate", _MODELS, "Evaluate a model on a corpus."),
+        "optimize": LazyCommand("optimize", _MODELS, "Find the best limit and threshold."),
+        "inspect": LazyCommand("inspect", _MODELS, "Show the contents of a model file."),
+        "suggest": LazyCommand("suggest", _SUBJECTS, "Suggest labels for one text."),
+        "predict": LazyCommand("predict", _SUBJECTS, "Assign labels to many documents."),
+        "serve": LazyCommand("serve", _SUBJECTS, "Serve models to browsers and programs."),
+        "audit": LazyCommand("audit", _SUBJECTS, "Find wrong and missing labels."),
+        "correct": LazyCommand("correct", _SUBJECTS, "Write a corpus with corrected labels."),
+        "next": LazyCommand("next", _SUBJECTS, "List the documents to label next."),
+        "rescore": LazyCommand("rescore", _SUBJECTS, "Improve another classifier's scores."),
+        "demo": LazyCommand("experiment", _MORE, "Compare systems on a synthetic corpus."),
+        "corpus": LazyCommand("corpus", _MORE, "List, describe, download, export."),
+        "experiment": LazyCommand("experiment", _MORE, "List, create, run, report, compare."),
+        "work": LazyCommand("work", _MORE, "Saved work: check, back up, export."),
     }
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for name, entry in self.table.items():
-            self.add_command(TyperCommand(name, help=entry.about))
+            self.add_command(TyperCommand(name, help=entry.about, rich_help_panel=entry.panel))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the command as always, then put the real one in its place."""
+        """Find a command, and replace its placeholder by the command."""
         name, command, rest = super().resolve_command(ctx, args)
         if name is not None and command is not None:
-            command = load_command(name, self.table[name].module)
+            command = load_command(name)
         return name, command, rest
 
 
-class ReadableHelp(TyperCommand):
-    """A command whose help has words for people in place of types, and many options in groups."""
-
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
-        context = {**(settings.pop("context_settings", None) or {}), "max_content_width": 110}
-        super().__init__(*arguments, context_settings=context, **settings)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what follows the command's name, ``MODEL INPUT...``."""
-        return [_readable(piece) for piece in super().collect_usage_pieces(ctx)]
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments, and options by what they are about, the general ones first."""
-        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
-        shown = [
-            (one, record) for one in self.get_params(ctx) if (record := one.get_help_record(ctx))
-        ]
-        for parameter, (name, about) in shown:
-            titles = [title for title, names in _GROUPS.items() if parameter.name in names]
-            title = titles[0] if titles and len(shown) > _MANY_OPTIONS else "Options"
-            if name.startswith("-"):
-                sections.setdefault(title, []).append((_readable(name), about))
-            else:
-                sections["Arguments"].append((_readable(name.partition(" ")[0]), about))
-        for title in ("Arguments", "Options", *_GROUPS):
-            if sections.get(title):
-                with formatter.section(title):
-                    formatter.write_dl(sections[title])
-
-
-#: From how many options on they are in groups, and these.
-_MANY_OPTIONS = 14
-_GROUPS = {
-    "What is learned": {
-        *("content", "labels", "variant", "evidence_weight", "rules", "journal", "all"),
-        *("calibrate", "random_state"),
-    },
-    "Which labels are given": {
-        *("top", "threshold", "thresholds", "at_least", "at_most", "limit", "include", "exclude"),
-        "all_scores",
-    },
-    "Names of labels": {"vocab", "label_language"},
-    "Words of the texts": {"stem", "language", "stop_words", "min_documents"},
-    "How files are read": {
-        *("columns", "separator", "delimiter", "encoding", "unlabelled", "path", "input_format"),
-        "merge_spellings",
-    },
-}
-#: What stands for a value, by its type.
-_VALUES = {
-    r" ?<list\[[^>]*\]>": "",
-    r"<int(?: range)?>": "N",
-    r"<float(?: range)?>": "NUMBER",
-    r"<path>": "PATH",
-    r"<str>": "TEXT",
-    r"<([\w|]+)>": r"\1",
-    r"\{([^{}|]*?)(?:\.\.\.)?\}(\.\.\.)?": r"\1\2",
-}
-
-
-def _readable(text: str) -> str:
-    for pattern, wanted in _VALUES.items():
-        text = re.sub(pattern, wanted, text)
-    return text
-
-
-def load_command(name: str, module: str) -> Any:
-    """Import a command's module and return what typer makes of it; its help is plain text."""
-    command = getattr(import_module(f"labelkin.cli.{module}"), name)
+def load_command(name: str) -> Any:
+    """Import the module of a command and return the command."""
+    command = getattr(import_module(f"labelkin.cli.{Commands.table[name].module}"), name)
     if isinstance(command, typer.Typer):
-        command.rich_markup_mode = None
-        for registered in command.registered_commands:
-            registered.cls = ReadableHelp
         return get_group(command)
-    single = typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
-    )
-    single.command(name, cls=ReadableHelp)(command)
+    single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+    single.command(name)(command)
     return get_command(single)
 
 
@@ -154,7 +87,7 @@ app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    rich_markup_mode="markdown",
 )
 
 
@@ -172,11 +105,9 @@ def start(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Multilabel classification that listens to the other labels.
+    """Multilabel classification with evidence from the other labels.
 
-    Start with:  labelkin demo
-
-    Or with your own documents:  labelkin train news.jsonl -o news.labelkin
+    Start with `labelkin demo`, or `labelkin train news.csv -o news.labelkin`.
     """
 
 
@@ -184,7 +115,7 @@ def run(arguments: Sequence[str] | None) -> int:
     """Run one call and return its exit code; wrong usage is one line on stderr."""
     warnings.showwarning = _print_warning
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a sign it cannot show becomes its number
+        if isinstance(stream, io.TextIOWrapper):  # characters outside the encoding are escaped
             stream.reconfigure(errors="backslashreplace")
     try:
         code = get_command(app).main(arguments, prog_name="labelkin", standalone_mode=False)
@@ -198,7 +129,7 @@ def run(arguments: Sequence[str] | None) -> int:
 
 
 def _print_usage(error: Any) -> int:
-    """Print what is wrong with a call; a call without anything gets the help it needs."""
+    """Print a wrong call in one line; a call without a command prints its help."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "labelkin"
     if type(error).__name__ == "NoArgsIsHelpError":

@@ -1,6 +1,6 @@
-"""What several commands share: options, each written once, and the checks that come first.
+"""Options that several commands share, and checks of paths and names.
 
-The checks of paths and names are made before a module is loaded that takes a second to load.
+Paths and names are checked before scikit-learn is loaded.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ if TYPE_CHECKING:
     from labelkin.scaling.blocks import Engine
     from labelkin.vocabulary import LabelNames
 
-#: How a model file begins; labelkin.storage, which says so, takes scikit-learn to load.
+#: How a model file begins; labelkin.storage, which defines it, loads scikit-learn.
 MODEL_START = b"\x89LABELKIN"
+#: Titles of groups of options.
+MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
+ASSIGNED, NAMES = "Assigned labels", "Names of labels"
 
 
 def _known_encoding(name: str | None) -> str | None:
@@ -41,80 +44,82 @@ def _known_encoding(name: str | None) -> str | None:
 
 
 def _one_character(text: str | None) -> str | None:
-    """Take one character, and a tab also as it is typed."""
+    """Return one character; a tab may be typed as backslash and t."""
     delimiter = "\t" if text == "\\t" else text
     if delimiter is not None and len(delimiter) != 1:
         raise typer.BadParameter(f"It must be one character, or \\t for a tab, got {text!r}.")
     return delimiter
 
 
-def _part(kind: Kind, about: str) -> Any:
-    """Return an option that takes, checks and completes the names of a kind of part."""
+def _part(kind: Kind, about: str, several: bool = False) -> Any:
+    """Return an option that checks and completes names of parts; ``several``: with commas."""
 
-    def checked(name: str) -> str:
-        check_name(kind, name)
-        return name
+    def checked(text: str | None) -> str | None:
+        if text is None:
+            return None
+        given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
+        for name in given if several else [text]:
+            check_name(kind, name)
+        return ",".join(dict.fromkeys(given)) if several else text
 
     def completed(incomplete: str) -> list[str]:
-        return [name for name in names(kind) if name.startswith(incomplete)]
+        before, comma, last = incomplete.rpartition(",")
+        return [before + comma + name for name in names(kind) if name.startswith(last)]
 
-    choices = f"[{'|'.join(names(kind))}]"
-    return typer.Option(help=about, metavar=choices, callback=checked, autocompletion=completed)
-
-
-def _content_names(text: str | None) -> str | None:
-    """Return the names of one content classifier or several, with commas between, in full."""
-    if text is None:
-        return None
-    given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
-    for name in given:
-        check_name("content", name)
-    return ",".join(dict.fromkeys(given))
+    choices = f"[{'|'.join(names(kind))}]{',...' * several}"
+    return typer.Option(
+        help=about,
+        metavar=choices,
+        callback=checked,
+        autocompletion=completed,
+        rich_help_panel=MODEL,
+    )
 
 
-def _completed_names(incomplete: str) -> list[str]:
-    before, _, last = incomplete.rpartition(",")
-    start = f"{before}," if before else ""
-    return [start + name for name in names("content") if name.startswith(last)]
-
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but results and errors.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-Replace = Annotated[
-    bool, typer.Option("--replace", help="Overwrite --out if it exists; else that is an error.")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite an existing --out.")]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        help="Of the text files; if not named UTF-8, or what their bytes show.",
+        help="Encoding of text files. [default: detected]",
         callback=_known_encoding,
+        rich_help_panel=FILES,
     ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="Between the columns of a table; what the header shows if not named.",
+        help="Character between the columns of a table. [default: detected]",
         callback=_one_character,
+        rich_help_panel=FILES,
     ),
 ]
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="Between the labels of a document in CSV and TSV; ';' if not named, or what the first "
-        "rows show."
+        help="Text between the labels in a cell of a table. [default: detected, else ;]",
+        rich_help_panel=FILES,
     ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FIELD=NAME",
-        help="Of text, title, labels, id or split: the key or column it is in, as text=abstract; "
-        "may be given again.",
+        help="Column or key of text, title, labels, id or split, as text=abstract; may be "
+        "repeated.",
+        rich_help_panel=FILES,
+    ),
+]
+InputFormat = Annotated[
+    Literal["jsonl", "json", "csv", "tsv", "text"] | None,
+    typer.Option(
+        help="Format of the documents. [default: by the ending of the file]", rich_help_panel=FILES
     ),
 ]
 Part = Annotated[
     Literal["test", "train", "all"] | None,
-    typer.Option(help="Which documents; if not named, test ones where there are any, else all."),
+    typer.Option(help="Which documents. [default: test documents if there are any, else all]"),
 ]
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
@@ -123,7 +128,8 @@ Trusted = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME",
-        help="What a model file of known origin may hold: omikuji, for Omikuji's code to read.",
+        help="Contents that a model file of known origin may have: omikuji, which Omikuji's code "
+        "reads.",
     ),
 ]
 CorpusName = Annotated[
@@ -135,68 +141,89 @@ CorpusName = Annotated[
 CorpusNames = Annotated[
     list[str],
     typer.Argument(
-        metavar="CORPUS...",
-        help="A known corpus (labelkin corpus list), or the paths of files and folders.",
+        metavar="CORPUS",
+        help="A known corpus (labelkin corpus list), or paths of files and folders.",
     ),
 ]
-Content = Annotated[str, _part("content", "The content classifier: judges by the document.")]
+Inputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUT",
+        help="JSON, JSON lines, CSV or TSV with a column of texts, text files with a document per "
+        "line, folders of .txt files, or - for stdin.",
+    ),
+]
+Content = Annotated[str, _part("content", "Content classifier: evidence from the document.")]
 Contents = Annotated[
     str | None,
-    typer.Option(
-        metavar=f"[{'|'.join(names('content'))}],...",
-        help="Content classifiers: judge by the document. Several, as svm,nb,knn, are weighed "
-        "against each other. If not named, svm for words, forest and logistic regression for "
-        "other numbers.",
-        callback=_content_names,
-        autocompletion=_completed_names,
+    _part(
+        "content",
+        "Content classifier: evidence from the document. Several, as svm,nb,knn, are weighted. "
+        "[default: svm for words, forest and logistic regression for other numbers]",
+        several=True,
     ),
 ]
-Labels = Annotated[str, _part("labels", "The label classifier: judges by the other labels.")]
+Labels = Annotated[str, _part("labels", "Label classifier: evidence from the other labels.")]
 Variant = Annotated[
     Literal["soft", "hard"],
-    typer.Option(help="Fill in other labels by probabilities (M2) or by decisions (M1)."),
-]
-EvidenceWeight = Annotated[
-    str,
-    typer.Option(help="Of label evidence: auto learns it; a number fixes it, 1 is the paper's."),
+    typer.Option(
+        help="Fill in other labels by probabilities (M2) or by decisions (M1).",
+        rich_help_panel=MODEL,
+    ),
 ]
 RulesFile = Annotated[
-    Path | None, typer.Option(help="Rules between labels: a table (narrower, broader) or SKOS.")
+    Path | None,
+    typer.Option(
+        help="Rules between labels: a table (narrower, broader) or SKOS.", rich_help_panel=MODEL
+    ),
 ]
 Vocab = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Names for the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
+        help="Names of the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
         "uri, label_en, …, notation.",
+        rich_help_panel=NAMES,
     ),
 ]
 LabelLanguage = Annotated[
-    str | None, typer.Option(metavar="CODE", help="Language of the labels' names, such as en.")
+    str | None,
+    typer.Option(
+        metavar="CODE", help="Language of the labels' names, such as en.", rich_help_panel=NAMES
+    ),
 ]
 Include = Annotated[
     list[str] | None,
     typer.Option(
         metavar="LABEL",
-        help="Give only this label and narrower ones, by URI, notation or name; may be repeated.",
+        help="Assign only this label and narrower ones, by URI, notation or name; may be repeated.",
+        rich_help_panel=ASSIGNED,
     ),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="LABEL", help="Do not give this label, nor narrower ones; may be given again."
+        metavar="LABEL",
+        help="Do not assign this label or narrower ones; may be repeated.",
+        rich_help_panel=ASSIGNED,
     ),
 ]
-Stem = Annotated[bool, typer.Option(help="Reduce words to stems.")]
-Language = Annotated[str, typer.Option(help="Of the texts, for stems.")]
-StopWords = Annotated[str, typer.Option(help="auto, smart, none, or a file.")]
-MinDocuments = Annotated[int, typer.Option(min=1, help="Words in fewer documents are left out.")]
-RandomState = Annotated[int, typer.Option(help="The seed of all that is drawn at random.")]
+Stem = Annotated[bool, typer.Option(help="Reduce words to stems.", rich_help_panel=WORDS)]
+Language = Annotated[str, typer.Option(help="Language of the texts.", rich_help_panel=WORDS)]
+StopWords = Annotated[
+    str, typer.Option(help="auto, smart, none, or a file.", rich_help_panel=WORDS)
+]
+MinDocuments = Annotated[
+    int,
+    typer.Option(
+        min=1, help="Minimum number of documents that contain a word.", rich_help_panel=WORDS
+    ),
+]
+RandomState = Annotated[int, typer.Option(help="Seed.")]
 Dask = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS",
-        help="Work on a Dask cluster: the address of its scheduler, as tcp://host:8786.",
+        metavar="ADDRESS", help="Scheduler of a Dask cluster, as tcp://host:8786, to work on."
     ),
 ]
 NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
@@ -218,8 +245,18 @@ def read_evidence_weight(text: str) -> float | Literal["auto"]:
     return weight
 
 
-def read_stop_words(text: str) -> Any:
-    """Return the stop words of a name, or of a file that has one per line; ``"none"``: none."""
+def word_options(language: str, stop_words: str, stem: bool, min_documents: int) -> dict[str, Any]:
+    """Return the parameters of ``WordCounts``."""
+    return {
+        "language": language,
+        "stop_words": _read_stop_words(stop_words),
+        "stem": stem,
+        "min_documents": min_documents,
+    }
+
+
+def _read_stop_words(text: str) -> Any:
+    """Return a name of stop words, or the words of a file; ``None`` for ``"none"``."""
     if text in ("auto", "smart"):
         return text
     if text == "none":
@@ -233,7 +270,7 @@ def read_stop_words(text: str) -> Any:
 
 
 def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
-    """Return what keys and columns are called, by field; one that is named again has several.
+    """Return the names of keys and columns by field; a repeated field has several.
 
     Examples
     --------
@@ -250,10 +287,10 @@ def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
 
 
 class Reading(NamedTuple):
-    """How a corpus is read: one field for every option; ``None``: not named."""
+    """Options for reading a corpus."""
 
     path: Annotated[
-        Path | None, typer.Option(help="Where a known corpus is, if not where it is looked for.")
+        Path | None, typer.Option(help="Path of a known corpus.", rich_help_panel=FILES)
     ] = None
     columns: Columns = None
     separator: Separator = None
@@ -262,27 +299,29 @@ class Reading(NamedTuple):
     unlabelled: Annotated[
         Literal["none", "skip"] | None,
         typer.Option(
-            help="Documents without labels: none has none (if not named), skip is left out."
+            help="Documents without labels: keep them (none) or skip them. [default: none]",
+            rich_help_panel=FILES,
         ),
     ] = None
     merge_spellings: Annotated[
         bool | None,
         typer.Option(
             "--merge-spellings",
-            help="Merge labels that differ by case, blanks or end punctuation into the most "
+            help="Merge labels that differ in case, blanks or end punctuation into the most "
             "frequent spelling.",
+            rich_help_panel=FILES,
         ),
     ] = None
-    preferred: dict[str, Any] | None = None  #: not an option: columns that a model file keeps
+    preferred: dict[str, Any] | None = None  #: not an option: columns of a model file
 
     def named(self) -> dict[str, Any]:
-        """Return the options that were named, as :func:`labelkin.corpora.load` takes them."""
+        """Return the given options, as :func:`labelkin.corpora.load` takes them."""
         columns = None if self.columns is None else read_columns(self.columns)
         options = self._asdict() | {"columns": columns, "unlabelled": None}
         return {key: value for key, value in options.items() if value is not None}
 
     def like(self, model: Path, paths: Sequence[str]) -> Reading:
-        """Return how to read files as those that a model was trained on, unless named otherwise."""
+        """Return options that read files as the training files of a model were read."""
         from labelkin.corpora import KNOWN, text_format
         from labelkin.storage import read_header
 
@@ -297,7 +336,7 @@ class Reading(NamedTuple):
         return self._replace(preferred=None if is_known else columns or None, separator=separator)
 
     def kept(self) -> dict[str, Any]:
-        """Return the options that a model file keeps, for :meth:`like`."""
+        """Return the options that a model file contains, for :meth:`like`."""
         named = self.named()
         return {name: named[name] for name in ("columns", "separator") if name in named}
 
@@ -307,12 +346,23 @@ class Reading(NamedTuple):
         quiet: bool = True,
         check: Callable[[Corpus], None] | None = None,
     ) -> Corpus:
-        """Load a corpus by name or paths, and say what was understood.
+        """Load a corpus by name or paths, and report how it was read.
 
-        Options that its format has no use for are an error; so is what ``check`` raises for, of
-        which nothing else is said.
+        An option that does not apply to its format is an error. ``check`` may raise before the
+        report.
         """
-        found = self._load(name)
+        check_corpus(name)
+        from labelkin import corpora
+
+        try:
+            found = corpora.load(name, **self.named())
+        except TypeError as error:
+            unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if unused is None:
+                raise
+            called = name if isinstance(name, str) else ", ".join(name)
+            rule = f"{unused[1]} must be of a corpus of texts (.csv, .tsv, .jsonl)"
+            raise ValueError(f"{rule}, and {called} is another one.") from None
         left_out = self.unlabelled == "skip" and not found.is_labelled.all()
         wanted = found.labelled() if left_out else found
         if check is not None:
@@ -321,37 +371,6 @@ class Reading(NamedTuple):
             print_message(_understood(found, self.unlabelled))
             print_label_notes(found)
         return wanted
-
-    def _load(self, name: str | list[str]) -> Corpus:
-        check_corpus(name)
-        self._look_at([Path(one) for one in ([name] if isinstance(name, str) else name)])
-        from labelkin import corpora
-
-        try:
-            return corpora.load(name, **self.named())
-        except TypeError as error:
-            unused = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-            if unused is None:
-                raise
-            called = name if isinstance(name, str) else ", ".join(name)
-            rule = f"{unused[1]} must be of a corpus of texts (.csv, .tsv, .jsonl)"
-            raise ValueError(f"{rule}, and {called} is another one.") from None
-
-    def _look_at(self, paths: list[Path]) -> None:
-        """Read the first documents of files: what is wrong is said before scikit-learn is loaded.
-
-        Only of tables and lines, of which no more than the beginning is read.
-        """
-        from labelkin.corpora.documents import ENDINGS, DocumentFiles
-        from labelkin.corpora.lines import ending_of
-
-        if self.path is not None or not all(path.is_file() for path in paths):
-            return
-        if all(ENDINGS.get(ending_of(path), "json") != "json" for path in paths):
-            fields = {"needed": ("text", "labels"), "optional": ("id", "split")}
-            named = self._replace(merge_spellings=None).named()
-            for part in DocumentFiles(paths, **fields, **named).parts:
-                next(iter(part), None)
 
 
 def print_label_notes(corpus: Corpus) -> None:
@@ -368,7 +387,7 @@ def print_label_notes(corpus: Corpus) -> None:
 
 
 def _understood(corpus: Corpus, unlabelled: str | None) -> str:
-    """Return what a corpus was taken for, in one line."""
+    """Return how a corpus was read, in one line."""
     n_documents, n_labels = corpus.Y.shape
     n_without = n_documents - int(corpus.is_labelled.sum())
     said = [counted(n_documents, "document")]
@@ -382,12 +401,12 @@ def _understood(corpus: Corpus, unlabelled: str | None) -> str:
 
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of :class:`Reading` in place of its parameter ``reading``."""
+    """Replace the parameter ``reading`` of a command by the options of :class:`Reading`."""
     return _with_reading(command, Reading._fields[:-1])
 
 
 def reads_documents(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command those of :class:`Reading` that are not of whole corpora."""
+    """Do the same with the options that apply to documents without labels."""
     return _with_reading(command, ("columns", "separator", "delimiter", "encoding"))
 
 
@@ -410,7 +429,7 @@ def _with_reading(command: Callable[..., None], fields: Sequence[str]) -> Callab
 
 @contextmanager
 def cluster(address: str | None) -> Iterator[Engine | None]:
-    """Yield the cluster to work on; ``None`` where none is named: work here."""
+    """Yield the cluster to work on; ``None``: this process."""
     if address is None:
         yield None
         return
@@ -420,27 +439,8 @@ def cluster(address: str | None) -> Iterator[Engine | None]:
         yield engine
 
 
-def load_model(path: Path, trusted: list[str] | None) -> FittedModel:
-    """Load a model that gives log-odds of label sets; ``trusted`` as :func:`labelkin.load` has."""
-    from labelkin.prediction import fitted_model
-    from labelkin.storage import load
-
-    return fitted_model(load(path, trusted=trusted or ()), str(path))
-
-
-def label_names(model: FittedModel, language: str | None) -> LabelNames:
-    """Return the labels of a model as people read them; a language it has not is an error."""
-    return _in_language(model.names, language)
-
-
-def vocabulary_names(labels: Sequence[Any], model: Any, language: str | None) -> LabelNames:
-    """Return the same for whatever model a file holds, also one without labels."""
-    from labelkin.vocabulary import LabelNames, vocabulary_of
-
-    return _in_language(LabelNames(labels, vocabulary_of(model)), language)
-
-
-def _in_language(names: LabelNames, language: str | None) -> LabelNames:
+def check_language(names: LabelNames, language: str | None) -> LabelNames:
+    """Return names of labels; a language that they do not have is an error."""
     if language is None:
         return names
     if names.vocabulary is None:
@@ -448,12 +448,22 @@ def _in_language(names: LabelNames, language: str | None) -> LabelNames:
             "--label-language is of the names in a vocabulary, and the model has none. Train it "
             "with --vocab."
         )
-    names.vocabulary.shown_in(language)  # says which there are
+    names.vocabulary.shown_in(language)  # raises with a list of languages
     return names
 
 
+def open_model(path: Path, trusted: list[str] | None, *, texts: bool = False) -> FittedModel:
+    """Load a model file; ``texts``: a model that takes vectors is an error."""
+    from labelkin.prediction import load_model
+
+    fitted = load_model(path, trusted or ())
+    if texts:
+        fitted.check_texts(str(path))
+    return fitted
+
+
 def check_model(path: Path) -> None:
-    """Raise for a model file that is not there."""
+    """Raise for a missing model file."""
     if not path.exists():
         raise FileNotFoundError(
             f"There is no model file {path} (from the folder {Path.cwd()}). labelkin train writes "
@@ -462,7 +472,7 @@ def check_model(path: Path) -> None:
 
 
 def check_corpus(names: str | list[str]) -> None:
-    """Raise for what is neither a known corpus nor a path that is there."""
+    """Raise for a name that is neither a known corpus nor an existing path."""
     from labelkin.corpora import check_there
 
     for name in [names] if isinstance(names, str) else names:
@@ -470,21 +480,21 @@ def check_corpus(names: str | list[str]) -> None:
 
 
 def check_input(path: Path | None) -> None:
-    """Raise for a file or folder that is named and not there."""
+    """Raise for a missing file or folder."""
     if path is not None and not path.exists():
         raise FileNotFoundError(f"{path}: No such file, there is none in {path.absolute().parent}.")
 
 
 def check_vocabulary(vocab: str | None) -> None:
-    """Raise for a vocabulary that is neither a file nor comes with the package."""
+    """Raise for a vocabulary that is neither a file nor in the package."""
     if vocab is not None:
         from labelkin.vocabulary.files import PACKAGED
 
         check_input(None if vocab in PACKAGED else Path(vocab))
 
 
-def check_out(out: Path, *sources: str | Path) -> None:
-    """Raise for a place that cannot be written: a folder, in a folder that is not, the input."""
+def check_out(out: Path, *sources: str | Path, replace: bool = True) -> None:
+    """Raise if a file cannot be written, is an input, or, unless ``replace``, exists."""
     if out.is_dir():
         raise ValueError(f"--out must be a file, and {out} is a folder. Name a file in it.")
     if not out.parent.is_dir():
@@ -492,16 +502,22 @@ def check_out(out: Path, *sources: str | Path) -> None:
     check_ordinary(out)
     if any(out.exists() and Path(one).exists() and out.samefile(one) for one in sources):
         raise ValueError(f"--out must be another file than the input, got {out}. Name a new file.")
+    if not replace:
+        check_new(out, REPLACES)
 
 
-def check_new(out: Path, way_out: str = "Delete it or name another.") -> None:
+#: Hint for an existing file that --replace overwrites.
+REPLACES = "--replace overwrites it; else delete it or name another."
+
+
+def check_new(out: Path, hint: str = "Delete it or name another.") -> None:
     """Raise for a file that exists."""
     if out.exists():
-        raise ValueError(f"--out must be a new file, and {out} exists. {way_out}")
+        raise ValueError(f"--out must be a new file, and {out} exists. {hint}")
 
 
 def check_model_target(out: Path, replace: bool) -> None:
-    """Raise for a file that exists and is no model, or one that is not to be replaced."""
+    """Raise for an existing file that is not a model or must not be replaced."""
     if not out.is_file():
         return
     with out.open("rb") as file:
@@ -511,4 +527,4 @@ def check_model_target(out: Path, replace: bool) -> None:
                 "model file. Delete it or name another."
             )
     if not replace:
-        check_new(out, "--replace overwrites it; else delete it or name another.")
+        check_new(out, REPLACES)

@@ -1,4 +1,4 @@
-"""What the commands print: results on stdout, messages on stderr."""
+"""Printing: results on stdout, messages and progress on stderr."""
 
 from __future__ import annotations
 
@@ -13,17 +13,24 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from labelkin.files import printable
-from labelkin.research.reports.scores import WORDS
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+#: Columns of the tables of scores.
+WORDS = {
+    "micro_f1": "micro F1",
+    "macro_f1": "macro F1",
+    "hamming_loss": "Hamming loss",
+    "subset_loss": "subset 0/1 loss",
+    "one_error": "one-error",
+}
 #: Wide enough for any table that goes into a file or a pipe; terminals know their own width.
 _PIPE_WIDTH = 2000
 
 
 def echo(text: object = "", err: bool = False) -> None:
-    """Print a line; everything that a command prints for people comes through here."""
+    """Print a line, with control characters escaped."""
     typer.echo(printable(text), err=err)
 
 
@@ -35,7 +42,7 @@ def print_message(message: str, quiet: bool = False) -> None:
 
 @contextmanager
 def stage(name: str, quiet: bool = False) -> Iterator[None]:
-    """Report, when a stage of work is done, how long it took."""
+    """Report the duration of a stage when it is finished."""
     start = time.perf_counter()
     yield
     print_message(f"{name} … {time.perf_counter() - start:.1f} s", quiet)
@@ -43,25 +50,25 @@ def stage(name: str, quiet: bool = False) -> Iterator[None]:
 
 @contextmanager
 def resumable(how: str | None = "") -> Iterator[None]:
-    """End with one line and code 1 when interrupted: the work goes on when it is started again.
+    """Report an interrupt that the same command resumes from, and end with code 1.
 
     Parameters
     ----------
     how
-        What the same command needs to go on; ``None``: it cannot, and nothing is printed here.
+        The options that the same command needs to resume; ``None``: it cannot resume.
     """
     try:
         yield
     except KeyboardInterrupt:
         if how is None:
             raise
-        kept = f"What was finished is kept; the same command{how} goes on from there."
+        kept = f"Finished work is kept; the same command{how} resumes it."
         print_message(f"Interrupted. {kept}")
         raise typer.Exit(1) from None
 
 
 def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
-    """Return bars on stderr that show what columns say; ``stay``: also when the work is done."""
+    """Return progress bars on stderr; ``stay``: they remain when the work is finished."""
     from rich.console import Console
     from rich.progress import Progress
 
@@ -70,16 +77,16 @@ def progress_bars(*columns: Any, shown: bool, stay: bool = False) -> Progress:
     return Progress(*columns, console=console, transient=not stay, disable=not shown)
 
 
-#: Seconds after which the rest of some work is forecast, and how many are worth a line.
+#: Seconds before the first forecast, and remaining seconds that are worth a line.
 _LOOKED_AT, _LONG = 3.0, 60.0
 
 
 @contextmanager
 def watching(quiet: bool = False) -> Iterator[None]:
-    """Show on stderr how far work is and how long the rest takes, as soon as its parts say so.
+    """Show progress and remaining time on stderr.
 
-    A terminal shows bars that are gone when the work is done. Elsewhere there is one line for each
-    loop that is going to take a minute or more, printed when it has just begun.
+    A terminal shows bars until the work is finished. Elsewhere, each loop that takes a minute or
+    more gets one line.
     """
     from labelkin.scaling.progress import watched
 
@@ -87,7 +94,7 @@ def watching(quiet: bool = False) -> Iterator[None]:
         yield
         return
     if not sys.stderr.isatty():
-        with watched(_Forecasts()):
+        with watched(Forecasts()):
             yield
         return
     from rich.progress import BarColumn, TaskID, TimeRemainingColumn
@@ -107,14 +114,15 @@ def watching(quiet: bool = False) -> Iterator[None]:
             yield
 
 
-class _Forecasts:
-    """Prints, once for each kind of work, how long it is going to take: after its first parts."""
+class Forecasts:
+    """Prints the remaining time of each kind of work once, after its first parts."""
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[float, int]] = {}
         self._printed: set[str] = set()
 
     def __call__(self, what: str, done: int, total: int) -> None:
+        """Take note of finished parts of a loop."""
         now = time.perf_counter()
         if not done:
             self._first.pop(what, None)
@@ -130,7 +138,7 @@ class _Forecasts:
 
 
 def duration_text(seconds: float) -> str:
-    """Write how long something takes for people.
+    """Return a duration as text.
 
     Examples
     --------
@@ -143,7 +151,7 @@ def duration_text(seconds: float) -> str:
 
 
 def print_json(value: Any, *, indent: int | None = 1) -> None:
-    """Print plain values as JSON; what is no number becomes null."""
+    """Print plain values as JSON; NaN and infinity become null."""
     echo(json.dumps(_finite(value), ensure_ascii=False, indent=indent, allow_nan=False))
 
 
@@ -160,9 +168,9 @@ def _finite(value: Any) -> Any:
 def print_table(
     header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Sequence[int] = (0,)
 ) -> None:
-    """Print aligned columns; those not in ``left`` are numbers and stand to the right.
+    """Print aligned columns; those outside ``left`` are right-aligned.
 
-    In a file or a pipe there are no colours, and no line ends in blanks.
+    Files and pipes get no colours and no trailing blanks.
     """
     from rich.console import Console
     from rich.table import Table
@@ -188,7 +196,7 @@ def print_table(
 def print_scores(
     scores: dict[str, dict[str, float | None]], title: str = "cross-validated"
 ) -> None:
-    """Print scores of the content alone and of the model, and what they are of."""
+    """Print a table of scores of the content alone and of the model."""
     systems = {"content": "content alone", "model": "with other labels"}
     words = dict(WORDS)
     if any("candidate_recall" in found for found in scores.values()):
@@ -213,7 +221,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def listed(names: Iterable[Any], most: int = 8) -> str:
-    """Write the first names in quotes, so that it is seen where one ends.
+    """Return the first names in quotes.
 
     Examples
     --------
@@ -225,7 +233,7 @@ def listed(names: Iterable[Any], most: int = 8) -> str:
 
 
 def counted(number: float, what: str) -> str:
-    """Write how many there are.
+    """Return a count with its noun.
 
     Examples
     --------
@@ -236,7 +244,7 @@ def counted(number: float, what: str) -> str:
 
 
 def size_text(n_bytes: int) -> str:
-    """Write a size for people.
+    """Return a size as text.
 
     Examples
     --------

@@ -19,31 +19,30 @@ def serve(
         Path | None,
         typer.Option(
             metavar="ISSUES",
-            help="Issues to go through on the page, as labelkin audit --out issues.jsonl writes "
-            "them; a model is not needed for it.",
+            help="Issues to review on the page, as labelkin audit --out issues.jsonl writes them; "
+            "needs no model.",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
-    ] = 8000,
+    host: Annotated[str, typer.Option(help="Address.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="LABELKIN_TOKEN",
             show_envvar=True,
-            help="What a request must bring. Better set LABELKIN_TOKEN: others can see commands.",
+            help="Token that requests must contain. Others can see it, unless it is a variable.",
         ),
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")
     ] = False,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="Another name it is asked by, as behind a proxy.")
+        list[str] | None,
+        typer.Option(help="Another host name, as behind a proxy; may be repeated."),
     ] = None,
-    journal: Annotated[
+    saved_work: Annotated[
         Path | None,
-        typer.Option(help="Where documents and their labels are written down; beside the model."),
+        typer.Option(help="File of saved documents and answers. [default: beside the model]"),
     ] = None,
     trusted: options.Trusted = None,
 ) -> None:
@@ -51,8 +50,8 @@ def serve(
 
     Example:  labelkin serve news.labelkin --port 8000
 
-    Labels that an audit suspects can be reviewed, one after another; the answers go to the journal,
-    which labelkin train --journal and labelkin audit --apply use:
+    The issues of an audit can be reviewed one by one; the answers are saved work, which
+    `labelkin train --saved-work` and `labelkin correct` use:
 
     Example:  labelkin serve --review issues.jsonl
     """
@@ -73,8 +72,8 @@ def serve(
         if review is not None:
             print_message(f"The review is at {address}review")
         places = models if models or review is None else [review]
-        for place in dict.fromkeys(journal or default_journal(path) for path in places):
-            print_message(f"What is saved is written to {place}.")
+        for place in dict.fromkeys(saved_work or default_journal(path) for path in places):
+            print_message(f"Saved work: {place}")
 
     run_service(
         models,
@@ -82,7 +81,7 @@ def serve(
         port=port,
         token=token,
         insecure=insecure,
-        journal=journal,
+        journal=saved_work,
         hosts=allow_host or (),
         announce=announce,
         review=review,

@@ -1,4 +1,4 @@
-"""``labelkin train``: from a corpus to a model file, with a summary of how good it is."""
+"""``labelkin train``: train a model on a corpus, with a summary of its quality."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from labelkin.cli import options
 from labelkin.cli.printing import (
+    WORDS,
     counted,
     echo,
     listed,
@@ -17,17 +18,22 @@ from labelkin.cli.printing import (
     print_scores,
     size_text,
     stage,
+    watching,
 )
 from labelkin.registry import names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
+    from labelkin.label_matrix import LabelMatrix
+    from labelkin.models.builder import ContentPlan
     from labelkin.vocabulary import Vocabulary
 
-#: Metrics that thresholds can be chosen for, as labelkin.thresholds.rule_for knows them.
+#: Metrics that thresholds can be chosen for, and scikit-learn's names of four of them.
 METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
-#: scikit-learn's names of four of them.
 _SCIKIT_LEARN = ("f1_micro", "f1_macro", "f1_samples", "zero_one_loss")
+_STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
+#: Labels from which SVMs without candidates get a hint.
+_MANY_LABELS = 1000
 
 
 @options.reads_corpus
@@ -38,9 +44,10 @@ def train(
     preset: Annotated[
         Literal["fast", "default", "strong"] | None,
         typer.Option(
-            help="fast: naive Bayes; default: what the features suggest, an SVM for words; strong: "
-            "several views of a text, each with an SVM, and a label for every document where all "
-            "training documents have one, at ten times the cost."
+            help="fast: naive Bayes; default: chosen by the features, an SVM for words; strong: "
+            "SVMs of several views of a text, and a label for every document if all training "
+            "documents have one, at ten times the cost.",
+            rich_help_panel=options.MODEL,
         ),
     ] = None,
     content: options.Contents = None,
@@ -48,62 +55,81 @@ def train(
         str | None,
         typer.Option(
             metavar="NAME,...",
-            help="What each content classifier sees of a text, of text, title, lead, body, "
-            "characters and titled_text; a title is the first line, or --columns title=NAME.",
+            help="Views of a text for each content classifier: text, title, lead, body, "
+            "characters, titled_text; a title is the first line, or --columns title=NAME.",
+            rich_help_panel=options.MODEL,
         ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(min=1, help="Candidates per document, for thousands of labels; else all."),
+        typer.Option(
+            min=1,
+            help="Candidates per document, for thousands of labels. [default: all labels]",
+            rich_help_panel=options.MODEL,
+        ),
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
     evidence_weight: Annotated[
         str | None,
         typer.Option(
-            help="Of label evidence: auto, if not named, learns it; a number fixes it, 1 is the "
-            "paper's."
+            help="Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
+            rich_help_panel=options.MODEL,
+        ),
+    ] = None,
+    rules: options.RulesFile = None,
+    saved_work: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also learn from the work that labelkin serve saved.",
+            rich_help_panel=options.MODEL,
         ),
     ] = None,
     thresholds: Annotated[
         str | None,
         typer.Option(
-            help="A probability (0.5 if not named), a metric to be good at "
-            f"({', '.join(METRICS)}), or a rule ({', '.join(names('thresholds'))}).",
+            help=f"A probability, a metric ({', '.join(METRICS)}), or a rule "
+            f"({', '.join(names('thresholds'))}). [default: 0.5]",
+            rich_help_panel=options.ASSIGNED,
         ),
     ] = None,
     at_least: Annotated[
         int | None,
-        typer.Option(min=0, help="Labels of a document at least; 0 if not named."),
+        typer.Option(
+            min=0,
+            help="Minimum number of labels per document. [default: 0]",
+            rich_help_panel=options.ASSIGNED,
+        ),
     ] = None,
-    at_most: Annotated[int | None, typer.Option(min=1, help="Labels at most.")] = None,
-    rules: options.RulesFile = None,
+    at_most: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Maximum number of labels per document.",
+            rich_help_panel=options.ASSIGNED,
+        ),
+    ] = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
     stem: options.Stem = True,
     language: options.Language = "english",
     stop_words: options.StopWords = "auto",
     min_documents: options.MinDocuments = 3,
-    journal: Annotated[
-        Path | None,
-        typer.Option(help="Also learn from what people have saved and reviewed on the page."),
-    ] = None,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
     all_documents: Annotated[
-        bool, typer.Option("--all", help="Learn from test documents, too.")
+        bool, typer.Option("--all", help="Learn from test documents also.")
     ] = False,
     replace: options.Replace = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train a model on a corpus and write it to a file.
 
-    Ends with scores of documents that were left out of training in turn (cross-validation), of the
-    content alone and with the other labels. The file holds everything from text to labels.
+    Prints cross-validated scores of the content alone and with the other labels. The file contains
+    every step from text to labels.
 
-    In CSV and TSV a header names the columns. What is not named by options is found out: which
-    columns have texts, labels and ids, what separates them, and the encoding; one line says it.
-    Test documents are kept aside, and scored at the end.
+    Columns, separators and encoding are detected and reported in one line; options override them.
+    Test documents are held out, and scored at the end.
 
     Example:  labelkin train newsroom -o newsroom.labelkin --thresholds micro_f1
 
@@ -116,7 +142,7 @@ def train(
     options.check_corpus(corpus)
     options.check_input(rules)
     options.check_vocabulary(vocab)
-    options.check_input(journal)
+    options.check_input(saved_work)
     options.check_out(out, *corpus)
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
@@ -124,111 +150,208 @@ def train(
     cut = _read_thresholds(thresholds)
     if at_most is not None and at_least is not None and at_most < at_least:
         raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-    words = {
-        "language": language,
-        "stop_words": options.read_stop_words(stop_words),
-        "stem": stem,
-        "min_documents": min_documents,
-    }
+    words = options.word_options(language, stop_words, stem, min_documents)
     with stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
-    if len(loaded.test) and not all_documents:
-        aside = f"{counted(len(loaded.test), 'test document')} kept aside and scored at the end"
-        print_message(f"{aside}; --all learns from them, too.", quiet)
-    from labelkin.cli import training, vocabularies
-    from labelkin.models.classifier import LabelDependenceClassifier
-    from labelkin.registry import part_class
-    from labelkin.storage import save
-    from labelkin.thresholds import LabelLimits, as_rule
-    from labelkin.vocabulary import LabelNames
+    is_tested = len(loaded.test) > 0 and not all_documents
+    if is_tested:
+        held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
+        print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    documents = training.training_documents(loaded, all_documents, journal, quiet)
-    concepts = vocabularies.corpus_vocabulary(loaded, vocab, label_language, language)
-    label_sets = vocabularies.current_labels(documents.labels, concepts)
-    n_merged = documents.labels.shape[1] - label_sets.shape[1]
-    documents = documents._replace(labels=label_sets)
+    from labelkin.models.builder import build_content, build_part, build_steps
+    from labelkin.models.classifier import LabelDependenceClassifier
+    from labelkin.storage import save
+    from labelkin.text import WordCounts
+    from labelkin.thresholds import LabelLimits, as_rule
+    from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
+
+    plan = _plan(preset, content, views, loaded)
+    documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
+    concepts = corpus_vocabulary(loaded, vocab, label_language, language)
+    label_sets = current_labels(found, concepts)
     label_names = label_sets.names.tolist()
-    shown = LabelNames(label_names, concepts)
-    vocabularies.print_matches(shown, vocab or loaded.name, n_merged, quiet)
-    rule = as_rule(cut, "log_odds")
-    chosen = training.choose_content(preset, content, views, loaded)
-    least = training.choose_at_least(preset, at_least, label_sets, quiet)
+    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet)
+    if n_merged := found.shape[1] - len(label_names):
+        print_message(f"{n_merged} labels were merged into their successors.", quiet)
+    rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
+    least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
-        training.make_content(chosen, loaded.features, random_state, top, words),
-        labels=part_class("labels", labels)(),
+        build_content(plan, top=top, words=counts),
+        labels=build_part("labels", labels),
         variant=variant,
         evidence_weight=weight,
         thresholds=LabelLimits(rule, at_least=least, at_most=at_most)
         if least or at_most is not None
         else rule,
-        rules=None
-        if rules is None
-        else vocabularies.rules_between(label_names, rules, quiet, concepts),
+        rules=None if rules is None else read_rules(label_names, rules, concepts, quiet),
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    steps = training.make_steps(loaded, chosen, words)
-    size = {"documents": documents.labels.shape[0], "labels": len(label_names)}
+    if "svm" in plan.names and top is None:
+        _hint_candidates(len(label_names), quiet)
+    size = {"documents": label_sets.shape[0], "labels": len(label_names)}
     sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
-    print_message(f"learning from {', '.join(sizes)}: {listed(shown.all())}.", quiet)
-    model, scores = training.train_model(documents, steps, classifier, quiet)
+    print_message(f"learning from {', '.join(sizes)}: {listed(shown)}.", quiet)
+    model, scores = _fit(build_steps(plan, counts), classifier, documents, label_sets, quiet)
     if concepts is not None:
         classifier.concepts_ = concepts
+    chosen = {
+        "content": str(plan),
+        "views": ",".join(plan.views) or None,
+        "preset": preset,
+        "labels": labels,
+        "variant": variant,
+        "evidence_weight": asked_weight,
+        "thresholds": thresholds or "0.5",
+        "random_state": str(random_state),
+        "top": None if top is None else str(top),
+        "part": "all" if all_documents else "train",
+    }
     summary = {
         "corpus": loaded.name,
         "source": loaded.source,
         "licence": loaded.licence,
         **size,
-        "options": {
-            "content": chosen.name,
-            **({"views": ",".join(chosen.views)} if chosen.views else {}),
-            **({} if preset is None else {"preset": preset}),
-            "labels": labels,
-            "variant": variant,
-            "evidence_weight": asked_weight,
-            "thresholds": thresholds or "0.5",
-            "random_state": str(random_state),
-            **({} if top is None else {"top": str(top)}),
-            "part": "all" if all_documents else "train",
-        },
-        **({} if concepts is None else {"vocabulary": concepts.name}),
-        **({"reading": kept} if (kept := reading.kept()) else {}),
-        **({} if documents.journal is None else {"journal": documents.journal}),
+        "options": {name: value for name, value in chosen.items() if value is not None},
+        "vocabulary": None if concepts is None else concepts.name,
+        "reading": reading.kept() or None,
+        "saved_work": mark,
         "cross_validated": scores,
     }
-    save(model, out, summary=summary)
+    save(model, out, summary={name: one for name, one in summary.items() if one is not None})
     print_scores(scores)
-    if len(loaded.test) and not all_documents:
+    if is_tested:
         _print_test_scores(model, loaded, concepts)
-    _note_journal(out, journal)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
-def _note_journal(out: Path, journal: Path | None) -> None:
-    """Point to a journal that lies beside the model and was not learned from."""
-    beside = out.with_suffix(".journal.sqlite")
-    if journal is None and beside.exists():
+def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -> ContentPlan:
+    """Return the content that options name for a corpus."""
+    from scipy import sparse
+
+    from labelkin.models.builder import plan_content
+
+    seen = [view.strip() for view in views.split(",")] if views else []
+    if seen and corpus.features != "text":
+        raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
+    if "title" in seen and not any("\n" in text for text in corpus.documents):
+        raise ValueError(
+            f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
+            "several lines is one. Name their column by --columns title=NAME."
+        )
+    names = content.split(",") if content else ()
+    is_sparse = sparse.issparse(corpus.documents)
+    return plan_content(preset, names, seen, corpus.features, is_sparse)
+
+
+def _hint_candidates(n_labels: int, quiet: bool) -> None:
+    if n_labels > _MANY_LABELS:
         print_message(
-            f"Note: {beside} is beside it and will be learned from when the model is served; "
-            "--journal learns its words, too."
+            f"An SVM for each of {n_labels:,} labels takes long. --n-jobs uses more cores; "
+            "--content nearest_neighbours --top 100 takes a small part of the time.",
+            quiet,
         )
 
 
+def _fit(
+    steps: list[Any], classifier: Any, documents: Any, labels: LabelMatrix, quiet: bool
+) -> tuple[Any, dict[str, dict[str, float | None]]]:
+    """Return the fitted model and its cross-validated scores."""
+    from sklearn.pipeline import make_pipeline
+
+    from labelkin.models.training import fit_and_evaluate
+
+    X = documents
+    for step in steps:
+        with stage(_STAGES.get(type(step).__name__, "vectors"), quiet):
+            X = step.fit_transform(X)
+    with watching(quiet):
+        scores = fit_and_evaluate(classifier, X, labels, verbose=int(not quiet))
+    return make_pipeline(*steps, classifier) if steps else classifier, scores
+
+
+def _documents(
+    corpus: Corpus, all_documents: bool, saved_work: Path | None, quiet: bool
+) -> tuple[Any, LabelMatrix, list[Any] | None]:
+    """Return training documents, their labels, and how far saved work was read."""
+    from labelkin.curation.training_documents import training_documents
+
+    if saved_work is None:
+        return *training_documents(corpus, all_documents)[:2], None
+    from labelkin.curation.saved_work import read_answers, read_saved_documents
+
+    texts, label_sets, mark = read_saved_documents(saved_work)
+    documents, labels, corrections = training_documents(
+        corpus,
+        all_documents,
+        decisions=read_answers(saved_work),
+        texts=texts,
+        label_sets=label_sets,
+    )
+    if corrections:
+        print_message(f"{saved_work}: {corrections}.", quiet)
+    return documents, labels, list(mark)
+
+
+def print_matches(
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
+) -> list[str]:
+    """Report how many labels a vocabulary names; return the names. No name is an error."""
+    from labelkin.vocabulary import LabelNames
+
+    names = LabelNames(labels, vocabulary)
+    if vocabulary is not None:
+        names.check_some(source)
+        languages = f" in {listed(vocabulary.languages)}" if vocabulary.languages else ""
+        print_message(
+            f"{vocabulary.name}: {len(vocabulary):,} concepts{languages}; {names.n_named:,} of "
+            f"{len(labels):,} labels have a name.",
+            quiet,
+        )
+    return names.all()
+
+
+def read_rules(labels: list[Any], path: Path, vocabulary: Vocabulary | None, quiet: bool) -> Any:
+    """Read rules between labels and report how many apply."""
+    from labelkin.vocabulary.matching import rules_between
+
+    found = rules_between(labels, path, vocabulary)
+    number = f"{len(found.rules)} rules about labels of the corpus, of {found.n_found} in {path}."
+    print_message(number, quiet)
+    if found.unknown:
+        print_message(
+            f"{len(found.unknown)} labels of the rules are not in the corpus: "
+            f"{listed(found.unknown)}.",
+            quiet,
+        )
+    return found.rules
+
+
+def _at_least(preset: str | None, at_least: int | None, labels: LabelMatrix, quiet: bool) -> int:
+    """Return the minimum number of labels; if every training document has one, say so."""
+    if at_least is not None or not (labels.positive.sum(axis=1) > 0).all():
+        return at_least or 0
+    every = "Every training document has a label"
+    if preset == "strong":
+        print_message(f"{every}, and every new one will get one.", quiet)
+        return 1
+    print_message(f"{every}: --at-least 1 gives one to every new one also.", quiet)
+    return 0
+
+
 def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) -> None:
-    """Print how good the model is on documents that it has not seen, nor chosen anything by."""
-    from labelkin.cli.models import judge, part_of
-    from labelkin.prediction import fitted_model
-    from labelkin.research.reports.scores import METRICS as SHOWN
+    from labelkin.cli.evaluate import part_of
+    from labelkin.prediction import evaluate_documents, fitted_model
 
     documents, labels = part_of(corpus, "test", concepts)
-    found = judge(fitted_model(model, "The model"), documents, labels).scores()
-    title = counted(len(corpus.test), "test document")
+    found = evaluate_documents(fitted_model(model), documents, labels).scores()
     echo("")
-    print_scores({"model": {name: found[name] for name in SHOWN}}, title)
+    title = counted(len(corpus.test), "test document")
+    print_scores({"model": {name: found[name] for name in WORDS}}, title)
 
 
 def _read_thresholds(text: str | None) -> float | str | None:
-    """Return thresholds as the classifier takes them: a probability, or a name of either kind."""
+    """Return thresholds as the classifier takes them: a probability, or a name."""
     if text is None or text in (*METRICS, *_SCIKIT_LEARN, *names("thresholds")):
         return text
     try:

@@ -278,6 +278,8 @@ class PlattSVM(LogOddsClassifier):
     def _check_parameters(self, metadata: dict[str, Any]) -> None:
         if not self.C > 0:
             raise ValueError(f"C must be positive, got {self.C!r}.")
+        if not self.tol > 0:
+            raise ValueError(f"tol must be positive, got {self.tol!r}. Use `tol=0.1`.")
         if isinstance(self.cv, int | np.integer) and self.cv < 2:
             raise ValueError(f"cv must be at least 2 folds, got {self.cv!r}. Use `cv=5`.")
         if self.top is not None:

@@ -359,9 +359,9 @@ def _column(name: str, values: tuple[str, ...] | None) -> _Column:
     """Return how to read an attribute: numbers, yes and no as 1 and 0, other words as levels."""
     if values is None:
         return _Column(name, _number, "a number")
-    numbers, levels = _numbers_of(values), ()
-    if not numbers:
-        numbers, levels = {word: float(k) for k, word in enumerate(values)}, values
+    numbers = _numbers_of(values)
+    levels = () if numbers else values
+    numbers = numbers or {word: float(k) for k, word in enumerate(values)}
     shown = ",".join(values)
     expected = f"one of {{{shown if len(shown) < 60 else shown[:60] + '…'}}}"
     number_of = {**numbers, "?": math.nan}.__getitem__

@@ -703,7 +703,7 @@ def _check_split(value: Any, place: str) -> Split | None:
     plain = value.strip() if isinstance(value, str) else value
     if plain not in ("train", "test", "", None):
         raise ValueError(f"{place}: split must be {_RULES['split']}, got {value!r}.")
-    return cast(Split, plain) or None
+    return cast(Split, plain) if plain else None
 
 
 def _check_labels(value: Any, wanted: Field, place: str) -> dict[str, str]:

@@ -109,8 +109,10 @@ def read_libsvm(
         [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
         for paths in (train, test)
     ]
-    options = {"n_features": n_features, "multilabel": True}
-    files = [(path, *read_vectors(path, byte_lines(path), **options)) for path in chain(*parts)]
+    files = [
+        (path, *read_vectors(path, byte_lines(path), n_features=n_features, multilabel=True))
+        for path in chain(*parts)
+    ]
     n_train = sum(X.shape[0] for _, X, _ in files[: len(parts[0])])
     if not n_train:
         shown = ", ".join(path.name for path in parts[0])

@@ -83,7 +83,7 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
         return _name_columns(_read_sparse(Y), wanted)
-    if _is_frame(Y):
+    if hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2:
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
         check_distinct(columns.tolist(), "DataFrame columns")
@@ -92,7 +92,11 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if is_label_sets(Y):
         return _read_label_sets(Y, wanted)
     array = _as_array(Y)
-    if array.ndim == 2 and not _is_class_column(array):
+    # One column of other values than 0 and 1 is a 1-d ``y``, as scikit-learn allows.
+    is_column = array.ndim == 2 and array.shape[1] == 1
+    if is_column and array.dtype.kind in "biuf":
+        is_column = not np.isin(array[~np.isnan(array)], [0, 1]).all()
+    if array.ndim == 2 and not is_column:
         return _name_columns(_read_dense(array), wanted)
     return _read_classes(array, wanted)
 
@@ -131,14 +135,15 @@ def _from_cells(
     """Nameless labels from the cells that may be other than 0."""
     is_nan, is_one = np.isnan(values), values == 1
     wrong = (values != 0) & ~is_one & ~is_nan
-    check_cells(
-        "A label matrix Y must hold 0, 1 or NaN (unknown)",
-        values[wrong],
-        (row[wrong], column[wrong]),
-        "Scores are turned into labels by a threshold first; label ids go into sets, such as "
-        "[{3, 7}, {2}]. If cross_val_predict made this Y "
-        "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
-    )
+    if wrong.any():
+        check_cells(
+            "A label matrix Y must hold 0, 1 or NaN (unknown)",
+            values[wrong],
+            (row[wrong], column[wrong]),
+            "Apply a threshold to scores first; put label ids into sets, such as "
+            "[{3, 7}, {2}]. If cross_val_predict made this Y "
+            "from label lists, NaN or a sparse matrix, use labelkin.cross_val_log_odds instead.",
+        )
     if is_nan.any() and shape[1] < 2:
         raise ValueError(
             "Y contains NaN: unknown labels are allowed in matrices of two or more columns, got "
@@ -161,13 +166,6 @@ def _read_label_sets(Y: Any, wanted: NDArray[Any] | None) -> LabelMatrix:
     column = names_to_columns([label for labels in sets for label in labels], wanted)
     positive = _indicator(row, column, (len(sets), len(wanted)))
     return LabelMatrix(positive, None, wanted, "multilabel", wanted)
-
-
-def _is_class_column(Y: NDArray[Any]) -> bool:
-    """Whether it is a 1-d ``y`` set upright, as scikit-learn allows: one column, not of 0 and 1."""
-    if Y.shape[1] != 1:
-        return False
-    return Y.dtype.kind not in "biuf" or not np.isin(Y[~np.isnan(Y)], [0, 1]).all()
 
 
 def _in_order(labels: set[Any]) -> list[Any]:
@@ -288,11 +286,6 @@ def _arrange(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
     return replace(
         matrix, positive=move(matrix.positive), unknown=unknown, names=wanted, classes=wanted
     )
-
-
-def _is_frame(Y: Any) -> bool:
-    """Pandas and polars frames alike: two dimensions, named columns."""
-    return hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2
 
 
 def is_label_sets(Y: Any) -> bool:

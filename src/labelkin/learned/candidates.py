@@ -18,16 +18,14 @@ from labelkin.learned.terms import PaperEvidence, PredictedLabels
 from labelkin.method.combination import FillIn, Matrix
 from labelkin.method.label_evidence import mean_other_labels
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers.candidate_terms import fit_at_candidates, problems_by_label, with_best_inputs
+from labelkin.solvers.candidate_terms import CandidateValues, InputChoice, fit_at_candidates
 from labelkin.solvers.logistic import LinearTerm
 
 #: With neighbours as inputs, the prior of the correction is as strong as with this many labels.
 _LABELS = 3000
-#: Labels that join the neighbours as inputs of a correction, at most, and the gain in
-#: log-likelihood that each must promise: two standard errors.
-_MOST_MORE, _CLEAR_GAIN = 96, 2.0
-#: Value of an input in a document below which it does not count for that choice.
-_HARDLY = 0.1
+#: Labels that join the neighbours as inputs of a correction: each must promise a gain in
+#: log-likelihood of two standard errors, counted where its value is at least 0.1.
+_MORE_INPUTS = InputChoice(most=96, least=2.0, hardly=0.1)
 #: Share of the objective at which the correction of a label stops.
 _TOL = 1e-5
 _GONE = 1e-12
@@ -100,18 +98,17 @@ class CandidateEvidence(NamedTuple):
         n_inputs = _LABELS if has_neighbours else n_labels
         penalty = shrinkage * 2 * (1 + mean_other_labels(sets)) / (n_inputs + 1)
         times = read_weight(self.weight, cells.shape[0])
-        problems = problems_by_label(cells, values, truth, offset, times, self.weights, penalty)
-        varies = np.flatnonzero(~self.labels.constant(self.weight))
-        if has_neighbours:
-            problems = with_best_inputs(
-                problems, cells, values, varies, most=_MOST_MORE, least=_CLEAR_GAIN, hardly=_HARDLY
-            )
-        learned = fit_at_candidates(problems, varies, rest=has_neighbours, tol=_TOL)
-        pattern = problems.inputs, problems.input_ends
-        weights = sparse.csc_array((learned.weights, *pattern), shape=(n_labels, n_labels))
-        term = LinearTerm(weights, learned.bias, learned.rest if has_neighbours else None)
+        term = fit_at_candidates(
+            CandidateValues(cells, values, truth, offset, times),
+            self.weights,
+            penalty,
+            np.flatnonzero(~self.labels.constant(self.weight)),
+            more=_MORE_INPUTS if has_neighbours else None,
+            rest=has_neighbours,
+            tol=_TOL,
+        )
         # Inputs are differences from ρ: with all labels at ρ only the bias remains.
-        return term._replace(bias=learned.bias - term.beyond_bias(self.absent))
+        return term._replace(bias=term.bias - term.beyond_bias(self.absent))
 
     def _times(self) -> Matrix:
         times = read_weight(self.weight, self.cells.shape[0])[self.cells.document]

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.evaluation.metrics.probabilities import squared_errors
 from labelkin.evaluation.splits import round_robin_folds
 from labelkin.label_matrix import Cells, LabelMatrix, read_weight

@@ -21,8 +21,7 @@ from labelkin.registry import part_class
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
-from labelkin.solvers.svm_layer import fit_svm_layer
-from labelkin.solvers.weka_logistic import fit_weka_logistic
+from labelkin.solvers.weka import fit_svm_layer, fit_weka_logistic
 
 #: Up to so many labels each is told from all others: with more, few weights have documents.
 _ALL_LABELS = 300
@@ -99,10 +98,7 @@ class LinearLabelEvidence(LabelEvidence):
         return self
 
     def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self.label_names_, self.prior_ = labels.names, labels.prior(weight)
-        label_sets = count_label_sets(labels, weight)
-        del labels  # of millions of documents: what is counted is enough
-        self._learn_from(label_sets)
+        self.fit_counted(count_label_sets(labels, weight), labels.names)
 
     @abstractmethod
     def _learn_from(self, label_sets: LabelSets) -> None:
@@ -172,7 +168,8 @@ class LogisticLabels(LinearLabelEvidence):
         self.rest = rest
 
     def _learn_from(self, label_sets: LabelSets) -> None:
-        most = self._most_neighbours(label_sets.n_labels)
+        n_labels = label_sets.positive.shape[1]
+        most = self._most_neighbours(n_labels)
         if most is not None:
             self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
                 label_sets.positive,
@@ -185,7 +182,6 @@ class LogisticLabels(LinearLabelEvidence):
                 n_jobs=self.n_jobs,
             )
             return
-        n_labels = label_sets.n_labels
         check_memory(
             _COPIES * 8.0 * n_labels**2,
             f"Label weights of {n_labels:,} × {n_labels:,} labels",
@@ -342,7 +338,7 @@ def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
     tau = (inputs + 2) / (1 + mean sum of squared inputs): the inputs are the other labels, the mean
     is over the documents for which the label is known.
     """
-    return np.asarray((label_sets.n_labels + 1) / (1 + mean_other_labels(label_sets)))
+    return np.asarray((label_sets.positive.shape[1] + 1) / (1 + mean_other_labels(label_sets)))
 
 
 def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:

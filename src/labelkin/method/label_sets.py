@@ -6,15 +6,17 @@ often each occurs. Blocks of documents are counted apart and added up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from labelkin.label_matrix import LabelMatrix, read_weight
+
+#: Seed of the random numbers by which equal rows are found: the same in every block.
+_KEY_SEED = 20_130_515
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +46,6 @@ class LabelSets:
         return int(self.positive.shape[0])
 
     @property
-    def n_labels(self) -> int:
-        """Number of labels."""
-        return int(self.positive.shape[1])
-
-    @property
     def n_documents(self) -> float:
         """Number of documents, or the sum of their weights."""
         return float(self.count.sum())
@@ -72,7 +69,7 @@ class LabelSets:
 
     def known(self) -> NDArray[np.float64]:
         """Count the documents for which each label is known, ``(n_labels,)``."""
-        total = np.full(self.n_labels, self.n_documents)
+        total = np.full(self.positive.shape[1], self.count.sum())
         if self.unknown is None:
             return total
         known = np.maximum(total - self.unknown.T @ self.count, self.positives())
@@ -83,7 +80,7 @@ class LabelSets:
     def prior(self) -> NDArray[np.float64]:
         """Return p(label): the mean of the known cells; ½ for a label of which nothing is known."""
         known = self.known()
-        half = np.full(self.n_labels, 0.5)
+        half = np.full(len(known), 0.5)
         return np.divide(self.positives(), known, out=half, where=known > 0)
 
     def inputs(self) -> sparse.csr_array:
@@ -141,7 +138,7 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
 
 
 def _check_same_labels(blocks: Sequence[LabelSets]) -> None:
-    sizes = [block.n_labels for block in blocks]
+    sizes = [block.positive.shape[1] for block in blocks]
     if len(set(sizes)) > 1:
         raise ValueError(
             f"Label sets can be merged when they have the same labels, got {sizes} labels. "
@@ -173,17 +170,22 @@ def _count_rows(
 def group_equal_rows(
     parts: Sequence[sparse.csr_array],
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Group the rows that are equal in every part; groups are ordered by the content of their rows.
+    """Group the rows that are equal in every part.
 
     Parameters
     ----------
     parts
-        0/1 matrices side by side, of one shape, with sorted indices.
+        0/1 matrices side by side, of one shape, without stored zeros.
 
     Returns
     -------
     first, group
         The first row of every group, ``(n_groups,)``, and the group of every row, ``(n_rows,)``.
+
+    Notes
+    -----
+    Rows are compared by a key of 128 bits, the sum of two random numbers per stored cell. The order
+    of the groups depends on the content of their rows alone.
 
     Examples
     --------
@@ -192,20 +194,17 @@ def group_equal_rows(
     >>> len(first), bool(group[0] == group[2])
     (2, True)
     """
-    number: dict[tuple[bytes, ...], int] = {}
-    keys = zip(*map(_row_bytes, parts), strict=True)
-    found = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.intp)
-    rank = np.empty(len(number), dtype=np.intp)
-    for place, key in enumerate(sorted(number)):
-        rank[number[key]] = place
-    group = rank[found]
-    first = np.empty(len(number), dtype=np.intp)
-    first[group[::-1]] = np.arange(len(group))[::-1]
-    return first, group
-
-
-def _row_bytes(part: sparse.csr_array) -> Iterator[bytes]:
-    """Yield the column indices of every row as bytes."""
-    stored = part.indices.astype(">u4").tobytes()
-    for start, stop in pairwise((4 * part.indptr.astype(np.int64)).tolist()):
-        yield stored[start:stop]
+    n_rows, n_columns = parts[0].shape
+    numbers = np.random.PCG64(_KEY_SEED).random_raw((len(parts) * n_columns, 2))
+    key = np.zeros((2, n_rows), dtype=np.uint64)
+    for i, part in enumerate(parts):
+        for side in (0, 1):
+            total = np.zeros(part.nnz + 1, dtype=np.uint64)
+            np.cumsum(numbers[i * n_columns + part.indices, side], out=total[1:])
+            key[side] += total[part.indptr[1:]] - total[part.indptr[:-1]]
+    order = np.lexsort(key)
+    is_new = (np.diff(key[:, order], axis=1, prepend=0) != 0).any(axis=0)
+    is_new[:1] = True
+    group = np.empty(n_rows, dtype=np.intp)
+    group[order] = np.cumsum(is_new) - 1
+    return order[is_new], group

@@ -55,7 +55,7 @@ from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.scikit_learn import route_fit, seeded
-from labelkin.thresholds import Thresholds, as_rule, fit_rule
+from labelkin.thresholds import ThresholdChoice, as_rule, fit_rule
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -180,7 +180,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
-        thresholds: Thresholds = None,
+        thresholds: ThresholdChoice = None,
         rules: Rules | None = None,
         calibrate: bool = False,
         keep_out_of_fold: bool = False,
@@ -303,7 +303,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
             self.out_of_fold_ = OutOfFold(content, posterior, labels.public())
         return posterior
 
-    def retune(self, thresholds: Thresholds) -> Self:
+    def retune(self, thresholds: ThresholdChoice) -> Self:
         """Replace the thresholds without refitting; tuned on ``out_of_fold_`` if they need scores.
 
         Parameters

@@ -13,7 +13,7 @@ from labelkin.evaluation.splits import CrossValidation
 from labelkin.learned.fitting import EvidenceWeight, Variant
 from labelkin.method.label_evidence import as_label_classifier
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.thresholds import Thresholds
+from labelkin.thresholds import ThresholdChoice
 
 if TYPE_CHECKING:
     from labelkin.vocabulary.rules import Rules
@@ -93,7 +93,7 @@ class RescoredClassifier(LabelDependenceClassifier):
         labels: Any = None,
         variant: Variant = "soft",
         evidence_weight: EvidenceWeight = "auto",
-        thresholds: Thresholds = None,
+        thresholds: ThresholdChoice = None,
         rules: Rules | None = None,
         calibrate: bool = False,
         known_weight: float | None = None,

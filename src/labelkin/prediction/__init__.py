@@ -1,9 +1,10 @@
-"""Prediction for many documents, batch by batch.
+"""Prediction for many documents: the one way from documents to a posterior.
 
 ================  ==================================================================================
-``fitted_model``  a loaded model: what it takes, its log-odds, answers batch by batch
-``in_blocks``     blocks of documents predicted, rescored and judged, here or on a cluster
-``output``        answers → lines of JSON, CSV or TSV, in a file that survives being killed
+``fitted_model``  ``FittedModel``: documents → content evidence, posterior, decisions, answers
+``in_blocks``     blocks of documents predicted, rescored and evaluated, here or on a cluster
+``output``        answers → lines of JSON, CSV or TSV, in a file that survives a kill
+``scores``        score matrices in files, and metrics before and after rescoring
 ================  ==================================================================================
 
 Documents come from :class:`labelkin.corpora.Documents`.
@@ -18,13 +19,20 @@ from labelkin.prediction.fitted_model import (
     fitted_model,
     load_model,
 )
-from labelkin.prediction.in_blocks import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.prediction.in_blocks import (
+    evaluate_documents,
+    evaluate_limits,
+    evaluate_model_blocks,
+    predict_blocks,
+    rescore_blocks,
+)
 from labelkin.prediction.output import (
     Layout,
     Output,
     ResumeNote,
     document_lines,
     file_name,
+    folder_writer,
     make_layout,
     skip_answered,
 )
@@ -39,9 +47,12 @@ __all__ = [
     "ResumeNote",
     "answer_batches",
     "document_lines",
+    "evaluate_documents",
+    "evaluate_limits",
+    "evaluate_model_blocks",
     "file_name",
     "fitted_model",
-    "judge_blocks",
+    "folder_writer",
     "load_model",
     "make_layout",
     "predict_blocks",

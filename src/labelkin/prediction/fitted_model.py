@@ -21,7 +21,7 @@ from labelkin.content.term_contributions import terms_of
 from labelkin.corpora.documents import Document
 from labelkin.corpora.lines import in_blocks
 from labelkin.estimator import LogOddsClassifier
-from labelkin.evaluation.metrics.judged import above_zero
+from labelkin.evaluation.metrics.inputs import above_zero
 from labelkin.explain.contributions import Posterior, content_and_members
 from labelkin.explain.terms import TermExplanation, explain_terms
 from labelkin.label_matrix import best_labels, spread_out

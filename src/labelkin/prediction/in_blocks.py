@@ -1,16 +1,17 @@
-"""Documents in blocks: predicted, rescored and judged one block at a time, here or on a cluster.
+"""Documents in blocks: predicted, rescored and evaluated block by block, here or on a cluster.
 
 A block is rows of a matrix, a list of texts, a path of a file
 (:func:`labelkin.scaling.blocks.read_block`) or a part of a Dask collection. Memory holds a few
-blocks at a time, however many there are; :func:`labelkin.scaling.blocks.row_blocks` cuts a matrix,
-or a memory-mapped file, into them. With a folder every answer becomes a file of its own, written in
-one piece where it is computed: a worker that dies leaves no half of one.
+blocks at a time; :func:`labelkin.scaling.blocks.row_blocks` makes blocks of a matrix or of a
+memory-mapped file. With a folder each result becomes a file, written atomically by the worker.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import Any, Literal
@@ -20,12 +21,16 @@ from scipy import sparse
 
 from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import write_atomic
-from labelkin.label_matrix import read_labels
+from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.prediction.fitted_model import FittedModel, fitted_model
-from labelkin.scaling.blocks import Engine, read_block, read_parts
+from labelkin.scaling.blocks import Engine, read_block, read_parts, row_blocks
 from labelkin.scaling.distributed import partitions, using
+from labelkin.scaling.progress import track
+from labelkin.thresholds import LimitTable, limit_table
 
+#: Documents × labels evaluated at a time: 2²² numbers are 32 MB.
+_CELLS = 2**22
 Wanted = Literal["log_odds", "probabilities", "decisions"]
 
 
@@ -73,7 +78,7 @@ def predict_blocks(
         raise ValueError(
             f"wanted must be 'log_odds', 'probabilities' or 'decisions', got {wanted!r}."
         )
-    fitted = _taken_apart(model)
+    fitted = _as_fitted(model)
     if wanted == "decisions" and fitted.needs_batch:
         raise ValueError(
             f"Blocks must be decided document by document, and "
@@ -117,7 +122,9 @@ def rescore_blocks(
     return _answered(_rescore, blocks, folder, engine, rescorer=rescorer)
 
 
-def judge_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = None) -> Evaluation:
+def evaluate_model_blocks(
+    model: Any, blocks: Iterable[Any], *, engine: Engine | None = None
+) -> Evaluation:
     """Evaluate a model on documents that come in blocks.
 
     Parameters
@@ -138,14 +145,66 @@ def judge_blocks(model: Any, blocks: Iterable[Any], *, engine: Engine | None = N
     --------
     >>> from labelkin import NaiveBayes
     >>> X, Y = np.array([[3, 0], [2, 1], [0, 4]]), np.array([[1, 0], [1, 1], [0, 1]])
-    >>> judge_blocks(NaiveBayes().fit(X, Y), [(X[:2], Y[:2]), (X[2:], Y[2:])])["one_error"]
+    >>> evaluate_model_blocks(NaiveBayes().fit(X, Y), [(X[:2], Y[:2]), (X[2:], Y[2:])])["one_error"]
     0.0
     """
     with using(engine) as worker:
-        return worker.fold(_judge, add, blocks, model=_taken_apart(model))
+        return worker.fold(_evaluate, add, blocks, model=_as_fitted(model))
 
 
-def _taken_apart(model: Any) -> FittedModel:
+def evaluate_documents(
+    model: FittedModel, documents: Any, labels: LabelMatrix, engine: Engine | None = None
+) -> Evaluation:
+    """Evaluate a model block by block; labels outside the model are left out."""
+    truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
+    # A label of a file is text: "0" is the label 0 of the model.
+    truth = replace(truth, names=model.labels, classes=model.labels)
+    n_documents, n_labels = truth.shape
+    size = n_documents if model.needs_batch else max(1, _CELLS // n_labels)
+    blocks = track(
+        row_blocks(documents, truth, size=size), "documents evaluated", -(-n_documents // size)
+    )
+    return evaluate_model_blocks(model, blocks, engine=engine)
+
+
+def evaluate_limits(model: FittedModel, documents: Any, labels: LabelMatrix) -> LimitTable:
+    """Evaluate limits and thresholds block by block; labels outside the model are left out."""
+    truth = labels_in_order(labels, model.labels.tolist(), "The model and the corpus")
+    size = max(1, _CELLS // truth.shape[1])
+    tables = (
+        limit_table(part, model.probabilities(model.log_odds(rows)))
+        for rows, part in row_blocks(documents, truth, size=size)
+    )
+    return reduce(add, tables)
+
+
+def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> LabelMatrix:
+    """Return labels in the order of some names, matched as texts; other labels are left out.
+
+    Parameters
+    ----------
+    labels
+        Labels with any names.
+    names
+        Names of the columns of the result; a name outside ``labels`` becomes an empty column.
+    what
+        The two sides, for messages.
+    """
+    wanted = [str(name) for name in names]
+    needed = set(wanted)
+    columns = np.flatnonzero([str(name) in needed for name in labels.names.tolist()])
+    if not len(columns):
+        ours = [str(name) for name in labels.names[:3]]
+        raise ValueError(
+            f"{what} must have labels in common, and have none in common: got {wanted[:3]} … and "
+            f"{ours} …."
+        )
+    kept = labels.columns(columns)
+    texts = np.array([str(name) for name in kept.names.tolist()], dtype=object)
+    return read_labels(replace(kept, names=texts, classes=texts), names=wanted)
+
+
+def _as_fitted(model: Any) -> FittedModel:
     return model if isinstance(model, FittedModel) else fitted_model(model)
 
 
@@ -176,7 +235,7 @@ def _rescore(block: Any, rescorer: LabelRescorer) -> Any:
     return rescorer.rescore(read_block(block))
 
 
-def _judge(block: Any, model: FittedModel) -> Evaluation:
+def _evaluate(block: Any, model: FittedModel) -> Evaluation:
     documents, labels = read_parts(block, "documents and their labels")
     log_odds = model.scores(documents)
     return evaluate(read_labels(labels, names=model.labels), log_odds, model.decide(log_odds))

@@ -8,6 +8,7 @@ options it was begun.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import hashlib
 import json
@@ -15,7 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, Self
@@ -23,7 +24,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from labelkin.corpora.documents import Document
+from labelkin.corpora.documents import TABLES, Document, DocumentFiles, Documents, format_of
 from labelkin.files import annotate_os_errors, csv_text, plain_cell, to_disk, try_lock, write_atomic
 from labelkin.prediction.fitted_model import Answer
 
@@ -410,6 +411,75 @@ def document_lines(
             cells.append("" if names is None else " ".join(names[j].split()))
         lines.append("\t".join([*cells, f"{_rounded(answer.probabilities[j])}\n"]))
     return "".join(lines)
+
+
+def folder_writer(
+    folder: Path, labels: Sequence[Any], names: Sequence[str] | None
+) -> Callable[[list[Answer]], None]:
+    """Return a function that writes a file for each answer; an id must not occur twice."""
+    written: set[str] = set()
+
+    def write(answers: list[Answer]) -> None:
+        for answer in answers:
+            file = file_name(answer.id)
+            if file in written:
+                raise ValueError(
+                    f"Documents must have distinct ids for a file each, got {answer.id!r} again. "
+                    "Use --out."
+                )
+            written.add(file)
+            write_atomic(folder / file, document_lines(answer, labels, names))
+
+    return write
+
+
+def table_conventions(
+    source: Documents | DocumentFiles,
+    kind: str,
+    texts: Sequence[str],
+    given: Mapping[str, str | None],
+    *,
+    is_file: bool,
+) -> dict[str, str]:
+    """Return delimiter, label separator and encoding of the table that documents are read from.
+
+    An encoding that does not contain all ``texts`` is replaced by UTF-8 with a byte order mark,
+    and so are UTF-16 and UTF-32, in which a line feed has several bytes.
+
+    Parameters
+    ----------
+    source
+        Documents of which the first was read.
+    kind
+        Format of the answers.
+    texts
+        Labels and names.
+    given
+        Delimiter, separator and encoding, if a user has named them.
+    is_file
+        Whether answers go to a file, which has an encoding.
+    """
+    first = source if isinstance(source, Documents) else source.parts[0]
+    path = first.path
+    format = format_of(path) if first.format is None and path else first.format
+    if format not in TABLES or kind not in TABLES:
+        return {}
+    labels = replace(first, needed=(), optional=("labels",))
+    with suppress(ValueError):  # labels that cannot be read are not needed here
+        next(iter(labels if path else ()), None)
+    encoding = given["encoding"] or first.understood.encoding or "utf-8"
+    try:
+        is_wide = codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
+        "".join(texts).encode(encoding)
+    except UnicodeEncodeError:
+        is_wide = True
+    separator = (given["separator"] or labels.understood.separator or "").strip("\r\n")
+    found = {
+        "delimiter": (given["delimiter"] or first.understood.delimiter) if kind == "csv" else None,
+        "separator": separator if not any(separator in text for text in texts) else None,
+        "encoding": ("utf-8-sig" if is_wide else encoding) if is_file else None,
+    }
+    return {name: value for name, value in found.items() if value}
 
 
 def file_name(document: str | int) -> str:

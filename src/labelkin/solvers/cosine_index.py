@@ -1,16 +1,16 @@
-"""Which training documents a text resembles most: exact cosine search on arrays.
+"""Documents most similar to a text: exact cosine search on arrays.
 
-Two engines give the same answer. Sparse documents are searched through their posting lists by a
-compiled kernel where numba is installed; otherwise, and for dense documents, a block of queries is
-multiplied with all documents and the largest products are picked.
+With numba, sparse documents are searched through their posting lists. Otherwise, and for dense
+documents, a block of queries is multiplied with all documents and the largest products are picked.
+Both agree to float32 rounding; equal documents tie exactly in both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
-from typing import Any, Literal, get_args
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,8 +22,7 @@ from threadpoolctl import threadpool_limits
 from labelkin.scaling.blocks import Local
 from labelkin.scaling.distributed import engine_in_use
 from labelkin.scaling.progress import track
-
-Engine = Literal["inverted_index", "blocked_product"]
+from labelkin.solvers import load_kernels
 
 # Sizes of blocks are fixed, so that the answer cannot depend on n_jobs.
 _QUERIES_OF_A_TASK = 2048  # of a cluster; fewer are not worth its messages
@@ -84,7 +83,6 @@ def similar_documents(
     *,
     leave_one_out: bool = False,
     n_jobs: int | None = None,
-    engine: Engine | None = None,
 ) -> sparse.csr_array:
     """Find the ``k`` documents most similar to each query, and how similar they are.
 
@@ -101,11 +99,7 @@ def similar_documents(
     leave_one_out
         The queries are the documents, in the same order, and none is compared with itself.
     n_jobs
-        Threads; the answer is the same to the byte.
-    engine
-        ``"inverted_index"`` (sparse documents, needs numba), ``"blocked_product"``, or ``None``:
-        the first where it can be had. They agree to float32 rounding; documents that are equal tie
-        exactly in both.
+        Threads; the result is the same to the byte.
 
     Returns
     -------
@@ -122,36 +116,38 @@ def similar_documents(
     index = index_documents(documents)
     rows = _like(index, queries)
     _check(index, rows, k, leave_one_out)
-    _, size = _pick(index, engine)
+    kernels = load_kernels() if sparse.issparse(index) else None
+    size = _QUERIES if kernels else _size_of_product(index)
     elsewhere, n_queries = engine_in_use(), max(rows.shape[0], 1)  # no queries: one empty block
     most = max(1, _QUERIES_OF_A_TASK // size) * size
     if isinstance(elsewhere, Local) or n_queries <= most:
         elsewhere, most = Local(), n_queries
     spans = [range(i, min(i + most, n_queries), size) for i in range(0, n_queries, most)]
-    shared = {"index": index, "rows": rows, "k": min(k, index.shape[0]), "engine": engine}
+    shared = {"index": index, "rows": rows, "k": min(k, index.shape[0])}
     shared |= {"leave_one_out": leave_one_out, "n_jobs": n_jobs}
     return sparse.vstack(list(elsewhere.map(_search_span, spans, **shared)), format="csr")
 
 
+def _size_of_product(index: Any) -> int:
+    """Return the number of queries that are multiplied with all documents together."""
+    most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
+    return max(1, min(most, _CELLS // index.shape[0]))
+
+
 def _search_span(
-    starts: range,
-    index: Any,
-    rows: Any,
-    k: int,
-    leave_one_out: bool,
-    engine: Engine | None,
-    n_jobs: int | None,
+    starts: range, index: Any, rows: Any, k: int, leave_one_out: bool, n_jobs: int | None
 ) -> sparse.csr_array:
     """Search for the queries of some blocks, which begin at ``starts``."""
-    search, size = _pick(index, engine)
+    kernels = load_kernels() if sparse.issparse(index) else None
+    search = partial(_search_postings, kernels) if kernels else _multiply_block
     block = partial(search, index, rows, k=k, leave_one_out=leave_one_out)
     last = min(starts.stop, rows.shape[0])
     # BLAS would cut a product among threads, which changes its last bits. There is none in sparse
     # products, and asking for it takes milliseconds.
     with nullcontext() if sparse.issparse(index) else threadpool_limits(1, user_api="blas"):
         found = Parallel(n_jobs=n_jobs, require="sharedmem")(
-            delayed(block)(start=start, stop=min(start + size, last))
-            for start in track(starts, "documents like others")
+            delayed(block)(start=start, stop=min(start + starts.step, last))
+            for start in track(starts, "similar documents")
         )
     return sparse.vstack(found, format="csr")
 
@@ -186,28 +182,38 @@ def _check(index: Any, queries: Any, k: int, leave_one_out: bool) -> None:
         )
 
 
-def _pick(index: Any, engine: Engine | None) -> tuple[Callable[..., sparse.csr_array], int]:
-    """Return the function that searches for a block of queries, and the size of a block."""
-    if engine not in (None, *get_args(Engine)):
-        listed = "'inverted_index', 'blocked_product' or None"
-        raise ValueError(f"engine must be {listed}, got {engine!r}.")
-    most = _SPARSE_QUERIES if sparse.issparse(index) else _QUERIES
-    blocked = _multiply_block, max(1, min(most, _CELLS // index.shape[0]))
-    if engine == "blocked_product" or (engine is None and not sparse.issparse(index)):
-        return blocked
-    if not sparse.issparse(index):
-        raise ValueError(
-            "engine='inverted_index' searches sparse documents, got dense ones. Use engine=None."
-        )
-    try:
-        from labelkin.solvers.posting_kernel import search_postings
-    except (ImportError, RuntimeError) as reason:  # RuntimeError: numba has no folder for its cache
-        if engine is None:
-            return blocked
-        raise ImportError(
-            f"engine='inverted_index' needs numba: pip install \"labelkin[fast]\" ({reason})."
-        ) from reason
-    return search_postings, _QUERIES
+def _search_postings(
+    kernels: ModuleType,
+    postings: sparse.csc_array,
+    queries: sparse.csr_array,
+    *,
+    start: int,
+    stop: int,
+    k: int,
+    leave_one_out: bool,
+) -> sparse.csr_array:
+    """Find the ``k`` largest products of queries ``start`` to ``stop`` through posting lists."""
+    n_documents = postings.shape[0]
+    keys = np.zeros((stop - start, k), dtype=np.int64)
+    kernels.search_postings(
+        (_unsigned(postings.indptr), _unsigned(postings.indices), postings.data),
+        (_unsigned(queries.indptr[start : stop + 1]), _unsigned(queries.indices), queries.data),
+        np.arange(start, stop) if leave_one_out else np.full(stop - start, n_documents),
+        np.zeros(n_documents + 1, dtype=np.float32),
+        keys,
+    )
+    found = keys > 0
+    similarity = (keys[found] >> 32).astype(np.int32).view(np.float32).astype(np.float64)
+    document = kernels.LAST_DOCUMENT - (keys[found] & kernels.LAST_DOCUMENT)
+    ends = np.concatenate(([0], np.cumsum(found.sum(axis=1))))
+    result = sparse.csr_array((similarity, document, ends), shape=(stop - start, n_documents))
+    result.sort_indices()
+    return result
+
+
+def _unsigned(indices: NDArray[Any]) -> NDArray[Any]:
+    """View indices as unsigned: numba then has no negative indices to handle."""
+    return indices.view(f"u{indices.itemsize}")
 
 
 def _multiply_block(

@@ -1,27 +1,24 @@
 """A linear SVM per label, with decision values for documents it was not trained on.
 
-Two engines solve the same task: ``lockstep_svm``, which needs numba, and ``liblinear_svm``, which
-is scikit-learn's.
+With numba the SVMs of a label are solved in lockstep, without it one by one by scikit-learn.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
 from labelkin.label_matrix import LabelMatrix, read_weight
-
-Engine = Literal["numba", "liblinear"]
+from labelkin.solvers import load_kernels
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class LinearSVMs:
 
 @dataclass(frozen=True)
 class SVMTask:
-    """What an engine solves: checked inputs, in the form both engines read.
+    """Checked inputs, in the form that both ways to solve read.
 
     ``X`` is canonical CSR of float64, ``positive`` and ``unknown`` are CSC, ``cost`` multiplies
     ``C``.
@@ -88,8 +85,8 @@ class SVMTask:
         signs[self.cost == 0] = 0
         return signs
 
-    def constant_answers(self, signs: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Return what needs no SVM: +1, −1, 0 where a training part shows one side or nothing.
+    def constant_values(self, signs: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return +1, −1, 0 where a training part has one side or no document, which needs no SVM.
 
         NaN elsewhere. The first is of the training part "all documents", then one for each fold
         that is left out: ``(1 + n_folds,)``.
@@ -105,7 +102,7 @@ class SVMTask:
         return np.append(0, -in_fold) + counted.sum()
 
     def unsolved(self) -> LinearSVMs:
-        """Return room for the result; out-of-fold values are laid out label by label."""
+        """Return empty arrays for the result; out-of-fold values are laid out label by label."""
         n_documents, n_labels = self.positive.shape
         return LinearSVMs(
             weights=np.zeros((n_labels, self.X.shape[1])),
@@ -118,16 +115,15 @@ class SVMTask:
 def solve_svms(
     X: Any,
     Y: LabelMatrix,
-    folds: ArrayLike,
+    folds: NDArray[np.int64],
     *,
     C: float = 1.0,
     tol: float = 0.1,
     recentre: int = 0,
-    cost: ArrayLike | None = None,
+    cost: NDArray[np.float64] | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     max_sweeps: int = 1000,
-    engine: Engine | None = None,
 ) -> LinearSVMs:
     """Solve the SVM of every label on all documents, and once more without each fold.
 
@@ -137,84 +133,59 @@ def solve_svms(
     Parameters
     ----------
     X
-        Documents × features, sparse or dense. A document without features is legal.
+        Documents × features, sparse or dense. A document may have no feature.
     Y
         Their labels. Where a label is unknown the document is left out of that label's training.
     folds
         The fold of each document, ``(n_documents,)``, numbered from 0.
     C
-        Price of a margin violation.
+        Price of a margin violation, positive.
     tol
-        Largest violation of the optimality conditions, in units of the decision value.
+        Largest violation of the optimality conditions, in units of the decision value, positive.
     recentre
-        0: the bias is penalised like any weight. Otherwise it is set free in so many proximal
-        steps; 2 come close to LibSVM's unpenalised bias. The engine ``"liblinear"`` lowers the
-        penalty of the bias to a ninth instead, whatever the number.
+        0: the bias is penalised like any weight. Otherwise it is freed in this number of proximal
+        steps; 2 come close to LibSVM's unpenalised bias. Without numba the penalty of the bias is
+        lowered to a ninth instead.
     cost
-        Multiplies ``C`` per document, ``(n_documents,)``; 2 is as good as giving it twice.
+        Multiplies ``C`` per document, ``(n_documents,)``; 2 is the same as giving it twice.
     seed
-        Of the order in which documents are visited; the same for every label, so that an answer
+        Of the order in which documents are visited; the same for every label, so that a result
         does not depend on the label's place.
     n_jobs
-        Threads over labels; the answer is the same, byte by byte. ``"liblinear"`` uses one.
+        Threads over labels; the result is the same, byte by byte. Without numba one is used.
     max_sweeps
         Most passes over the documents before a label is given up as not converged.
-    engine
-        ``"numba"``, ``"liblinear"``, or none: numba if it can be imported.
 
     Examples
     --------
     >>> from labelkin.label_matrix import read_labels
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.2], [0.1, 1.0]])
     >>> Y = read_labels([["tea"], ["coffee"], ["tea"], ["coffee"]])
-    >>> svms = solve_svms(X, Y, folds=[0, 0, 1, 1], tol=1e-6)
+    >>> svms = solve_svms(X, Y, folds=np.array([0, 0, 1, 1]), tol=1e-6)
     >>> svms.decision_values(X).round(1)
     array([[-1. ,  1. ],
            [ 1. , -1. ],
            [-0.8,  0.8],
            [ 0.9, -0.9]])
     """
-    solve = _load_engine(engine)
-    matrix = _read_features(X)
-    _check_number("C", C > 0, C, "positive")
-    _check_number("tol", tol > 0, tol, "positive")
-    _check_number("recentre", recentre >= 0, recentre, "0 or more")
-    n_documents = Y.shape[0]
-    if matrix.shape[0] != n_documents:
-        raise ValueError(
-            f"X and Y must have one row per document, got {matrix.shape[0]} and {n_documents} rows."
-        )
     task = SVMTask(
-        X=matrix,
+        X=_read_features(X),
         positive=sparse.csc_array(Y.positive),
         unknown=None if Y.unknown is None else sparse.csc_array(Y.unknown),
-        folds=_read_folds(folds, n_documents),
-        cost=read_weight(cost, n_documents, "cost"),
+        folds=folds,
+        cost=read_weight(cost, Y.shape[0], "cost"),
         C=float(C),
         tol=float(tol),
         recentre=int(recentre),
         seed=int(seed),
         max_sweeps=int(max_sweeps),
     )
-    return solve(task, n_jobs)
-
-
-def _load_engine(engine: Engine | None) -> Callable[[SVMTask, int | None], LinearSVMs]:
-    if engine not in (None, "numba", "liblinear"):
-        raise ValueError(f'engine must be "numba", "liblinear" or None, got {engine!r}.')
-    if engine == "liblinear":
-        return solve_liblinear
-    try:
-        load_kernel()
-    except ImportError as error:
-        if engine is None:
-            return solve_liblinear
-        raise ImportError('engine="numba" needs numba: pip install "labelkin[fast]".') from error
-    return solve_lockstep
+    kernels = load_kernels()
+    return _solve_by_liblinear(task) if kernels is None else _solve_lockstep(task, kernels, n_jobs)
 
 
 def _read_features(X: Any) -> sparse.csr_array:
-    """Canonical CSR of float64, with 32-bit indices where they do (liblinear takes no others)."""
+    """Canonical CSR of float64, with 32-bit indices if possible (liblinear takes no others)."""
     matrix = sparse.csr_array(X, dtype=np.float64)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -225,31 +196,11 @@ def _read_features(X: Any) -> sparse.csr_array:
     return sparse.csr_array((matrix.data, indices, indptr), shape=matrix.shape)
 
 
-def _read_folds(folds: ArrayLike, n_documents: int) -> NDArray[np.int64]:
-    numbers = np.asarray(folds)
-    if numbers.shape != (n_documents,) or numbers.dtype.kind not in "iu":
-        raise ValueError(
-            f"folds must hold a whole number for each of {n_documents} documents, got shape "
-            f"{numbers.shape}, dtype {numbers.dtype}."
-        )
-    if n_documents and not 0 <= numbers.min() <= numbers.max() < n_documents:
-        raise ValueError(
-            f"folds must be numbered from 0, at most one per document ({n_documents}), got numbers "
-            f"from {numbers.min()} to {numbers.max()}."
-        )
-    return numbers.astype(np.int64)
-
-
-def _check_number(name: str, holds: bool, value: Any, rule: str) -> None:
-    if not holds:
-        raise ValueError(f"{name} must be {rule}, got {value!r}.")
-
-
 def _rows(matrix: sparse.csc_array, j: int) -> NDArray[Any]:
     return matrix.indices[matrix.indptr[j] : matrix.indptr[j + 1]]
 
 
-#: Never looser than this, so that the engines differ by no more than their tolerances: on
+#: liblinear's largest tolerance: both ways then differ by no more than their tolerances, on
 #: Reuters-21578 by 4e-5 in the mean probability, of 2e-4 between two draws of the folds.
 _TOL = 0.03
 
@@ -258,8 +209,8 @@ _TOL = 0.03
 _FREE_BIAS_FEATURE = 3.0
 
 
-def solve_liblinear(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
-    """Solve every label's SVMs one by one; ``n_jobs`` is not used."""
+def _solve_by_liblinear(task: SVMTask) -> LinearSVMs:
+    """Solve every label's SVMs one by one with scikit-learn."""
     svms = task.unsolved()
     for fold in range(-1, task.n_folds):
         rows = np.flatnonzero(task.folds != fold)
@@ -285,7 +236,7 @@ def _solve_one(
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights and bias of label ``j`` learned without ``fold`` (−1: from all documents)."""
     signs = task.signs(j)
-    answer = task.constant_answers(signs)[fold + 1]
+    answer = task.constant_values(signs)[fold + 1]
     if not np.isnan(answer):
         return np.zeros(task.X.shape[1]), float(answer)
     svc = LinearSVC(
@@ -305,19 +256,12 @@ def _solve_one(
     return svc.coef_.ravel(), float(svc.intercept_[0])
 
 
-def load_kernel() -> ModuleType:
-    """Import the compiled kernel; an ``ImportError`` where numba is missing or does not work."""
-    from labelkin.solvers import lockstep_kernel
-
-    return lockstep_kernel
-
-
-def solve_lockstep(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
+def _solve_lockstep(task: SVMTask, kernels: ModuleType, n_jobs: int | None) -> LinearSVMs:
     """Solve every label's SVMs; six at a time (all documents and five folds) share their sweeps."""
     svms = task.unsolved()
     X = task.X
     squares = X.multiply(X).sum(axis=1)
-    # The first fields of the kernel's ``Problem``: the same for every label.
+    # The first fields of the kernel's ``SVMProblem``: the same for every label.
     documents = (
         X.indptr.astype(np.int64),
         X.indices.astype(np.uint32),
@@ -327,33 +271,37 @@ def solve_lockstep(task: SVMTask, n_jobs: int | None = None) -> LinearSVMs:
     )
     # Threads fill in ``svms``: they must share memory, whatever backend a user has set.
     Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(_solve_label)(task, documents, svms, j) for j in range(len(svms.bias))
+        delayed(_solve_label)(kernels, task, documents, svms, j) for j in range(len(svms.bias))
     )
     return svms
 
 
 def _solve_label(
-    task: SVMTask, documents: tuple[NDArray[np.generic], ...], svms: LinearSVMs, j: int
+    kernels: ModuleType,
+    task: SVMTask,
+    documents: tuple[NDArray[np.generic], ...],
+    svms: LinearSVMs,
+    j: int,
 ) -> None:
     """Fill in label ``j``: SVM 0 is the final one, SVM 1 + k leaves out fold k."""
-    kernel, signs = load_kernel(), task.signs(j)
-    answers = task.constant_answers(signs)
+    signs = task.signs(j)
+    answers = task.constant_values(signs)
     svms.bias[j] = np.nan_to_num(answers[0])
     how = task.tol, task.recentre, task.max_sweeps, _first_state(task.seed)
-    for first in range(0, len(answers), kernel.LANES):
-        needed = np.isnan(answers[first : first + kernel.LANES])
+    for first in range(0, len(answers), kernels.LANES):
+        needed = np.isnan(answers[first : first + kernels.LANES])
         if not needed.any():
             continue
-        learns = np.zeros(kernel.LANES, dtype=np.bool_)
+        learns = np.zeros(kernels.LANES, dtype=np.bool_)
         learns[: len(needed)] = needed
         lane = task.folds + 1 - first
-        left_out = np.where((lane >= 0) & (lane < kernel.LANES), lane, -1).astype(np.int8)
-        problem = kernel.Problem(*documents, signs, left_out, learns)
-        W, bias = np.zeros(task.X.shape[1] * kernel.LANES), np.zeros(kernel.LANES)
-        svms.converged[j] &= kernel.descend(problem, np.flatnonzero(signs), W, bias, *how)
-        kernel.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
+        left_out = np.where((lane >= 0) & (lane < kernels.LANES), lane, -1).astype(np.int8)
+        problem = kernels.SVMProblem(*documents, signs, left_out, learns)
+        W, bias = np.zeros(task.X.shape[1] * kernels.LANES), np.zeros(kernels.LANES)
+        svms.converged[j] &= kernels.descend(problem, np.flatnonzero(signs), W, bias, *how)
+        kernels.score_left_out(problem, W, bias, svms.out_of_fold[:, j])
         if first == 0 and learns[0]:
-            svms.weights[j], svms.bias[j] = W[:: kernel.LANES], bias[0]
+            svms.weights[j], svms.bias[j] = W[:: kernels.LANES], bias[0]
     constant = answers[1:][task.folds]
     svms.out_of_fold[:, j] = np.where(np.isnan(constant), svms.out_of_fold[:, j], constant)
 

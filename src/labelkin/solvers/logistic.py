@@ -19,17 +19,21 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.lapack import dpotrf, dpotrs
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix.cells import Cells
 from labelkin.scaling.progress import track
+from labelkin.solvers import load_kernels
 
-Array = NDArray[np.float64]
-Columns = NDArray[np.intp]
+_Array = NDArray[np.float64]
+_Columns = NDArray[np.intp]
 
 NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
 ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
-TINY = float(np.finfo(np.float32).tiny)
+#: A step that promises more than this share of the one before takes a new Hessian.
+_SLOW = 0.5
+_TINY = float(np.finfo(np.float32).tiny)
 
 
 class LinearTerm(NamedTuple):
@@ -41,23 +45,23 @@ class LinearTerm(NamedTuple):
     """
 
     weights: Any
-    bias: Array
-    rest: Array | None = None
+    bias: _Array
+    rest: _Array | None = None
 
-    def at(self, inputs: Any) -> Array:
+    def at(self, inputs: Any) -> _Array:
         """Return the term for some inputs, ``(n_documents, n_labels)``."""
         values = self.beyond_bias(inputs)
         values += self.bias
         return values
 
-    def beyond_bias(self, inputs: Any) -> Array:
+    def beyond_bias(self, inputs: Any) -> _Array:
         """Return what the inputs add to the bias, ``(n_documents, n_labels)``."""
-        values: Array = inputs @ self.weights
+        values: _Array = inputs @ self.weights
         if self.rest is not None:
             values += (inputs.sum(axis=-1, keepdims=True) - inputs) * self.rest
         return values
 
-    def at_cells(self, cells: Cells, inputs: Array, absent: Array | None = None) -> Array:
+    def at_cells(self, cells: Cells, inputs: _Array, absent: _Array | None = None) -> _Array:
         """Return the term at candidate cells alone, ``(n_cells,)``.
 
         Parameters
@@ -77,7 +81,7 @@ class LinearTerm(NamedTuple):
             values += others * self.rest[cells.label]
         return values
 
-    def column(self, j: int) -> Array:
+    def column(self, j: int) -> _Array:
         """Return what each input adds to label j, all in all, ``(n_inputs,)``."""
         if not sparse.issparse(self.weights) and self.rest is None:
             return np.asarray(self.weights[:, j])
@@ -109,55 +113,93 @@ class LinearTerm(NamedTuple):
         return LinearTerm(self.weights + other.weights, self.bias + other.bias, rest)
 
 
-#: Cells of the dense block that candidates are spread out in, at most.
-_SPREAD = 2**22
-#: From so many products on it pays to load what is compiled.
+#: Cells of the dense block in which candidates are products.
+_DENSE_CELLS = 2**22
+#: From this number of products on the compiled loops are loaded.
 _MANY = 2**20
 
 
-def _product_at(cells: Cells, inputs: Array, weights: Any) -> Array:
+def _product_at(cells: Cells, inputs: _Array, weights: Any) -> _Array:
     """Return ``inputs @ weights`` at the cells, where inputs are 0 outside them.
 
-    With CSC weights a cell gathers what its column stores, from the lowest input to the highest:
-    cells × stored weights per label, no more. Compiled, or with documents spread out a block at a
-    time: the same bits.
+    With CSC weights a compiled cell adds up what its column stores, from the lowest input to the
+    highest; without numba all cells of a document are computed, with the same bits.
     """
-    compiled = _compiled_gather(cells, weights)
-    if compiled is not None:
-        stored = weights.indptr, weights.indices, weights.data
-        result: Array = compiled(cells.indptr, cells.indices, inputs, *stored)
-        return result
-    result = np.empty(cells.n)
-    step = max(1, _SPREAD // max(cells.shape[1], 1))
-    spread = np.zeros((min(step, cells.shape[0]), cells.shape[1]))
+    is_sparse = sparse.issparse(weights)
+    if is_sparse and cells.n * weights.nnz >= _MANY * weights.shape[1]:
+        kernels = load_kernels()
+        if kernels is not None:
+            stored = weights.indptr, weights.indices, weights.data
+            found: _Array = kernels.product_at(cells.indptr, cells.indices, inputs, *stored)
+            return found
+    result, factor = np.empty(cells.n), sparse.csr_array(weights) if is_sparse else weights
+    step = max(1, _DENSE_CELLS // max(cells.shape[1], 1))
     for start in range(0, cells.shape[0], step):
         part, places = cells.rows(start, min(start + step, cells.shape[0]))
-        spread[part.document, part.label] = inputs[places]
-        if sparse.issparse(weights):
-            result[places] = _gather(part, spread, weights)
-        else:
-            result[places] = part.at(spread[: part.shape[0]] @ weights)
-        spread[part.document, part.label] = 0.0
+        rows = part.matrix(inputs[places]) if is_sparse else part.dense(inputs[places])
+        result[places] = part.at(rows @ factor)
     return result
 
 
-def _compiled_gather(cells: Cells, weights: Any) -> Any:
-    """Return the compiled way, where it can be had and is worth it."""
-    if not sparse.issparse(weights) or cells.n * weights.nnz < _MANY * weights.shape[1]:
-        return None
-    try:
-        from labelkin.solvers.candidate_kernel import gather
-    except (ImportError, RuntimeError):  # RuntimeError: numba has no folder for its cache
-        return None
-    return gather
+def newton(
+    A: _Array,
+    times: _Array,
+    positives: _Array,
+    penalty: float,
+    start: _Array,
+    tol: float,
+    offset: Any = 0.0,
+) -> _Array:
+    """Return the weights of one logistic regression.
 
+    One Hessian serves while each step promises far less than the one before: it costs more than
+    everything else.
 
-def _gather(cells: Cells, spread: Array, weights: sparse.csc_array) -> Array:
-    first, stored = weights.indptr[cells.label], np.diff(weights.indptr)[cells.label]
-    cell = np.repeat(np.arange(cells.n), stored)
-    place = np.arange(len(cell)) + np.repeat(first - (np.cumsum(stored) - stored), stored)
-    added = spread[cells.document[cell], weights.indices[place]] * weights.data[place]
-    return np.bincount(cell, added, cells.n).astype(np.float64, copy=False)
+    Parameters
+    ----------
+    A, times, positives
+        Inputs ``(n_rows, n_inputs)``, the number of documents of each row, and of those that have
+        the label.
+    penalty
+        Precision of the prior of every weight, around 0.
+    start
+        First weights, ``(n_inputs,)``.
+    tol
+        A step that promises to lower the objective by no more than this share is the last.
+    offset
+        A given part of the log-odds, ``(n_rows,)``.
+    """
+    w, ridge = start, penalty * np.eye(A.shape[1])
+
+    def evaluate(w: _Array) -> tuple[float, _Array, _Array]:
+        m = A @ w + offset
+        e = np.exp(-np.abs(m))
+        loss = times @ (np.maximum(m, 0.0) + np.log1p(e)) - positives @ m
+        return float(loss + penalty / 2 * (w @ w)), m, e
+
+    f, m, e = evaluate(w)
+    before, is_old = np.inf, True
+    for _ in range(NEWTON_STEPS):
+        p = np.where(m >= 0, 1.0, e) / (1 + e)
+        gradient = A.T @ (times * p - positives) + penalty * w
+        if is_old:
+            bent = A.T * (np.sqrt(times * e) / (1 + e))
+            factor, _ = dpotrf(bent @ bent.T + ridge)  # half the work: AᵀA
+        direction, _ = dpotrs(factor, gradient)
+        promised = gradient @ direction
+        is_last = promised <= 2 * max(tol, ROUNDING) * abs(f)
+        t = 1.0
+        for _ in range(HALVINGS):
+            moved = w - t * direction
+            new, m, e = evaluate(moved)
+            if new <= f - 1e-4 * t * promised + ROUNDING * abs(f):
+                break
+            t /= 2
+        w, f = moved, new
+        if is_last:
+            break
+        is_old, before = t < 1 or promised > _SLOW * before, promised
+    return w
 
 
 class Solved(NamedTuple):
@@ -166,8 +208,8 @@ class Solved(NamedTuple):
     Where the inputs are the labels, the diagonal of the weights is 0.
     """
 
-    weights: Array
-    bias: Array
+    weights: _Array
+    bias: _Array
     sweeps: NDArray[np.int64]
 
     @property
@@ -177,14 +219,14 @@ class Solved(NamedTuple):
 
 
 def fit_logistic_layer(
-    inputs: Array | sparse.csr_array,
-    targets: Array | sparse.csr_array,
-    counts: Array,
-    penalty: Array,
+    inputs: _Array | sparse.csr_array,
+    targets: _Array | sparse.csr_array,
+    counts: _Array,
+    penalty: _Array,
     *,
     unknown: sparse.csr_array | None = None,
-    offset: Array | None = None,
-    centre: tuple[Array, Array] | None = None,
+    offset: _Array | None = None,
+    centre: tuple[_Array, _Array] | None = None,
     own_column_zero: bool = True,
     tol: float = 1e-9,
     n_jobs: int | None = None,
@@ -211,12 +253,18 @@ def fit_logistic_layer(
         Threads over blocks of labels. The result does not depend on it.
     """
     n_inputs, n_labels = inputs.shape[1], targets.shape[1]
-    _check_layer(n_inputs, n_labels, penalty, own_column_zero)
+    if own_column_zero and n_inputs != n_labels:
+        raise ValueError(
+            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
+            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
+        )
+    if not np.all((penalty > 0) & np.isfinite(penalty)):
+        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
     _check_finite(inputs=inputs, offset=offset)
     middle = np.zeros((n_inputs + 1, n_labels)) if centre is None else np.vstack(centre)
     fixed = np.zeros((1, n_labels)) if offset is None else offset
 
-    def block(labels: Columns) -> Block:
+    def block(labels: _Columns) -> Block:
         known = 1.0 if unknown is None else 1 - columns_of(unknown, labels)
         own = labels if own_column_zero else labels[:0]
         start = without_own(columns_of(middle, labels), own)
@@ -224,7 +272,10 @@ def fit_logistic_layer(
         return Block(y, c, penalty[labels], start, own)
 
     shared = Inputs.of(inputs)
-    parts = _blocks_of_labels(targets.T @ counts, max(inputs.shape))
+    # Labels of like frequency side by side: 64, or more while a block stays in the cache.
+    size = max(64, 2**17 // max(max(inputs.shape), 1))
+    order = np.argsort(-(targets.T @ counts), kind="stable")
+    parts = [order[i : i + size] for i in range(0, n_labels, size)]
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):
         solved = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(solve_block)(shared, block(labels), fixed[:, labels], tol)
@@ -236,16 +287,6 @@ def fit_logistic_layer(
     return Solved(weights[:-1], weights[-1], sweeps)
 
 
-def _check_layer(n_inputs: int, n_labels: int, penalty: Array, own_column_zero: bool) -> None:
-    if own_column_zero and n_inputs != n_labels:
-        raise ValueError(
-            f"Inputs must be the labels when each label ignores its own, got {n_inputs} inputs and "
-            f"{n_labels} labels. Pass own_column_zero=False for other inputs."
-        )
-    if not np.all((penalty > 0) & np.isfinite(penalty)):
-        raise ValueError(f"Every label's penalty must be finite and above 0, got {penalty.min()}.")
-
-
 def _check_finite(**matrices: Any) -> None:
     for name, matrix in matrices.items():
         values = 0.0 if matrix is None else matrix.data if sparse.issparse(matrix) else matrix
@@ -255,13 +296,6 @@ def _check_finite(**matrices: Any) -> None:
                 f"{name} must be finite, got NaN or infinity in {wrong} cells. "
                 "Clip log-odds that are infinite, fill in what is unknown."
             )
-
-
-def _blocks_of_labels(frequency: Array, n_rows: int) -> list[Columns]:
-    """Labels of like frequency side by side: 64, or more while a block stays in the cache."""
-    size = max(64, 2**17 // max(n_rows, 1))
-    order = np.argsort(-frequency, kind="stable")
-    return [order[i : i + size] for i in range(0, len(order), size)]
 
 
 class Inputs(NamedTuple):
@@ -288,25 +322,25 @@ class Inputs(NamedTuple):
 class Block(NamedTuple):
     """Some labels side by side, a column each."""
 
-    targets: Array
-    counts: Array  # a single column when no cell is left out
-    penalty: Array
-    centre: Array
-    own: Columns  # the input each label ignores, or empty
+    targets: _Array
+    counts: _Array  # a single column when no cell is left out
+    penalty: _Array
+    centre: _Array
+    own: _Columns  # the input each label ignores, or empty
 
 
 class _Point(NamedTuple):
     """Weights, their log-odds M, exp(−|M|) and the objective."""
 
-    W: Array
-    M: Array
-    E: Array
-    f: Array
+    W: _Array
+    M: _Array
+    E: _Array
+    f: _Array
 
 
 def solve_block(
-    inputs: Inputs, block: Block, offset: Array, tol: float
-) -> tuple[Array, NDArray[np.int64]]:
+    inputs: Inputs, block: Block, offset: _Array, tol: float
+) -> tuple[_Array, NDArray[np.int64]]:
     """Solve some labels by Newton's method; return weights, intercept last, and steps taken."""
     weights, steps = np.zeros_like(block.centre), np.zeros(len(block.penalty), dtype=np.int64)
     labels = np.arange(len(steps))
@@ -333,7 +367,7 @@ def solve_block(
     return weights, steps
 
 
-def _evaluate(block: Block, W: Array, M: Array) -> _Point:
+def _evaluate(block: Block, W: _Array, M: _Array) -> _Point:
     E = np.exp(-np.abs(M))
     loss = np.log1p(E)
     loss += np.maximum(M, 0)
@@ -343,19 +377,19 @@ def _evaluate(block: Block, W: Array, M: Array) -> _Point:
     return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * _dots(moved, moved))
 
 
-def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[Array, Array]:
+def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Array, _Array]:
     """Return the gradient and, nearly, the inverse of the Hessian times it."""
     larger = 1 / (1 + point.E)
     smaller = point.E * larger
     P = np.where(point.M >= 0, larger, smaller)
     G = inputs.At @ (block.counts * (P - block.targets)) + block.penalty * (point.W - block.centre)
     without_own(G, block.own)
-    scale = np.maximum(np.abs(G).max(axis=0), TINY)
+    scale = np.maximum(np.abs(G).max(axis=0), _TINY)
     parts = G / scale, block.counts * (smaller * larger), block.penalty
     R, D, penalty = (part.astype(np.float32) for part in parts)
     inverse = 1 / (inputs.squares32 @ D + penalty)
     rz = _dots(R, R * inverse)
-    eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, TINY)))
+    eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, _TINY)))
     enough = rz * (eta**2).astype(np.float32)
     search = _Search(np.zeros_like(R), R, R * inverse, rz, enough, D, inverse, penalty, block.own)
     return G, scale * _conjugate_gradients(inputs, search)
@@ -375,7 +409,7 @@ class _Search(NamedTuple):
     D: Any
     inverse: Any
     penalty: Any
-    own: Columns
+    own: _Columns
 
 
 def _conjugate_gradients(inputs: Inputs, search: _Search) -> Any:
@@ -401,17 +435,17 @@ def _gradient_step(inputs: Inputs, search: _Search) -> _Search:
     HV = inputs.At32 @ AV
     HV += search.penalty * V
     without_own(HV, search.own)
-    step = rz / np.maximum(_dots(V, HV), TINY)
+    step = rz / np.maximum(_dots(V, HV), _TINY)
     S += step * V
     R -= step * HV
     Z = R * search.inverse
     new = _dots(R, Z)
-    V *= new / np.maximum(rz, TINY)
+    V *= new / np.maximum(rz, _TINY)
     V += Z
     return search._replace(rz=new)
 
 
-def _line_search(block: Block, point: _Point, S: Array, AS: Array, promised: Array) -> _Point:
+def _line_search(block: Block, point: _Point, S: _Array, AS: _Array, promised: _Array) -> _Point:
     """Go along −S; halve a label's step until its objective falls by a share of the promise."""
     t = np.ones(len(promised))
     for _ in range(HALVINGS):
@@ -432,13 +466,13 @@ def only_columns(keep: NDArray[np.bool_], record: Any) -> Any:
     )
 
 
-def without_own(X: Any, own: Columns) -> Any:
+def without_own(X: Any, own: _Columns) -> Any:
     """Set every label's own row to 0, in place."""
     X[own, np.arange(len(own))] = 0
     return X
 
 
-def columns_of(matrix: Any, labels: Columns) -> Array:
+def columns_of(matrix: Any, labels: _Columns) -> _Array:
     """Return some labels' columns as a dense array of their own."""
     part = matrix[:, labels]
     return np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64, order="C")

@@ -87,7 +87,7 @@ PLACES: dict[str, str] = {
     "OutOfFold": "labelkin.models.classifier.OutOfFold",
     "PaperEvidence": "labelkin.learned.terms.PaperEvidence",
     "PredictedLabels": "labelkin.learned.terms.PredictedLabels",
-    "RuleLabels": "labelkin.thresholds.choosing.RuleLabels",
+    "RuleLabels": "labelkin.thresholds.rule.RuleLabels",
     "TermCounts": "labelkin.content.term_counts.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",

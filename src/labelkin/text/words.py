@@ -71,7 +71,14 @@ _REMEMBERED = 2**20
 _LEFT_OUT = -1
 
 
-class WordCounts(TransformerMixin, LinkedEstimator, auto_wrap_output_keys=None):
+class SparseTransformer(TransformerMixin):
+    """Transformers that return sparse matrices; as scikit-learn's vectorisers, without tables."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **kwargs)
+
+
+class WordCounts(SparseTransformer, LinkedEstimator):
     """Count the terms of texts.
 
     Each document goes through these steps, in the paper's order: marks are removed, the text is

@@ -1,7 +1,7 @@
 """Thresholds: rules that turn scores into decisions.
 
 A rule has three verbs: ``fit(scores, Y)`` on out-of-fold scores of training documents and their
-true labels, ``decide(scores)`` → 0/1, and ``table()``, one line per label to look at.
+true labels, ``decide(scores)`` → 0/1, and ``table()``, one line per label.
 
 ==================  ==========================================  ====================================
 one cut for all     :class:`FixedCut`, :class:`GlobalCut`       Hamming loss; any metric
@@ -12,18 +12,32 @@ by batch            :class:`PCut`                               as many document
 limits              :class:`LabelLimits`                        at least, at most k labels
 ==================  ==========================================  ====================================
 
-:func:`rule_for` names the rule for a metric, :func:`as_rule` reads what a user gave, and
-:func:`limit_table` scores every number of labels with every cut.
+:func:`rule_for` returns the rule for a metric, :func:`as_rule` the rule for a number, a metric or
+a name, and :func:`limit_table` evaluates every number of labels with every cut.
 """
 
-from labelkin.thresholds.choosing import RuleLabels, Thresholds, as_rule, fit_rule, rule_for
 from labelkin.thresholds.cuts import FixedCut, GlobalCut, PCut, SCut, SCutFBR
-from labelkin.thresholds.limit_table import BestCell, LimitTable, limit_table
-from labelkin.thresholds.per_document import ExpectedF1, LabelLimits, MCut, RCut
-from labelkin.thresholds.rule import LabelCut, ThresholdRule
+from labelkin.thresholds.per_document import (
+    BestLimit,
+    ExpectedF1,
+    LabelLimits,
+    LimitTable,
+    MCut,
+    RCut,
+    limit_table,
+)
+from labelkin.thresholds.rule import (
+    LabelCut,
+    RuleLabels,
+    ThresholdChoice,
+    ThresholdRule,
+    as_rule,
+    fit_rule,
+    rule_for,
+)
 
 __all__ = [
-    "BestCell",
+    "BestLimit",
     "ExpectedF1",
     "FixedCut",
     "GlobalCut",
@@ -36,8 +50,8 @@ __all__ = [
     "RuleLabels",
     "SCut",
     "SCutFBR",
+    "ThresholdChoice",
     "ThresholdRule",
-    "Thresholds",
     "as_rule",
     "fit_rule",
     "limit_table",

@@ -1,4 +1,4 @@
-"""One cut that is given, not learned: the paper's 0.5."""
+"""Rules with cuts: one for all labels, one per label, or by the ranks of a batch."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
 from labelkin.label_matrix.record import check_choice
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.thresholds.rule import (
-    Decisions,
-    Scores,
     ThresholdRule,
     TunedMetric,
     cut_below,
     is_number,
     known_frequency,
     known_scores,
-    top_of_rows,
 )
+
+_Scores = NDArray[np.float64]
+_Decisions = NDArray[np.bool_]
+
+#: Qualities that differ by less than this share are equal: they are rounded sums.
+_ROUNDING = 1e-12
 
 
 class FixedCut(ThresholdRule):
-    """Give a label where its probability is above a fixed cut.
+    """Decide the labels whose probability is above a fixed cut.
 
     Parameters
     ----------
     cut : float, default 0.5
-        A probability, strictly between 0 and 1, whatever the scale of the scores. A score at the
-        cut is not above it.
+        A probability, strictly between 0 and 1, for any scale of the scores. A score at the cut is
+        not above it.
     scale : "probability" or "log_odds", default "probability"
-        What the scores are: ``"probability"`` or ``"log_odds"``.
+        Scale of the scores.
 
     Examples
     --------
@@ -58,37 +61,28 @@ class FixedCut(ThresholdRule):
                 "the scores are log-odds."
             )
 
-    def _learn(self, scores: Any, labels: LabelMatrix) -> Scores:
+    def _learn(self, scores: Any, labels: LabelMatrix) -> _Scores:
         cut = logit(self.cut) if self.scale == "log_odds" else self.cut
         return np.full(labels.shape[1], cut, dtype=np.float64)
 
-    def _decide(self, scores: Scores) -> Decisions:
+    def _is_decided(self, scores: _Scores, cut: _Scores) -> _Decisions:
         if self.scale == "probability":
             check_probabilities(scores, allow_infinite=True)
-        return scores > self.cut_
-
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
-        return scores > self.cut_[cells.label]
-
-
-#: Qualities that differ by less than this share are equal: they are sums, rounded on the way.
-EQUAL = 1e-12
+        return scores > cut
 
 
 class GlobalCut(ThresholdRule):
     """Cut all labels at the one score that is best for a metric on the fitting scores.
 
     A score at or above the cut is decided. The cut lies halfway between two neighbouring scores,
-    and the highest of equally good ones is taken; a cut that gives every label to every fitting
-    document is the lowest score.
+    and the highest of equally good ones is taken; a cut that decides all cells is the lowest score.
 
     Parameters
     ----------
     metric : str, default "micro_f1"
         ``"micro_f1"``, ``"macro_f1"``, ``"document_f1"`` (the mean of the documents' F1),
         ``"hamming_loss"`` or ``"subset_loss"`` (the share of documents whose label set is not
-        exactly right). 0/0 in an F1 is 0. Unknown cells are left out: a document is judged by its
-        known ones.
+        exactly right). 0/0 in an F1 is 0. Unknown cells are left out.
 
     Examples
     --------
@@ -102,135 +96,99 @@ class GlobalCut(ThresholdRule):
         self.metric = metric
 
     def _check_parameters(self) -> None:
-        check_choice("metric", self.metric, QUALITIES)
+        check_choice("metric", self.metric, _QUALITIES)
 
-    def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
-        known = known_scores(scores, labels)
-        if sparse.issparse(known):
-            return self._learn_from_cells(known, labels)
-        positive = labels.positive.toarray() > 0
-        # The lowest decided score says which cut is meant.
-        lowest_given = np.union1d(known[positive & (known > -np.inf)], [np.inf])
-        quality = QUALITIES[self.metric](known, positive, lowest_given)
+    def _learn(self, scores: _Scores, labels: LabelMatrix) -> _Scores:
+        cells, values, positive = _cells_and_truth(known_scores(scores, labels), labels)
+        # Each possible cut is named by the lowest score that it decides.
+        lowest = np.union1d(values[positive & (values > -np.inf)], [np.inf])
+        quality = _QUALITIES[self.metric](cells, values, positive, lowest)
         best = quality.max()
-        score = lowest_given[quality >= best - EQUAL * abs(best)][-1]
-        next_lower = np.max(known, where=known < score, initial=-np.inf)
-        return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
-
-    def _learn_from_cells(self, scores: sparse.csr_array, labels: LabelMatrix) -> Scores:
-        """Learn from candidates; a true label that is none has −inf, which no cut decides."""
-        cells, theirs, missed = Cells.of(scores).union(Cells.of(labels.positive))
-        values = np.full(cells.n, -np.inf)
-        values[theirs] = scores.data
-        positive = np.zeros(cells.n, dtype=np.bool_)
-        positive[missed] = True
-        lowest_given = np.union1d(values[positive & (values > -np.inf)], [np.inf])
-        quality = _quality_of_cells(self.metric, cells, values, positive, lowest_given)
-        best = quality.max()
-        score = lowest_given[quality >= best - EQUAL * abs(best)][-1]
+        score = lowest[quality >= best - _ROUNDING * abs(best)][-1]
         next_lower = np.max(values, where=values < score, initial=-np.inf)
         return np.full(labels.shape[1], cut_below(float(score), float(next_lower)))
 
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
-        return scores >= self.cut_[cells.label]
+
+def _cells_and_truth(scores: Any, labels: LabelMatrix) -> tuple[Cells, _Scores, _Decisions]:
+    """Return cells, their scores and whether they are positive.
+
+    A positive label outside the candidates is a cell with −inf, which no cut decides.
+    """
+    if not sparse.issparse(scores):
+        return Cells.full(scores.shape), scores.ravel(), labels.positive.toarray().ravel() > 0
+    cells, own, positives = Cells.of(scores).union(Cells.of(labels.positive))
+    values, positive = np.full(cells.n, -np.inf), np.zeros(cells.n, dtype=np.bool_)
+    values[own], positive[positives] = scores.data, True
+    return cells, values, positive
 
 
-def _micro_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
+def _micro_f1(_: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
     hits, decided = _at_or_above(scores[positive], cuts), _at_or_above(scores, cuts)
     total = positive.sum() + decided
     return np.divide(2 * hits, total, out=np.zeros(len(cuts)), where=total > 0)
 
 
-def _hamming(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
-    """Right minus wrong decisions among the decided cells; the rest of the loss is constant."""
+def _right_minus_wrong(_: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
+    """Return right minus wrong among the decided cells; the rest of the loss is constant."""
     return 2.0 * _at_or_above(scores[positive], cuts) - _at_or_above(scores, cuts)
 
 
-def _subset(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
+def _exact_sets(cells: Cells, scores: _Scores, positive: _Decisions, cuts: _Scores) -> _Scores:
     """Count the label sets that are exactly right: highest negative < cut ≤ lowest positive."""
-    low = np.max(scores, axis=1, where=~positive, initial=-np.inf)
-    high = np.min(scores, axis=1, where=positive, initial=np.inf)
+    low, high = np.full(cells.shape[0], -np.inf), np.full(cells.shape[0], np.inf)
+    np.maximum.at(low, cells.document[~positive], scores[~positive])
+    np.minimum.at(high, cells.document[positive], scores[positive])
     possible = low < high
     return _at_or_above(high[possible], cuts) - _at_or_above(low[possible], cuts)
 
 
-def _at_or_above(scores: Scores, cuts: Scores) -> Scores:
-    """Count the scores that each cut decides."""
-    ordered = np.sort(scores, axis=None)
-    return (len(ordered) - np.searchsorted(ordered, cuts)).astype(np.float64)
+def _sum_of_f1(
+    group: NDArray[Any], scores: _Scores, positive: _Decisions, cuts: _Scores
+) -> _Scores:
+    """Sum the F1 of all groups of cells, documents or labels, at each cut.
 
-
-def _sum_of_f1(scores: Scores, positive: Decisions, cuts: Scores) -> Scores:
-    """Sum the F1 of all rows at each cut.
-
-    Deciding a row's cells from the top, each changes the F1 of its row; the sum at a cut is the sum
-    of the changes of all cells at or above it.
+    If the cells of a group are decided from the top, each changes the F1 of its group; the sum at a
+    cut is the sum of the changes of all cells at or above it.
     """
-    falling = np.argsort(-scores, axis=1)
-    hits = np.take_along_axis(positive, falling, axis=1).cumsum(axis=1)
-    decided = np.arange(1, scores.shape[1] + 1)
-    f1 = 2 * hits / (positive.sum(axis=1, keepdims=True) + decided)
-    change = np.diff(f1, axis=1, prepend=0.0).ravel()
-    cells = np.take_along_axis(scores, falling, axis=1).ravel()
-    order = np.argsort(-cells)
-    total = np.append(0.0, np.cumsum(change[order]))
-    return total[len(cells) - np.searchsorted(cells[order][::-1], cuts)]
-
-
-#: By metric: its quality at every cut, from scores, positive cells and cuts (ascending).
-QUALITIES: dict[str, Callable[[Scores, Decisions, Scores], Scores]] = {
-    "micro_f1": _micro_f1,
-    "macro_f1": lambda scores, positive, cuts: _sum_of_f1(scores.T, positive.T, cuts),
-    "document_f1": _sum_of_f1,
-    "hamming_loss": _hamming,
-    "subset_loss": _subset,
-}
-
-
-def _quality_of_cells(
-    metric: str, cells: Cells, scores: Scores, positive: Decisions, cuts: Scores
-) -> Scores:
-    """Return the quality at every cut as :data:`QUALITIES` has it, from flat cells."""
-    if metric in ("micro_f1", "hamming_loss"):
-        return QUALITIES[metric](scores, positive, cuts)
-    if metric == "subset_loss":
-        low, high = np.full(cells.shape[0], -np.inf), np.full(cells.shape[0], np.inf)
-        np.maximum.at(low, cells.document[~positive], scores[~positive])
-        np.minimum.at(high, cells.document[positive], scores[positive])
-        possible = low < high
-        return _at_or_above(high[possible], cuts) - _at_or_above(low[possible], cuts)
-    group = cells.label if metric == "macro_f1" else cells.document
+    if not len(group):
+        return np.zeros(len(cuts))
     order = np.lexsort((-scores, group))
     group, scores, positive = group[order], scores[order], positive[order]
-    is_first = np.append(True, group[1:] != group[:-1]) if len(group) else positive
+    is_first = np.append(True, group[1:] != group[:-1])
     start = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
     before = np.append(0, np.cumsum(positive))
     hits = before[1:] - before[start]
     decided = np.arange(len(group)) - start + 1
-    f1 = 2 * hits / (np.bincount(group, positive)[group] + decided) if len(group) else scores
+    f1 = 2 * hits / (np.bincount(group, positive)[group] + decided)
     change = f1 - np.where(is_first, 0.0, np.append(0.0, f1[:-1]))
     falling = np.argsort(-scores, kind="stable")
     total = np.append(0.0, np.cumsum(change[falling]))
     return total[len(scores) - np.searchsorted(scores[falling][::-1], cuts)]
 
 
+def _at_or_above(scores: _Scores, cuts: _Scores) -> _Scores:
+    """Count the scores that each cut decides."""
+    ordered = np.sort(scores, axis=None)
+    return (len(ordered) - np.searchsorted(ordered, cuts)).astype(np.float64)
+
+
+#: By metric: its quality at every cut, from cells, scores, positive cells and cuts (ascending).
+_QUALITIES: dict[str, Callable[[Cells, _Scores, _Decisions, _Scores], _Scores]] = {
+    "micro_f1": _micro_f1,
+    "macro_f1": lambda cells, *rest: _sum_of_f1(cells.label, *rest),
+    "document_f1": lambda cells, *rest: _sum_of_f1(cells.document, *rest),
+    "hamming_loss": _right_minus_wrong,
+    "subset_loss": _exact_sets,
+}
+
+
 class SCut(ThresholdRule):
-    """Cut each label where its F_beta on the fitting scores is highest (Yang 2001).
+    """Cut each label where its F1 on the fitting scores is highest (Yang 2001).
 
     A score at or above the cut is decided. Cuts lie halfway between two neighbouring scores, and
-    the highest of equally good ones is taken. A cut that gives the label to every fitting document
-    is its lowest score; a label without positives is cut at +inf. For rare labels this overfits:
-    see :class:`SCutFBR`.
-
-    Parameters
-    ----------
-    beta : float, default 1.0
-        Above 0; recall counts beta times as much as precision.
-
-    Attributes
-    ----------
-    f_beta_ : array of shape (n_labels,)
-        The highest F_beta, reached by ``cut_``.
+    the highest of equally good ones is taken. A cut that decides the label for every fitting
+    document is its lowest score; a label without positives is cut at +inf. For rare labels this
+    overfits: see :class:`SCutFBR`.
 
     Examples
     --------
@@ -240,143 +198,98 @@ class SCut(ThresholdRule):
     [0.25, 0.75]
     """
 
-    def __init__(self, beta: float = 1.0) -> None:
-        self.beta = beta
-
-    def _check_parameters(self) -> None:
-        if not is_number(self.beta) or not 0 < self.beta < np.inf:
-            raise ValueError(f"beta must be a number above 0, got {self.beta!r}.")
-
-    def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
-        cut, self.f_beta_ = _best_cuts(known_scores(scores, labels), labels, float(self.beta))
-        return cut
-
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
-        return scores >= self.cut_[cells.label]
+    def _learn(self, scores: _Scores, labels: LabelMatrix) -> _Scores:
+        return _best_cuts(known_scores(scores, labels), labels)[0]
 
 
-class SCutFBR(SCut):
-    """SCut with a way out for labels whose best F is poor: SCutFBR.0 and SCutFBR.1 (Yang 2001).
+class SCutFBR(ThresholdRule):
+    """SCut with a fallback for labels whose best F1 is poor: SCutFBR.1 (Yang 2001).
 
     Parameters
     ----------
-    beta : float, default 1.0
-        As in :class:`SCut`.
     fbr : float, default 0.1
-        Where the best F_beta is below it, in [0, 1], the cut is not trusted; 0 is plain SCut.
-    variant : 0 or 1, default 1
-        What such a label is cut at: 0: +inf, it is never given; 1: its highest fitting score. Also
-        in variant 1 a label without positives, or with the same score for all documents, is cut at
-        +inf: its highest score would give it to everyone.
+        A label whose best F1 is below this number, in [0, 1], is cut at its highest fitting score.
+        A label without positives, or with the same score for all documents, is cut at +inf. 0 is
+        plain SCut.
 
     Examples
     --------
-    One of forty documents is about tea, and the scores do not see it:
+    One of forty documents is about tea, and its score is the lowest:
 
     >>> scores, Y = np.linspace(0, 1, 40)[:, None], np.eye(40, 1)
-    >>> rules = [SCut(), SCutFBR(), SCutFBR(variant=0)]
-    >>> [float(rule.fit(scores, Y).cut_[0]) for rule in rules]
-    [0.0, 1.0, inf]
+    >>> [float(rule.fit(scores, Y).cut_[0]) for rule in (SCut(), SCutFBR())]
+    [0.0, 1.0]
     """
 
-    def __init__(self, beta: float = 1.0, *, fbr: float = 0.1, variant: int = 1) -> None:
-        super().__init__(beta)
+    def __init__(self, fbr: float = 0.1) -> None:
         self.fbr = fbr
-        self.variant = variant
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
         if not is_number(self.fbr) or not 0 <= self.fbr <= 1:
             raise ValueError(f"fbr must be a number in [0, 1], got {self.fbr!r}.")
-        if self.variant not in (0, 1):
-            raise ValueError(
-                f"variant must be 0 (never given) or 1 (highest fitting score), got "
-                f"{self.variant!r}."
-            )
 
-    def _learn(self, scores: Scores, labels: LabelMatrix) -> Scores:
-        cut = super()._learn(scores, labels)
-        fallback = np.full(len(cut), np.inf)
-        if self.variant == 1:
-            has_positives = labels.counts()[0] > 0
-            fallback[has_positives] = _highest(known_scores(scores, labels))[has_positives]
-        return np.where(self.f_beta_ < self.fbr, fallback, cut)
+    def _learn(self, scores: _Scores, labels: LabelMatrix) -> _Scores:
+        known = known_scores(scores, labels)
+        cut, f1 = _best_cuts(known, labels)
+        fallback = np.where(labels.counts()[0] > 0, _highest(known), np.inf)
+        return np.where(f1 < self.fbr, fallback, cut)
 
 
-def _best_cuts(scores: Scores, labels: LabelMatrix, beta: float) -> tuple[Scores, Scores]:
-    """Return the best cut of every label and its F_beta; −inf scores are out of play."""
+def _best_cuts(scores: Any, labels: LabelMatrix) -> tuple[_Scores, _Scores]:
+    """Return the best cut of every label and its F1; −inf scores are never decided."""
     n_labels = labels.shape[1]
-    cut, f_beta = np.full(n_labels, np.inf), np.zeros(n_labels)
-    positive = sparse.csc_array(labels.positive)
-    if sparse.issparse(scores):
-        hits = sparse.csc_array(Cells.of(labels.positive).matrix(_scores_of(labels, scores)))
-        by_label = sparse.csc_array(scores)
-        for j in np.flatnonzero(np.diff(positive.indptr)):
-            own, theirs = (
-                np.sort(part.data[part.indptr[j] : part.indptr[j + 1]]) for part in (by_label, hits)
-            )
-            cut[j], f_beta[j] = _best_cut(own, theirs, beta)
-        return cut, f_beta
-    ordered = np.sort(scores.T, axis=1)
-    for j in np.flatnonzero(np.diff(positive.indptr)):
-        rows = positive.indices[positive.indptr[j] : positive.indptr[j + 1]]
-        cut[j], f_beta[j] = _best_cut(ordered[j], np.sort(scores[rows, j]), beta)
-    return cut, f_beta
+    cut, f1 = np.full(n_labels, np.inf), np.zeros(n_labels)
+    cells, values, positive = _cells_and_truth(scores, labels)
+    of_label = _sorted_by_label(cells.label, values, n_labels)
+    positives = _sorted_by_label(cells.label[positive], values[positive], n_labels)
+    for j in np.flatnonzero(labels.counts()[0]):
+        cut[j], f1[j] = _best_cut(of_label[j], positives[j])
+    return cut, f1
 
 
-def _scores_of(labels: LabelMatrix, scores: sparse.csr_array) -> Scores:
-    """Return the scores of the positive cells; −inf where they are no candidates."""
-    place, found = Cells.of(scores).find(Cells.of(labels.positive))
-    values = np.full(labels.positive.nnz, -np.inf)
-    values[found] = scores.data[place[found]]
-    return values
+def _sorted_by_label(label: NDArray[Any], values: _Scores, n_labels: int) -> list[_Scores]:
+    """Return the values of each label in ascending order."""
+    ends = np.cumsum(np.bincount(label, minlength=n_labels))
+    return np.split(values[np.lexsort((values, label))], ends[:-1])
 
 
-def _best_cut(ordered: Scores, positive: Scores, beta: float) -> tuple[float, float]:
-    """Return the best cut of one label and its F_beta.
+def _best_cut(ordered: _Scores, positive: _Scores) -> tuple[float, float]:
+    """Return the best cut of one label and its F1.
 
     Parameters
     ----------
     ordered, positive
         Scores of all documents, and of those with the label (at least one); ascending.
     """
-    # Moving a cut down past documents without the label can only lose: the best cut has a positive
-    # just above it, or is +inf.
+    # Moving a cut down past documents without the label only loses: the best cut is just below a
+    # positive, or +inf.
     lowest_given = np.append(positive[positive > -np.inf], np.inf)
     hits = len(positive) - np.searchsorted(positive, lowest_given)
     place = np.searchsorted(ordered, lowest_given)
     decided = len(ordered) - place
-    f_beta = (1 + beta**2) * hits / (beta**2 * len(positive) + decided)
-    best = len(f_beta) - 1 - int(np.argmax(f_beta[::-1]))
+    f1 = 2 * hits / (len(positive) + decided)
+    best = len(f1) - 1 - int(np.argmax(f1[::-1]))
     next_lower = ordered[place[best] - 1] if place[best] else -np.inf
-    return cut_below(float(lowest_given[best]), float(next_lower)), float(f_beta[best])
+    return cut_below(float(lowest_given[best]), float(next_lower)), float(f1[best])
 
 
-def _highest(scores: Any) -> Scores:
-    """Return the highest finite score of each label; +inf where they are all equal, or none is."""
-    if sparse.issparse(scores):
-        highest, lowest = np.full(scores.shape[1], -np.inf), np.full(scores.shape[1], np.inf)
-        finite = np.isfinite(scores.data)
-        np.maximum.at(highest, scores.indices[finite], scores.data[finite])
-        np.minimum.at(lowest, scores.indices[finite], scores.data[finite])
-        return np.where(highest > lowest, highest, np.inf)
-    finite = np.isfinite(scores)
-    highest = np.max(scores, axis=0, where=finite, initial=-np.inf)
-    lowest = np.min(scores, axis=0, where=finite, initial=np.inf)
+def _highest(scores: Any) -> _Scores:
+    """Return the highest finite score of each label; +inf if all are equal, or none is finite."""
+    if not sparse.issparse(scores):
+        scores = Cells.full(scores.shape).matrix(scores.ravel())
+    finite = np.isfinite(scores.data)
+    highest, lowest = np.full(scores.shape[1], -np.inf), np.full(scores.shape[1], np.inf)
+    np.maximum.at(highest, scores.indices[finite], scores.data[finite])
+    np.minimum.at(lowest, scores.indices[finite], scores.data[finite])
     return np.where(highest > lowest, highest, np.inf)
 
 
 class PCut(ThresholdRule):
-    """Give label j to its k_j best documents of the batch; of equal ones the first (Yang 2001).
+    """Decide each label for a number of best documents of the batch (Yang 2001).
 
-    Parameters
-    ----------
-    x : float, optional
-        ``None``: k_j = round(prior_j · n) for a batch of n documents, the share the label has in
-        training. A number above 0: Yang's k_j = round(prior_j · x · p) with p labels; the size of
-        the batch does not enter, x · p stands in its place, and x = n / p is the default. k_j is at
-        most n; a half is rounded to the even number. A label of which nothing is known is not
-        given.
+    Label j is decided for the round(prior_j · n) best of n documents, the share of documents with
+    the label in training; of equal ones for the first. A half is rounded to the even number. A
+    label whose cells are all unknown is not decided.
 
     Attributes
     ----------
@@ -394,32 +307,18 @@ class PCut(ThresholdRule):
     needs_scores: ClassVar[bool] = False
     needs_batch: ClassVar[bool] = True
 
-    def __init__(self, x: float | None = None) -> None:
-        self.x = x
-
-    def _check_parameters(self) -> None:
-        if self.x is not None and (not is_number(self.x) or not 0 < self.x < np.inf):
-            raise ValueError(
-                f"x must be a number above 0, or None (frequencies as in training), got {self.x!r}."
-            )
-
     def _learn(self, scores: Any, labels: LabelMatrix) -> None:
         self.prior_ = known_frequency(labels)
 
-    def _decide(self, scores: Scores) -> Decisions:
-        n_documents, n_labels = scores.shape
-        expected = n_documents if self.x is None else float(self.x) * n_labels
-        return top_of_rows(np.ascontiguousarray(scores.T), self._counts(expected, n_documents)).T
+    def _decide(self, scores: _Scores) -> _Decisions:
+        cells = Cells.full(scores.shape)
+        return self._decide_cells(cells, scores.ravel()).reshape(scores.shape)
 
-    def _counts(self, expected: float, n_documents: int) -> NDArray[np.int64]:
-        return np.rint(np.minimum(self.prior_ * expected, n_documents)).astype(np.int64)
-
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+    def _decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
         n_documents, n_labels = cells.shape
-        expected = n_documents if self.x is None else float(self.x) * n_labels
         order = np.lexsort((cells.document, -scores, cells.label))
-        starts = np.searchsorted(cells.label[order], np.arange(n_labels))
-        rank = np.arange(cells.n) - starts[cells.label[order]]
+        label = cells.label[order]
+        rank = np.arange(cells.n) - np.searchsorted(label, np.arange(n_labels))[label]
         decided = np.zeros(cells.n, dtype=np.bool_)
-        decided[order] = rank < self._counts(expected, n_documents)[cells.label[order]]
+        decided[order] = rank < np.rint(self.prior_ * n_documents)[label]
         return decided

@@ -1,21 +1,33 @@
-"""Rules that look at one document at a time: the t best labels, the largest gap."""
+"""Rules by document: the best labels, the largest gap, expected F1, limits; a table of limits."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from scipy.special import roots_legendre
 from sklearn.base import clone
 
-from labelkin.label_matrix import Cells, LabelMatrix, Scale, check_scale
+from labelkin.evaluation.metrics.decisions import DecisionCounts, count_decisions, sum_label_sets
+from labelkin.evaluation.metrics.inputs import DocumentSums, Truth
+from labelkin.label_matrix import (
+    Cells,
+    LabelMatrix,
+    Scale,
+    check_scale,
+    read_labels,
+    read_scores,
+)
+from labelkin.label_matrix.record import check_choice
+from labelkin.records import short_repr
 from labelkin.thresholds.cuts import FixedCut
 from labelkin.thresholds.rule import (
-    Decisions,
-    Scores,
     ThresholdRule,
     as_probabilities,
     halfway,
@@ -24,19 +36,22 @@ from labelkin.thresholds.rule import (
     top_of_rows,
 )
 
-#: Gaps that differ by less than this share are equally large: 0.7 − 0.4 and 0.4 − 0.1.
-EQUAL_GAPS = 1e-12
+_Scores = NDArray[np.float64]
+_Decisions = NDArray[np.bool_]
+
+#: Gaps, or expected F1, that differ by less than this share are equal: 0.7 − 0.4 and 0.4 − 0.1.
+_ROUNDING = 1e-12
 
 
 class RCut(ThresholdRule):
-    """Give each document its t best labels; of equally good ones the first columns (Yang 2001).
+    """Decide the t best labels of each document; of equal ones the first columns (Yang 2001).
 
     Parameters
     ----------
     t : int, optional
-        How many, at least 1; more than there are labels: all. ``None`` learns it: the mean number
-        of labels of a document, rounded, at least 1 (a half goes to the even number; with unknown
-        cells the sum of the labels' frequencies among the known ones).
+        At least 1; at most all labels. ``None``: the mean number of labels of a training document,
+        rounded, at least 1 (a half goes to the even number; with unknown cells the sum of the
+        labels' frequencies among the known ones).
 
     Attributes
     ----------
@@ -64,12 +79,12 @@ class RCut(ThresholdRule):
         mean_size = known_frequency(labels).sum()
         self.t_ = max(1, round(mean_size)) if self.t is None else int(self.t)
 
-    def _decide(self, scores: Scores) -> Decisions:
+    def _decide(self, scores: _Scores) -> _Decisions:
         return top_of_rows(scores, self.t_)
 
 
 class _ByProbabilities(ThresholdRule):
-    """Rules that learn nothing: the probabilities of each document say it all."""
+    """Rules that learn nothing and use only the probabilities of each document."""
 
     needs_scores: ClassVar[bool] = False
 
@@ -83,21 +98,20 @@ class _ByProbabilities(ThresholdRule):
         """Learn nothing."""
 
     @abstractmethod
-    def _decide(self, scores: Scores) -> Decisions:
-        """Decide each document for itself: there are no cuts of labels."""
+    def _decide(self, scores: _Scores) -> _Decisions:
+        """Decide each document separately."""
 
 
 class MCut(_ByProbabilities):
     """Cut each document in the largest gap between its sorted probabilities (Largeron et al. 2012).
 
-    Of equally large gaps the highest counts. A document without a gap (one open label, or all
-    equally probable) is cut at 0.5, strictly. Accepted and rejected labels take no part.
+    Of equally large gaps the highest is used. A document without a gap (one open label, or all
+    equally probable) is cut at 0.5, strictly. Accepted and rejected labels are ignored.
 
     Parameters
     ----------
     scale : "probability" or "log_odds", default "probability"
-        What the scores are: ``"probability"`` or ``"log_odds"``; the gap is measured in
-        probabilities in either case.
+        Scale of the scores; the gap is measured in probabilities in either case.
 
     Examples
     --------
@@ -107,14 +121,14 @@ class MCut(_ByProbabilities):
            [1, 0, 1]])
     """
 
-    def _decide(self, scores: Scores) -> Decisions:
+    def _decide(self, scores: _Scores) -> _Decisions:
         probability = as_probabilities(scores, self.scale)
         probability[np.isinf(scores)] = np.nan
         return probability >= _cut_in_largest_gap(probability)[:, None]
 
 
-def _cut_in_largest_gap(probability: Scores) -> Scores:
-    """Return the cut of each row, ``(n_documents,)``; NaN cells take no part."""
+def _cut_in_largest_gap(probability: _Scores) -> _Scores:
+    """Return the cut of each row, ``(n_documents,)``; NaN cells are ignored."""
     # A probability is at or above the next float after 0.5 when it is above 0.5.
     cut = np.full(len(probability), np.nextafter(0.5, 1.0))
     if probability.shape[1] < 2:
@@ -122,7 +136,7 @@ def _cut_in_largest_gap(probability: Scores) -> Scores:
     falling = -np.sort(-probability, axis=1)  # NaN stays last
     gaps = np.nan_to_num(falling[:, :-1] - falling[:, 1:])
     largest = gaps.max(axis=1, keepdims=True)
-    place = np.argmax(gaps >= largest * (1 - EQUAL_GAPS), axis=1)
+    place = np.argmax(gaps >= largest * (1 - _ROUNDING), axis=1)
     row = np.flatnonzero(largest[:, 0] > 0)
     cut[row] = halfway(falling[row, place[row] + 1], falling[row, place[row]])
     return cut
@@ -137,37 +151,35 @@ def _cut_in_largest_gap(probability: Scores) -> Scores:
 #     F(k) = 2 ∫₀¹ u^k · ∏_j (1 − p_j + p_j u) · Σ_{j≤k} p_j / (1 − p_j + p_j u) du,
 #
 # a polynomial of degree at most k + p − 1 under the integral, so a Gauss–Legendre rule of (k + p)/2
-# nodes is exact, and nothing is ever subtracted. Two bounds save work and leave the answer:
+# nodes is exact, and no numbers are subtracted. Two bounds save work without changing the result:
 #
 # - F(k) lies between 2 c_k / (k + 1 + μ) (Jensen) and 2 c_k / (k + 1), where c_k = p_1 + … + p_k
-#   and μ = E[S]; sizes whose upper bound is below the best lower bound are not looked at.
+#   and μ = E[S]; sizes whose upper bound is below the best lower bound are skipped.
 # - A rule of m nodes is exact for the terms with S ≤ 2m − k, and never too high for the others.
 #   These make up at most the share P(S ≥ 2m − k) of F(k), which by Bernstein's inequality is below
 #   1e-14 for 2m − k ≥ μ + t, t = L/3 + √(L²/9 + 2Lμ), L = log(1e14).
 
-#: Expected F1 that differ by less than this share are equal, and the smaller set is taken.
-EQUAL = 1e-12
 #: The share of an expected F1 that integration may miss.
-MISSED = 1e-14
+_MISSED = 1e-14
 #: Numbers per working array: documents of a block × nodes.
-BLOCK = 1 << 16
+_BLOCK = 1 << 16
 
 
 class ExpectedF1(_ByProbabilities):
-    """Give each document the label set with the highest expected F1.
+    """Decide the label set with the highest expected F1 of each document.
 
-    Labels are taken as independent, with the probabilities that the scores say. Of equally good
-    sets (to a share of 1e-12) the smallest is taken. F1 of an empty set is 0, also where the truth
-    is empty, so a document gets a label unless all its probabilities are 0.
+    Labels are treated as independent. Of equally good sets (to a share of 1e-12) the smallest is
+    taken. F1 of an empty set is 0, also if the truth is empty, so that each document gets a label
+    unless all its probabilities are 0.
 
     Parameters
     ----------
     scale : "probability" or "log_odds", default "probability"
-        What the scores are: ``"probability"`` or ``"log_odds"``.
+        Scale of the scores.
 
     Examples
     --------
-    Three labels of 0.4 each: none is likely, but giving all is better than giving one or none.
+    Three labels of 0.4 each: no label is likely, but all three are better than one or none.
 
     >>> rule = ExpectedF1().fit(None, [["tea"], ["sugar", "tea"], ["milk", "tea"]])
     >>> rule.decide([[0.4, 0.4, 0.4], [0.9, 0.2, 0.1]]).astype(int)
@@ -175,13 +187,13 @@ class ExpectedF1(_ByProbabilities):
            [1, 0, 0]])
     """
 
-    def _decide(self, scores: Scores) -> Decisions:
+    def _decide(self, scores: _Scores) -> _Decisions:
         probability = as_probabilities(scores, self.scale)
         return top_of_rows(scores, best_sizes(-np.sort(-probability, axis=1)))
 
 
-def best_sizes(falling: Scores) -> NDArray[np.int64]:
-    """Return how many of its labels each document gets, ``(n_documents,)``.
+def best_sizes(falling: _Scores) -> NDArray[np.int64]:
+    """Return the number of decided labels of each document, ``(n_documents,)``.
 
     Parameters
     ----------
@@ -198,14 +210,14 @@ def best_sizes(falling: Scores) -> NDArray[np.int64]:
     n_nodes = node_counts(falling, largest)
     for count in np.unique(n_nodes[largest > 0]):
         documents = np.flatnonzero((n_nodes == count) & (largest > 0))
-        for block in np.array_split(documents, -(-len(documents) * int(count) // BLOCK)):
+        for block in np.array_split(documents, -(-len(documents) * int(count) // _BLOCK)):
             f1 = expected_f1(falling[block], largest[block].max(), int(count))
-            good_enough = f1 >= f1.max(axis=1, keepdims=True) * (1 - EQUAL)
+            good_enough = f1 >= f1.max(axis=1, keepdims=True) * (1 - _ROUNDING)
             sizes[block] = 1 + np.argmax(good_enough, axis=1)
     return sizes
 
 
-def expected_f1(falling: Scores, largest: int, n_nodes: int) -> Scores:
+def expected_f1(falling: _Scores, largest: int, n_nodes: int) -> _Scores:
     """Return the expected F1 of the first 1, 2, … ``largest`` labels, ``(n_documents, largest)``.
 
     Parameters
@@ -229,20 +241,20 @@ def expected_f1(falling: Scores, largest: int, n_nodes: int) -> Scores:
     return f1
 
 
-def largest_sizes(falling: Scores) -> NDArray[np.int64]:
-    """Return the largest size that the bounds leave open; 0 where all probabilities are 0."""
+def largest_sizes(falling: _Scores) -> NDArray[np.int64]:
+    """Return the largest size within the bounds; 0 if all probabilities are 0."""
     size = np.arange(1, falling.shape[1] + 1)
     sure = falling.cumsum(axis=1)
     mean_number = falling.sum(axis=1, keepdims=True)
     reached = (sure / (size + 1 + mean_number)).max(axis=1, keepdims=True, initial=0.0)
-    is_open = (sure / (size + 1) >= reached * (1 - EQUAL)) & (sure > 0)
+    is_open = (sure / (size + 1) >= reached * (1 - _ROUNDING)) & (sure > 0)
     return np.max(np.where(is_open, size, 0), axis=1, initial=0)
 
 
-def node_counts(falling: Scores, largest: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each document how many nodes are enough, in steps of 4 so that few rules occur."""
+def node_counts(falling: _Scores, largest: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return a sufficient number of nodes for each document, in steps of 4."""
     n_labels = falling.shape[1]
-    mean_number, log_share = falling.sum(axis=1), -np.log(MISSED)
+    mean_number, log_share = falling.sum(axis=1), -np.log(_MISSED)
     excess = log_share / 3 + np.sqrt(log_share**2 / 9 + 2 * log_share * mean_number)
     most = np.minimum(n_labels, np.ceil(mean_number + excess))
     exact = -(-(largest + most) // 2)
@@ -250,7 +262,7 @@ def node_counts(falling: Scores, largest: NDArray[np.int64]) -> NDArray[np.int64
 
 
 @lru_cache(maxsize=64)
-def _nodes(count: int) -> tuple[Scores, Scores]:
+def _nodes(count: int) -> tuple[_Scores, _Scores]:
     """Return the nodes and weights of Gauss–Legendre integration on [0, 1]."""
     node, weight = roots_legendre(count)
     return (node + 1) / 2, weight / 2
@@ -259,27 +271,27 @@ def _nodes(count: int) -> tuple[Scores, Scores]:
 class LabelLimits(ThresholdRule):
     """Keep the number of labels of each document within limits.
 
-    A document with too few gets its best-scored others, but never rejected ones (−inf); one with
-    too many keeps its best-scored, and all accepted ones (+inf), be they too many. Of equal
-    scores the lowest columns count as better. ``at_least=1`` leaves no document empty.
+    A document with too few labels gets its next best ones, but never rejected ones (−inf); one with
+    too many keeps its best, and all accepted ones (+inf), even if they are too many. Of equal
+    scores the lowest columns come first. ``at_least=1`` leaves no document empty.
 
     Parameters
     ----------
     rule : ThresholdRule, optional
-        The rule that decides first; ``None``: ``FixedCut()``, for probabilities. What the scores
-        are is the rule's affair: log-odds need e.g. ``FixedCut(scale="log_odds")``.
+        The rule that decides first; ``None``: ``FixedCut()``, for probabilities. Log-odds need a
+        rule for them, such as ``FixedCut(scale="log_odds")``.
     at_least : int or "auto", default 0
-        How many labels a document has at least, 0 or more; ``"auto"``: 1 where every training
-        document has a label, else 0.
+        Minimum number of labels of a document, 0 or more; ``"auto"``: 1 if every training document
+        has a label, else 0.
     at_most : int, optional
-        How many at most, not below ``at_least``; ``None``: any number.
+        Maximum number, not below ``at_least``; ``None``: any number.
 
     Attributes
     ----------
     rule_ : ThresholdRule
         The fitted rule.
     at_least_ : int
-        How many labels a document has at least.
+        Minimum number of labels of a document.
 
     Examples
     --------
@@ -302,19 +314,18 @@ class LabelLimits(ThresholdRule):
 
     @property
     def needs_scores(self) -> bool:  # type: ignore[override]
-        """Whether the rule inside does."""
+        """As of the rule inside."""
         return self._inner().needs_scores
 
     @property
     def needs_batch(self) -> bool:  # type: ignore[override]
-        """Whether the rule inside does."""
+        """As of the rule inside."""
         return self._inner().needs_batch
 
     def _check_parameters(self) -> None:
         if not isinstance(self._inner(), ThresholdRule):
             raise TypeError(
-                f"rule must be a threshold rule or None, got {self.rule!r}. as_rule reads numbers "
-                "and names of metrics."
+                f"rule must be a threshold rule or None, got {self.rule!r}. Use as_rule(...)."
             )
         least = 1 if self.at_least == "auto" else self.at_least
         if not is_whole(least) or least < 0:
@@ -332,23 +343,176 @@ class LabelLimits(ThresholdRule):
     def _inner(self) -> ThresholdRule:
         return FixedCut() if self.rule is None else self.rule
 
-    def _learn(self, scores: Scores | None, labels: LabelMatrix) -> Scores:
+    def _learn(self, scores: _Scores | None, labels: LabelMatrix) -> _Scores:
         self.rule_ = clone(self._inner()).fit(scores, labels)
         has_label = np.diff(labels.positive.indptr) > 0
         self.at_least_ = int(has_label.all()) if self.at_least == "auto" else int(self.at_least)
         return self.rule_.cut_
 
-    def _decide(self, scores: Scores) -> Decisions:
+    def _decide(self, scores: _Scores) -> _Decisions:
         return self._limited(self.rule_.decide(scores), scores)
 
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
+    def _decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
         given, _ = cells.side_by_side(self.rule_.decide_cells(cells, scores), False)
         rows, places = cells.side_by_side(scores, -np.inf)
         return self._limited(given, rows)[places]
 
-    def _limited(self, decided: Decisions, scores: Scores) -> Decisions:
+    def _limited(self, decided: _Decisions, scores: _Scores) -> _Decisions:
         missing = self.at_least_ - decided.sum(axis=1)
         decided |= top_of_rows(np.where(decided, -np.inf, scores), missing)
         if self.at_most is None:
             return decided
         return decided & top_of_rows(np.where(decided, scores, -np.inf), int(self.at_most))
+
+
+@short_repr
+class BestLimit(NamedTuple):
+    """The best limit and threshold of a table by a metric.
+
+    Attributes
+    ----------
+    limit
+        Maximum number of labels.
+    threshold
+        Minimum probability.
+    score
+        The score of the two.
+
+    Examples
+    --------
+    >>> from labelkin.thresholds import limit_table
+    >>> table = limit_table([["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]])
+    >>> best = table.best("micro_f1")
+    >>> best.limit, best.threshold, best.score
+    (2, 0.6, 1.0)
+    """
+
+    limit: int
+    threshold: float
+    score: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LimitTable:
+    """Scores of every limit with every threshold; tables of different documents add up.
+
+    A document is given its ``limit`` most probable labels, of those with at least the probability
+    ``threshold``. :func:`limit_table` computes it.
+
+    Attributes
+    ----------
+    limits, thresholds : tuples of numbers
+        Columns and rows.
+    n_documents : int
+        Number of evaluated documents.
+    sums : dict
+        (threshold, limit) → counts by label, sums over documents, documents without labels.
+
+    Examples
+    --------
+    >>> from labelkin.thresholds import limit_table
+    >>> Y, p = [["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]]
+    >>> table = limit_table(Y, p, limits=(1, 2), thresholds=(0.1, 0.5))
+    >>> table.scores("micro_f1").round(2)
+    array([[0.8 , 0.86],
+           [0.8 , 1.  ]])
+    >>> (table + table).n_documents
+    4
+    """
+
+    limits: tuple[int, ...]
+    thresholds: tuple[float, ...]
+    n_documents: int
+    sums: dict[tuple[float, int], tuple[DecisionCounts, DocumentSums, int]]
+
+    METRICS: ClassVar[tuple[str, ...]] = (
+        *("micro_f1", "macro_f1", "document_f1"),
+        *("document_precision", "document_recall"),
+    )
+
+    def __add__(self, other: LimitTable) -> LimitTable:
+        """Return the table of the documents of both."""
+        if not isinstance(other, LimitTable):
+            return NotImplemented
+        sums = {}
+        for place, (counts, documents, empty) in self.sums.items():
+            theirs = other.sums[place]
+            sums[place] = counts + theirs[0], documents + theirs[1], empty + theirs[2]
+        return replace(self, n_documents=self.n_documents + other.n_documents, sums=sums)
+
+    def __repr__(self) -> str:
+        return f"<LimitTable of {self.n_documents} documents>"
+
+    def scores(self, metric: str) -> _Scores:
+        """Return the scores by a metric, ``(n_thresholds, n_limits)``; 0/0 is 0.
+
+        ``"micro_f1"``, ``"macro_f1"``; ``"document_f1"``, ``"document_precision"`` and
+        ``"document_recall"`` are averaged over documents.
+        """
+        check_choice("metric", metric, self.METRICS)
+        average, _, name = metric.partition("_")
+        scores = [
+            documents.scores()[metric] if average == "document" else counts.average(name, average)
+            for counts, documents, _ in self.sums.values()
+        ]
+        return np.reshape(scores, (len(self.thresholds), len(self.limits)))
+
+    @property
+    def empty(self) -> NDArray[np.int64]:
+        """Numbers of documents without decided labels, ``(n_thresholds, n_limits)``."""
+        shape = len(self.thresholds), len(self.limits)
+        return np.reshape([empty for *_, empty in self.sums.values()], shape)
+
+    def best(self, metric: str) -> BestLimit:
+        """Return the best limit and threshold; of equal ones that with the fewest labels."""
+        scores = dict(zip(self.sums, self.scores(metric).ravel().tolist(), strict=True))
+        threshold, limit = min(self.sums, key=lambda at: (-round(scores[at], 12), at[1], -at[0]))
+        return BestLimit(limit, threshold, scores[threshold, limit])
+
+
+def limit_table(
+    Y: Any,
+    probabilities: ArrayLike,
+    *,
+    limits: Sequence[int] = tuple(range(1, 16)),
+    thresholds: Sequence[float] = tuple(round(0.05 * k, 2) for k in range(20)),
+) -> LimitTable:
+    """Evaluate every limit with every threshold, as Annif's ``optimize`` does.
+
+    Parameters
+    ----------
+    Y : any kind of labels
+        The true labels; no unknown cells.
+    probabilities : array of shape (n_documents, n_labels)
+        Probabilities of all labels.
+    limits : sequence of int, default 1, 2, …, 15
+        Maximum numbers of labels of a document.
+    thresholds : sequence of float, default 0, 0.05, …, 0.95
+        Minimum probabilities of a label.
+
+    Returns
+    -------
+    LimitTable
+
+    Examples
+    --------
+    >>> table = limit_table([["tea"], ["sugar", "tea"]], [[0.2, 0.9], [0.6, 0.7]])
+    >>> table.best("micro_f1")
+    BestLimit(limit=2, threshold=0.6, score=1.0)
+    """
+    labels = read_labels(Y)
+    if labels.unknown is not None:
+        raise ValueError("Y must not have unknown cells (NaN) in a table of limits. Complete it.")
+    values = read_scores(probabilities, labels.names, n_documents=labels.shape[0])
+    truth, sums = Truth.of(labels), {}
+    within = [top_of_rows(values, limit) for limit in limits]
+    for threshold in map(float, thresholds):
+        for limit, first in zip(map(int, limits), within, strict=True):
+            decided = sparse.csr_array(first & (values >= threshold), dtype=np.float64)
+            sums[threshold, limit] = (
+                count_decisions(truth, decided),
+                sum_label_sets(truth, decided),
+                int((np.diff(decided.indptr) == 0).sum()),
+            )
+    given = tuple(map(int, limits)), tuple(map(float, thresholds))
+    return LimitTable(*given, labels.shape[0], sums)

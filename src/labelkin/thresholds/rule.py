@@ -1,22 +1,25 @@
-"""What every threshold rule does: read scores, learn, decide, and show itself label by label."""
+"""The interface of all threshold rules, and the rule for a number, a metric or a name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.evaluation.metrics.decisions import count_decisions
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import SCIKIT_LEARN_NAMES, Truth, metric_name
 from labelkin.label_matrix import (
     Cells,
     LabelMatrix,
     Scale,
+    check_scale,
     read_candidates,
     read_labels,
     read_scores,
@@ -24,10 +27,11 @@ from labelkin.label_matrix import (
 from labelkin.label_matrix.scores import check_probabilities
 from labelkin.odds import probability_of
 from labelkin.records import short_repr
+from labelkin.registry import did_you_mean, names, part_class
 from labelkin.scikit_learn import LinkedEstimator
 
-Scores = NDArray[np.float64]
-Decisions = NDArray[np.bool_]
+_Scores = NDArray[np.float64]
+_Decisions = NDArray[np.bool_]
 TunedMetric = Literal["hamming_loss", "micro_f1", "macro_f1", "subset_loss", "document_f1"]
 
 
@@ -72,22 +76,22 @@ class LabelCut(NamedTuple):
 class ThresholdRule(LinkedEstimator, ABC):
     """Turns scores (documents × labels) into decisions.
 
-    In every rule a score of +inf, a label that a person accepted, is decided yes, and −inf, one
-    that was rejected, no; neither is ever taken for a number.
+    In every rule a score of +inf, an accepted label, is decided yes, and −inf, a rejected label,
+    no; rules do not calculate with them.
 
     Attributes
     ----------
     needs_scores : bool
-        Whether ``fit`` learns from scores; if not, ``fit(None, Y)`` is legal.
+        Whether ``fit`` needs scores; if not, use ``fit(None, Y)``.
     needs_batch : bool
         Whether a decision depends on the other documents, so that streams cannot be decided.
     label_names_ : array of shape (n_labels,)
     cut_, f1_, positives_, decided_ : arrays of shape (n_labels,)
-        The columns of :meth:`table`; NaN where they do not apply.
+        The columns of :meth:`table`; NaN if they do not apply.
 
     Examples
     --------
-    A rule of one's own says what it learns, here a cut per label:
+    A custom rule, with one cut per label:
 
     >>> import numpy as np
     >>> from labelkin.thresholds import ThresholdRule
@@ -108,10 +112,10 @@ class ThresholdRule(LinkedEstimator, ABC):
         Parameters
         ----------
         scores : array or sparse matrix of shape (n_documents, n_labels), or None
-            Of training documents, made without their labels; no NaN. Of a sparse matrix the stored
-            labels are candidates, and no other is ever given. ``None`` where the rule needs none.
+            Out-of-fold scores of training documents, no NaN. The stored labels of a sparse matrix
+            are candidates; other labels are never decided. ``None`` if the rule needs none.
         Y : any kind of labels
-            Of the same documents; a cell that is NaN is unknown and left out.
+            Of the same documents; NaN cells are unknown and left out.
 
         Returns
         -------
@@ -128,15 +132,15 @@ class ThresholdRule(LinkedEstimator, ABC):
         return self
 
     def decide(self, scores: Any) -> Any:
-        """Return which document gets which label, ``(n_documents, n_labels)``.
+        """Return the decisions, ``(n_documents, n_labels)``.
 
-        A bool array; of sparse scores a CSR array of the candidates that are given.
+        A bool array; for sparse scores a CSR array of the decided candidates.
         """
         check_is_fitted(self)
         return self._decide_open(_read(scores, self.label_names_))
 
     def table(self) -> list[LabelCut]:
-        """Return what the rule does to every label, as seen on the fitting scores."""
+        """Return the cut of every label and its results on the fitting scores."""
         check_is_fitted(self)
         columns = zip(
             self.label_names_.tolist(),
@@ -149,25 +153,31 @@ class ThresholdRule(LinkedEstimator, ABC):
         )
         return [LabelCut(*line) for line in columns]
 
-    def _cut_probability(self) -> Scores:
+    def _cut_probability(self) -> _Scores:
         scale = getattr(self, "scale_", getattr(self, "scale", None))
         if scale == "log_odds":
             return probability_of(self.cut_)
         return self.cut_ if scale == "probability" else np.full_like(self.cut_, np.nan)
 
     @abstractmethod
-    def _learn(self, scores: Any, labels: LabelMatrix) -> Scores | None:
-        """Learn, and return the cut of every label if there is one; ``scores`` may be ``None``."""
+    def _learn(self, scores: Any, labels: LabelMatrix) -> _Scores | None:
+        """Learn, and return the cut of every label, if any; ``scores`` may be ``None``."""
 
-    def _decide(self, scores: Scores) -> Decisions:
-        """Decide; what was accepted or rejected is put right afterwards."""
-        return scores >= self.cut_
+    def _is_decided(self, scores: _Scores, cut: _Scores) -> _Decisions:
+        """Compare scores with their cuts."""
+        return scores >= cut
+
+    def _decide(self, scores: _Scores) -> _Decisions:
+        """Decide dense scores; accepted and rejected labels are corrected afterwards."""
+        return self._is_decided(scores, self.cut_)
 
     def _check_parameters(self) -> None:
-        """Raise for parameters that make no sense."""
+        """Raise for invalid parameters."""
 
-    def _decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
-        """Decide candidates, ``(n_cells,)``: here, document by document, whichever the labels."""
+    def _decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
+        """Decide candidates, ``(n_cells,)``: by the cuts of labels, or else by document."""
+        if not np.isnan(self.cut_).any():
+            return self._is_decided(scores, self.cut_[cells.label])
         rows, places = cells.side_by_side(scores, -np.inf)
         return self._decide(rows)[places]
 
@@ -176,12 +186,12 @@ class ThresholdRule(LinkedEstimator, ABC):
             return (self._decide(scores) | (scores == np.inf)) & (scores != -np.inf)
         return given_cells(scores, self.decide_cells(Cells.of(scores), scores.data))
 
-    def decide_cells(self, cells: Cells, scores: Scores) -> Decisions:
-        """Return which candidates are given, ``(n_cells,)``; ±inf, what is known, stays so."""
+    def decide_cells(self, cells: Cells, scores: _Scores) -> _Decisions:
+        """Return the decisions of candidates, ``(n_cells,)``; ±inf, known labels, stay."""
         decided = self._decide_cells(cells, scores)
         return (decided | (scores == np.inf)) & (scores != -np.inf)
 
-    def _check_given(self, scores: Scores | None, labels: LabelMatrix) -> None:
+    def _check_given(self, scores: _Scores | None, labels: LabelMatrix) -> None:
         if scores is None and self.needs_scores:
             raise ValueError(
                 f"{type(self).__name__} learns its cuts from scores, got None. Give out-of-fold "
@@ -193,8 +203,8 @@ class ThresholdRule(LinkedEstimator, ABC):
                 f"{labels.shape[0]}."
             )
 
-    def _look_back(self, scores: Scores | None, labels: LabelMatrix) -> None:
-        """Count what the rule decides on the scores it was fitted on, known cells only."""
+    def _look_back(self, scores: _Scores | None, labels: LabelMatrix) -> None:
+        """Count the decisions on the fitting scores, known cells only."""
         self.positives_, _ = labels.counts()
         if scores is None:
             self.f1_ = self.decided_ = np.full(labels.shape[1], np.nan)
@@ -203,8 +213,181 @@ class ThresholdRule(LinkedEstimator, ABC):
         self.decided_, self.f1_ = counts.decided, counts.per_label("f1")
 
 
-def given_cells(scores: sparse.csr_array, decided: Decisions) -> sparse.csr_array:
-    """Return the candidates that are given as a bool CSR array."""
+RuleName = Literal[
+    "fixed_cut", "global_cut", "scut", "scut_fbr", "pcut", "rcut", "mcut", "expected_f1"
+]
+ThresholdChoice = float | TunedMetric | RuleName | ThresholdRule | None
+
+#: The name of a rule that is good for each metric.
+METRIC_RULES: dict[str, str] = {
+    "hamming_loss": "fixed_cut",
+    "micro_f1": "global_cut",
+    "macro_f1": "scut_fbr",
+    "subset_loss": "mcut",
+    "document_f1": "expected_f1",
+}
+
+
+def rule_for(metric: TunedMetric | str, scale: Scale = "log_odds") -> ThresholdRule:
+    """Return the rule for a metric.
+
+    Parameters
+    ----------
+    metric : str
+        ``"hamming_loss"``, ``"micro_f1"``, ``"macro_f1"``, ``"subset_loss"`` or ``"document_f1"``,
+        or scikit-learn's name of one of them, such as ``"f1_micro"``.
+    scale : "probability" or "log_odds", default "log_odds"
+        Scale of the scores.
+
+    Returns
+    -------
+    ThresholdRule
+        Not fitted.
+
+    Examples
+    --------
+    >>> rule_for("subset_loss")
+    MCut(scale='log_odds')
+    """
+    check_scale(scale)
+    name = METRIC_RULES[metric_name(metric, METRIC_RULES)]
+    return _for_scale(part_class("thresholds", name)(), scale)
+
+
+def as_rule(thresholds: ThresholdChoice | str, scale: Scale) -> ThresholdRule:
+    """Return an unfitted rule for the ``thresholds`` of a user.
+
+    Parameters
+    ----------
+    thresholds : float, metric, name, rule or None
+        ``None``: cut at 0.5. A number: cut at this probability. A metric: see :func:`rule_for`. The
+        name of a rule: that rule with its defaults. A rule: a clone of it, for this scale of
+        scores, also if it is inside another rule.
+    scale : "probability" or "log_odds"
+        Scale of the scores.
+
+    Returns
+    -------
+    ThresholdRule
+        Not fitted.
+
+    Examples
+    --------
+    >>> as_rule(0.3, scale="log_odds")
+    FixedCut(cut=0.3, scale='log_odds')
+    """
+    check_scale(scale)
+    if isinstance(thresholds, str):
+        metric = SCIKIT_LEARN_NAMES.get(thresholds, thresholds)
+        name = METRIC_RULES.get(metric, thresholds)
+        if name in names("thresholds"):
+            return _for_scale(part_class("thresholds", name)(), scale)
+    if isinstance(thresholds, ThresholdRule):
+        return _for_scale(clone(thresholds), scale)
+    if thresholds is None or is_number(thresholds):
+        cut = 0.5 if thresholds is None else float(thresholds)  # type: ignore[arg-type]
+        return _for_scale(part_class("thresholds", "fixed_cut")(cut), scale)
+    kind = ValueError if isinstance(thresholds, str) else TypeError
+    raise kind(
+        "thresholds must be None (0.5), a probability, the name of a metric "
+        f"({', '.join(METRIC_RULES)}) or of a rule ({', '.join(names('thresholds'))}), or a rule "
+        f"such as SCutFBR(), got {thresholds!r}. "
+        f"{did_you_mean(thresholds, [*METRIC_RULES, *names('thresholds')])}".rstrip()
+    )
+
+
+def fit_rule(
+    rule: ThresholdRule,
+    scores: _Scores | None,
+    labels: LabelMatrix,
+    weight: NDArray[np.float64] | None = None,
+    scale: Scale = "log_odds",
+) -> ThresholdRule:
+    """Fit a rule on documents with a weight above 0.
+
+    Rules count documents; other weights have no effect.
+
+    Parameters
+    ----------
+    rule : ThresholdRule
+        Not fitted.
+    scores : array or CSR array of shape (n_documents, n_labels), or None
+        Out-of-fold scores, on the rule's scale; ``None`` for rules that need none.
+    labels : LabelMatrix
+        Their labels.
+    weight : array of shape (n_documents,), optional
+        Documents with weight 0 are left out.
+    scale : "probability" or "log_odds", default "log_odds"
+        Scale of the scores, for the table of the rule.
+
+    Returns
+    -------
+    ThresholdRule
+        The same one, fitted.
+
+    Examples
+    --------
+    >>> from labelkin import RCut
+    >>> from labelkin.label_matrix import read_labels
+    >>> scores = np.array([[0.9, 0.2], [0.1, 0.6]])
+    >>> labels = read_labels([[1, 0], [0, 1]])
+    >>> fit_rule(RCut(), scores, labels, scale="probability").decide(scores).tolist()
+    [[True, False], [False, True]]
+    """
+    seen = scores if rule.needs_scores else None
+    rule.scale_ = scale
+    if weight is None or (weight > 0).all():
+        return rule.fit(seen, labels)
+    rows = np.flatnonzero(weight > 0)
+    return rule.fit(None if seen is None else seen[rows], labels.rows(rows))
+
+
+@dataclass(frozen=True)
+class RuleLabels:
+    """Fill in the other labels by a threshold rule: M1 with learned cut-offs.
+
+    The paper does not define the cut-offs τ of equation 3; here a rule is fitted on out-of-fold
+    content evidence.
+
+    Attributes
+    ----------
+    rule
+        Fitted, for scores that are log-odds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from labelkin import FixedCut
+    >>> from labelkin.thresholds import RuleLabels
+    >>> content = np.array([[2.0, -1.0], [-0.3, 0.7]])  # log-odds
+    >>> rule = FixedCut(0.5, scale="log_odds").fit(content, [["sea"], ["town"]])
+    >>> RuleLabels(rule)(content).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    rule: ThresholdRule
+
+    def __call__(self, content: _Scores) -> _Scores:
+        """Return 1 for decided labels, else 0."""
+        return np.asarray(self.rule.decide(content), dtype=np.float64)
+
+    def at_cells(self, cells: Cells, content: _Scores) -> _Scores:
+        """Return 1 for decided candidates, else 0, ``(n_cells,)``."""
+        return self.rule.decide_cells(cells, content).astype(np.float64)
+
+
+def _for_scale(rule: Any, scale: Scale) -> ThresholdRule:
+    """Set the scale of the scores, in a rule and in the rule inside it."""
+    parameters = rule.get_params(deep=False)
+    if "scale" in parameters:
+        rule.set_params(scale=scale)
+    if "rule" in parameters:
+        rule.set_params(rule=as_rule(parameters["rule"], scale))
+    return rule
+
+
+def given_cells(scores: sparse.csr_array, decided: _Decisions) -> sparse.csr_array:
+    """Return the decided candidates as a bool CSR array."""
     ends = np.concatenate(([0], np.cumsum(decided)))[scores.indptr]
     yes = np.ones(int(decided.sum()), dtype=np.bool_)
     return sparse.csr_array((yes, scores.indices[decided], ends), shape=scores.shape)
@@ -219,7 +402,7 @@ def _read(scores: Any, names: NDArray[Any]) -> Any:
 
 
 def known_scores(scores: Any, labels: LabelMatrix) -> Any:
-    """Return the scores with −inf, which is never decided, in the unknown cells."""
+    """Return the scores with −inf, which is never decided, in unknown cells."""
     if labels.unknown is None:
         return scores
     if sparse.issparse(scores):
@@ -231,18 +414,18 @@ def known_scores(scores: Any, labels: LabelMatrix) -> Any:
 
 
 def known_frequency(labels: LabelMatrix) -> NDArray[np.float64]:
-    """Return the share of documents with each label; 0, not ½, where nothing is known."""
+    """Return the share of documents with each label; 0 if all its cells are unknown."""
     positive, known = labels.counts()
     return np.divide(positive, known, out=np.zeros(len(known)), where=known > 0)
 
 
 def is_number(value: object) -> bool:
-    """Return whether it is a number of any type, but no truth value."""
+    """Return whether a value is a real number, not a bool."""
     return not isinstance(value, bool) and isinstance(value, Real)
 
 
 def is_whole(value: object) -> bool:
-    """Return whether it is an integer of any type."""
+    """Return whether a value is an integer, not a bool."""
     return not isinstance(value, bool) and isinstance(value, Integral)
 
 
@@ -255,7 +438,7 @@ def _count(value: np.float64) -> int | None:
 
 
 def as_probabilities(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
-    """Return scores as probabilities; ±inf, a label that is known, is 1 or 0 on either scale."""
+    """Return scores as probabilities; ±inf, a known label, is 1 or 0 on either scale."""
     if scale == "log_odds":
         return probability_of(scores)
     check_probabilities(scores, allow_infinite=True)
@@ -270,7 +453,7 @@ def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) ->
     scores
         Any shape ``(n_rows, n_columns)``.
     counts
-        How many, one number or ``(n_rows,)``; more than there are columns: all.
+        Number of scores, one number or ``(n_rows,)``; at most all columns.
 
     Examples
     --------
@@ -294,8 +477,8 @@ def top_of_rows(scores: NDArray[np.float64], counts: NDArray[np.int64] | int) ->
 def halfway(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.float64]:
     """Return the middle of two finite numbers: above the lower one, at most the upper one.
 
-    Halves are added, for the sum of huge numbers overflows; where rounding would give the lower
-    number itself (neighbouring floats), the upper one is returned.
+    Halves are added, because the sum of huge numbers overflows; of neighbouring floats the upper
+    one is returned.
 
     Examples
     --------
@@ -308,11 +491,7 @@ def halfway(lower: ArrayLike, upper: ArrayLike) -> NDArray[np.float64]:
 
 
 def cut_below(score: float, next_lower: float) -> float:
-    """Return the cut that decides ``score`` and what is above it, and nothing below.
-
-    It lies halfway to the next lower score. A score with none below it (−inf) is its own cut, and
-    so is +inf.
-    """
+    """Return the cut halfway to the next lower score; the score itself if it is lowest or +inf."""
     if score == np.inf or next_lower == -np.inf:
         return score
     return float(halfway(next_lower, score))

@@ -7,7 +7,7 @@ from sklearn import metrics as sk
 
 from labelkin.evaluation import metrics
 from labelkin.evaluation.metrics.decisions import count_by_document, count_decisions
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.label_matrix import read_labels
 
 PAIRS = {

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics import evaluate, judged
+from labelkin.evaluation.metrics import evaluate, inputs
 
 modest = settings(max_examples=30, deadline=None)
 
@@ -111,7 +111,7 @@ def test_an_unknown_cell_of_an_unlabelled_block_is_not_forgotten():
 def test_the_size_of_the_blocks_read_at_a_time_does_not_matter(world):
     Y, log_odds, D, weight = world
     whole = evaluate(Y, log_odds, D, sample_weight=weight)
-    with mock.patch.object(judged, "CELLS_PER_BLOCK", 2 * Y.shape[1]):
+    with mock.patch.object(inputs, "_CELLS_PER_BLOCK", 2 * Y.shape[1]):
         by_two = evaluate(Y, log_odds, D, sample_weight=weight)
     assert_same_scores(by_two, whole)
 

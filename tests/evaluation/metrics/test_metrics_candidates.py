@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from labelkin.evaluation.metrics import evaluate, one_error, ranking_loss
-from labelkin.evaluation.metrics.judged import ABSENT
+from labelkin.evaluation.metrics.inputs import ABSENT
 from labelkin.label_matrix import Cells
 
 

@@ -9,7 +9,7 @@ from scipy.special import expit
 from sklearn import metrics as sk
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.evaluation.metrics.probabilities import log_losses, squared_errors
 from labelkin.label_matrix import read_labels
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn import metrics as sk
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics.judged import Truth
+from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.label_matrix import read_labels
 
@@ -183,7 +183,9 @@ def test_rankings_raise_for_unknown_cells():
 def test_k_and_propensity_are_checked():
     Y, log_odds = [[1, 0]], [[-1, 2]]
     for k in (0, 1.5):
-        with pytest.raises(ValueError, match=rf"k must be a whole number from 1 on.*got \({k},\)"):
+        with pytest.raises(
+            ValueError, match=rf"k must be whole numbers of at least 1.*got \({k},\)"
+        ):
             metrics.precision_at_k(Y, log_odds, k)
     with pytest.raises(ValueError, match=r"each given once, got \(3, 3\)"):
         metrics.evaluate(Y, log_odds, ks=(3, 3))

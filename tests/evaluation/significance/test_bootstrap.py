@@ -13,7 +13,7 @@ from significance_worlds import MIRROR, two_systems, worlds
 from sklearn import metrics as sklearn_metrics
 
 from labelkin.evaluation import metrics
-from labelkin.evaluation.metrics.names import greater_is_better
+from labelkin.evaluation.metrics.inputs import greater_is_better
 from labelkin.evaluation.significance import (
     SUMMED_METRICS,
     SummedMetric,

@@ -51,7 +51,6 @@ metric = "macro_f1"
 [thresholds.FBR]
 rule = "scut_fbr"
 fbr = 0.2
-variant = 0
 [thresholds.Shares]
 rule = "pcut"
 [thresholds.Some]
@@ -59,7 +58,7 @@ rule = "not_empty"
 """
 RULES = {
     "Cut": GlobalCut("macro_f1"),
-    "FBR": SCutFBR(fbr=0.2, variant=0),
+    "FBR": SCutFBR(fbr=0.2),
     "Shares": PCut(),
     "Some": LabelLimits(at_least=1),
 }
@@ -135,7 +134,7 @@ def test_log_odds_are_stored_once_and_the_run_says_whose_they_are(beyond):
     assert {path.name for path in run.folder.iterdir()} == {"cuts.csv", "decisions.npy", "run.json"}
     stored = json.loads((run.folder / "run.json").read_text())
     assert stored["log_odds_of"] == "SVM+BLR+M2_w=auto@seed2"
-    assert stored["configuration"]["thresholds"]["parameters"] == {"fbr": 0.2, "variant": 0}
+    assert stored["configuration"]["thresholds"]["parameters"] == {"fbr": 0.2}
 
 
 def test_the_cuts_of_a_rule_are_kept_label_by_label(beyond, by_hand):

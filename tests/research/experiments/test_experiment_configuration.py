@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labelkin.evaluation.metrics import evaluate
-from labelkin.evaluation.metrics.names import SCORE_NAMES
+from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments import (
     find_experiment,
     parse_experiment,

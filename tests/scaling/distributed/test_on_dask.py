@@ -17,7 +17,7 @@ from labelkin import (
     PlattSVM,
 )
 from labelkin.evaluation.metrics import evaluate_blocks
-from labelkin.prediction import judge_blocks, predict_blocks, rescore_blocks
+from labelkin.prediction import evaluate_model_blocks, predict_blocks, rescore_blocks
 from labelkin.scaling.blocks import Local, row_blocks
 from labelkin.scaling.distributed import OnDask, engine_in_use, partitions, using
 
@@ -188,8 +188,8 @@ def test_arrays_are_predicted_rescored_and_judged(client):
     better = list(rescore_blocks(rescorer, da.from_array(np.concatenate(here)), engine=engine))
     whole = rescorer.rescore(np.concatenate(here))
     np.testing.assert_allclose(np.concatenate(better), whole, rtol=1e-12, atol=1e-12)
-    judged = judge_blocks(FITTED, partitions(documents, labels), engine=engine)
-    assert judged.scores() == judge_blocks(FITTED, row_blocks(dense, Y, size=100)).scores()
+    judged = evaluate_model_blocks(FITTED, partitions(documents, labels), engine=engine)
+    assert judged.scores() == evaluate_model_blocks(FITTED, row_blocks(dense, Y, size=100)).scores()
     scored = list(row_blocks(Y, np.concatenate(here), size=100))
     assert evaluate_blocks(scored, engine=engine).scores() == evaluate_blocks(scored).scores()
 
@@ -210,8 +210,8 @@ def test_dataframes_and_folders_of_blocks(client, tmp_path):
     files = sorted(tmp_path.glob("x*")), sorted(tmp_path.glob("y*"))
     counted = NaiveBayes().fit_blocks(zip(*files, strict=True), engine=engine)
     assert same(counted.counts_.inside, NaiveBayes().fit_blocks(BLOCKS).counts_.inside)
-    judged = judge_blocks(FITTED, zip(*files, strict=True), engine=engine)
-    assert judged.scores() == judge_blocks(FITTED, BLOCKS).scores()
+    judged = evaluate_model_blocks(FITTED, zip(*files, strict=True), engine=engine)
+    assert judged.scores() == evaluate_model_blocks(FITTED, BLOCKS).scores()
 
 
 def test_parts_that_do_not_go_together_are_an_error():

@@ -13,16 +13,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from labelkin.evaluation.metrics.judged import (
+from labelkin.evaluation.metrics.inputs import (
+    DocumentScores,
     DocumentSums,
     Floats,
     Places,
-    Scores,
     Sums,
     Truth,
     Weights,
-    judge,
     ratio,
+    read_inputs,
     weighted_sum,
 )
 from labelkin.label_matrix.record import check_choice
@@ -500,7 +500,7 @@ def sum_label_sets(truth: Truth, decided: Any) -> DocumentSums:
     is right).
     """
     counts = count_by_document(truth, decided)
-    values: Scores = {"subset_loss": counts.wrong > 0}
+    values: DocumentScores = {"subset_loss": counts.wrong > 0}
     values |= {f"document_{metric}": counts.per_label(metric) for metric in get_args(Metric)}
     return DocumentSums.of(truth, values)
 
@@ -514,13 +514,13 @@ def _among(matrix: sparse.csr_array, cells: Places, decided: Any) -> sparse.csr_
 
 
 def _counts(Y: Any, decisions: Any, sample_weight: Weights) -> DecisionCounts:
-    judged = judge(Y, decisions=decisions, sample_weight=sample_weight)
-    return judged.add_up(lambda truth, _, decided: count_decisions(truth, decided))
+    inputs = read_inputs(Y, decisions=decisions, sample_weight=sample_weight)
+    return inputs.add_up(lambda truth, _, decided: count_decisions(truth, decided))
 
 
 def _of_documents(name: str, Y: Any, decisions: Any, sample_weight: Weights) -> float:
-    judged = judge(Y, decisions=decisions, sample_weight=sample_weight).need_whole_sets(name)
-    sums = judged.add_up(lambda truth, _, decided: sum_label_sets(truth, decided))
+    inputs = read_inputs(Y, decisions=decisions, sample_weight=sample_weight).need_whole_sets(name)
+    sums = inputs.add_up(lambda truth, _, decided: sum_label_sets(truth, decided))
     return sums.scores()[name]
 
 

@@ -16,7 +16,14 @@ from labelkin.evaluation.metrics.decisions import (
     count_decisions,
     sum_label_sets,
 )
-from labelkin.evaluation.metrics.judged import DocumentSums, Floats, Truth, Weights, judge, read_ks
+from labelkin.evaluation.metrics.inputs import (
+    DocumentSums,
+    Floats,
+    Truth,
+    Weights,
+    read_inputs,
+    read_ks,
+)
 from labelkin.evaluation.metrics.probabilities import (
     ProbabilitySums,
     Reliability,
@@ -221,7 +228,7 @@ def evaluate(
         raise ValueError("evaluate needs log_odds, probabilities or decisions, got neither.")
     if log_odds is not None and probabilities is not None:
         raise ValueError("evaluate takes log_odds or probabilities, got both. Give the log-odds.")
-    judged = judge(
+    inputs = read_inputs(
         Y,
         log_odds=log_odds,
         probabilities=probabilities,
@@ -229,7 +236,7 @@ def evaluate(
         labels=labels,
         sample_weight=sample_weight,
     )
-    names = judged.truth.names
+    names = inputs.truth.names
     chosen, gains, bins = read_ks(ks), read_propensity(propensity, len(names)), read_n_bins(n_bins)
 
     def evaluate_block(truth: Truth, z: Any, decided: Any) -> Evaluation:
@@ -244,7 +251,7 @@ def evaluate(
             None if z is None else sum_probabilities(truth, z, bins),
         )
 
-    return judged.add_up(evaluate_block)
+    return inputs.add_up(evaluate_block)
 
 
 def evaluate_blocks(

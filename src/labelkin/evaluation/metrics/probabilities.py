@@ -1,4 +1,4 @@
-"""Probabilities judged cell by cell: squared error, log loss, and a table of reliability.
+"""Probabilities inputs cell by cell: squared error, log loss, and a table of reliability.
 
 In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
 are skipped), ``log_odds`` are dense, ``(n_documents, n_labels)``, ±inf included, and
@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import expit
 
-from labelkin.evaluation.metrics.judged import (
+from labelkin.evaluation.metrics.inputs import (
     ABSENT,
     Floats,
     Sums,
     Truth,
     Weights,
-    judge,
     ratio,
+    read_inputs,
     weighted_sum,
 )
 from labelkin.label_matrix import Cells
@@ -374,6 +374,6 @@ def _softplus(values: Floats) -> Floats:
 
 
 def _sums(Y: Any, log_odds: ArrayLike, sample_weight: Weights, n_bins: int = 1) -> ProbabilitySums:
-    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
+    inputs = read_inputs(Y, log_odds=log_odds, sample_weight=sample_weight)
     bins = read_n_bins(n_bins)
-    return judged.add_up(lambda truth, z, _: sum_probabilities(truth, z, bins))
+    return inputs.add_up(lambda truth, z, _: sum_probabilities(truth, z, bins))

@@ -22,15 +22,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from labelkin.evaluation.metrics.judged import (
+from labelkin.evaluation.metrics.inputs import (
+    DocumentScores,
     DocumentSums,
     Floats,
-    Scores,
     Truth,
     Weights,
     check_values,
-    judge,
     ratio,
+    read_inputs,
     read_ks,
 )
 from labelkin.label_matrix import Cells
@@ -274,10 +274,10 @@ def propensity_scored_precision_at_k(
     >>> propensity_scored_precision_at_k([[1, 1]], [[2.0, 1.0]], 1, [1.0, 0.5])
     0.5
     """
-    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
-    gains = read_propensity(propensity, judged.truth.shape[1])
-    judged.need_whole_sets("propensity_scored_precision_at_k")
-    sums = judged.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
+    inputs = read_inputs(Y, log_odds=log_odds, sample_weight=sample_weight)
+    gains = read_propensity(propensity, inputs.truth.shape[1])
+    inputs.need_whole_sets("propensity_scored_precision_at_k")
+    sums = inputs.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
     if normalised:
         return sums.scores()[f"psp@{k}"]
     return replace(sums, best={}).scores()[f"psp@{k}"] / k
@@ -373,9 +373,9 @@ def sum_rankings(
     truth, log_odds = only_labelled(truth, log_odds)
     is_sparse = sparse.issparse(log_odds)
     ranking = _rank_candidates(truth, log_odds) if is_sparse else _rank(truth, log_odds)
-    values: Scores = {"one_error": first_errors(truth, log_odds)}
+    values: DocumentScores = {"one_error": first_errors(truth, log_odds)}
     values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
-    best: Scores = {}
+    best: DocumentScores = {}
     if propensity is not None:
         gained, best = _gains(truth, ranking, ks, 1 / propensity)
         values |= gained
@@ -453,7 +453,7 @@ def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
     return last
 
 
-def _whole_rankings(ranking: _Ranking) -> Scores:
+def _whole_rankings(ranking: _Ranking) -> DocumentScores:
     """Coverage, ranking loss and average precision of every document.
 
     Within a tie every label has the tie's last rank, as in scikit-learn.
@@ -479,7 +479,7 @@ def _whole_rankings(ranking: _Ranking) -> Scores:
     }
 
 
-def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> Scores:
+def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> DocumentScores:
     """Precision, recall and nDCG at every k of every document."""
     most = max(ks, default=0)
     discount = 1 / np.log2(np.arange(2, most + 2))
@@ -494,7 +494,7 @@ def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> Scores:
 
 def _gains(
     truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: Floats
-) -> tuple[Scores, Scores]:
+) -> tuple[DocumentScores, DocumentScores]:
     """Gains of the relevant labels among the first k, and of the best k relevant ones."""
     most = max(ks, default=0)
     reached = _running_sum(ranking.relevant[:, :most] * gain[ranking.order[:, :most]])
@@ -534,7 +534,7 @@ def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | Non
 
 
 def _score(name: str, Y: Any, log_odds: ArrayLike, sample_weight: Weights, *ks: int) -> float:
-    judged = judge(Y, log_odds=log_odds, sample_weight=sample_weight)
-    judged.need_whole_sets(name.replace(f"@{ks[0]}", "_at_k") if ks else name)
+    inputs = read_inputs(Y, log_odds=log_odds, sample_weight=sample_weight)
+    inputs.need_whole_sets(name.replace(f"@{ks[0]}", "_at_k") if ks else name)
     chosen = read_ks(ks)
-    return judged.add_up(lambda truth, z, _: sum_rankings(truth, z, chosen)).scores()[name]
+    return inputs.add_up(lambda truth, z, _: sum_rankings(truth, z, chosen)).scores()[name]

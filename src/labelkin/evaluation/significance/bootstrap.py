@@ -15,9 +15,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from labelkin.evaluation.metrics.decisions import DecisionCounts, count_by_document
-from labelkin.evaluation.metrics.judged import judge
-from labelkin.evaluation.metrics.names import greater_is_better as direction_of
-from labelkin.evaluation.metrics.names import metric_name
+from labelkin.evaluation.metrics.inputs import greater_is_better as direction_of
+from labelkin.evaluation.metrics.inputs import metric_name, read_inputs
 from labelkin.evaluation.metrics.rankings import first_errors
 from labelkin.evaluation.significance.sign_tests import Sign, check_names, sign_of
 from labelkin.label_matrix import LabelMatrix
@@ -311,14 +310,14 @@ def _name(metric: Any) -> str:
 
 def _decision_sums(Y: Any, decisions: Any) -> Floats:
     """Known, true, decided and both, of each document."""
-    truth, _, decided = judge(Y, decisions=decisions).block()
+    truth, _, decided = read_inputs(Y, decisions=decisions).block()
     counts = count_by_document(truth, decided)
     return np.column_stack([counts.known, counts.true, counts.decided, counts.hits])
 
 
 def _label_sums(Y: Any, decisions: Any) -> sparse.csr_array:
     """Cells that are true, decided, and both, of each document and label known somewhere."""
-    truth, _, decided = judge(Y, decisions=decisions).block()
+    truth, _, decided = read_inputs(Y, decisions=decisions).block()
     cells = [truth.positive, decided, truth.positive * decided]
     if truth.unknown is not None:
         cells[1] = decided - decided * truth.unknown
@@ -333,13 +332,13 @@ def _macro_f1(sums: Floats) -> Floats:
 
 
 def _label_set_sums(Y: Any, decisions: Any) -> Floats:
-    truth, _, decided = judge(Y, decisions=decisions).need_whole_sets("subset_loss").block()
+    truth, _, decided = read_inputs(Y, decisions=decisions).need_whole_sets("subset_loss").block()
     wrong = count_by_document(truth, decided).wrong > 0
     return np.column_stack([wrong, np.ones(len(wrong))])
 
 
 def _first_place_sums(Y: Any, log_odds: Any) -> Floats:
-    truth, scores, _ = judge(Y, log_odds=log_odds).need_whole_sets("one_error").block()
+    truth, scores, _ = read_inputs(Y, log_odds=log_odds).need_whole_sets("one_error").block()
     is_labelled = np.diff(truth.positive.indptr) > 0  # others have no first place to be right
     return np.column_stack([first_errors(truth, scores) & is_labelled, is_labelled])
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.evaluation.metrics.decisions import count_decisions
-from labelkin.evaluation.metrics.judged import judge
+from labelkin.evaluation.metrics.inputs import read_inputs
 from labelkin.label_matrix import read_labels
 from labelkin.records import short_repr
 
@@ -200,7 +200,7 @@ class _PairCounts(NamedTuple):
 
 def _count_pair(Y: Any, baseline: Any, proposal: Any) -> _PairCounts:
     labels = read_labels(Y)
-    blocks = [judge(labels, decisions=system).block() for system in (baseline, proposal)]
+    blocks = [read_inputs(labels, decisions=system).block() for system in (baseline, proposal)]
     truth, systems = blocks[0][0], [decided for _, _, decided in blocks]
     counts = [count_decisions(truth, decided) for decided in systems]
     tp, given = _whole([c.hits for c in counts]), _whole([c.decided for c in counts])

@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
 from labelkin import registry
-from labelkin.evaluation.metrics.names import SCORE_NAMES
+from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
     ALONE,
     AUTO,

@@ -28,8 +28,8 @@ from labelkin.learned.calibration import Calibration, fit_calibration
 from labelkin.learned.fitting import LearnedWeight
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
+from labelkin.models.builder import STRONG, build_part, view_members
 from labelkin.models.classifier import LabelDependenceClassifier
-from labelkin.models.presets import STRONG, view_members
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
 from labelkin.research.experiments.plan import (
@@ -270,11 +270,7 @@ def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
 
 def make_content_classifier(name: str, seed: int, **parameters: Any) -> Any:
     """Make a content classifier by its name; the seed is for those that draw at random."""
-    make = _part("content", name)
-    if make is GaussianNB:
-        return PerLabel(make(**parameters), random_state=seed)
-    draws = "random_state" in inspect.signature(make).parameters
-    return make(**parameters, **({"random_state": seed} if draws else {}))
+    return build_part("content", _part("content", name), random_state=seed, **parameters)
 
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:

@@ -113,7 +113,7 @@ class Score:
     @property
     def lead(self) -> float:
         """By how much it is better than the baseline; below 0: worse; NaN: not compared."""
-        from labelkin.evaluation.metrics.names import (
+        from labelkin.evaluation.metrics.inputs import (
             LOWER_IS_BETTER,  # loads NumPy, which help does not need
         )
 

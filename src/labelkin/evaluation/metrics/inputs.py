@@ -1,11 +1,12 @@
-"""What is judged: true label sets beside log-odds and decisions, read once, in blocks of documents.
+"""The inputs of metrics: true label sets, log-odds and decisions, read once and in blocks.
 
-Everything the metrics know comes from sums over documents, which add up block by block.
+Metrics are computed from sums over documents, which add up block by block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from operator import add
@@ -23,25 +24,25 @@ from labelkin.label_matrix import (
     read_scores,
     read_weight,
 )
-from labelkin.label_matrix.record import check_cells
+from labelkin.label_matrix.record import check_cells, check_choice
 from labelkin.odds import log_odds_of
 from labelkin.scaling.blocks import Local
 
 Floats = NDArray[np.float64]
 Places = tuple[NDArray[np.intp], NDArray[np.intp]]
-Weights = ArrayLike | None  # how often each document counts; None: once
-Scores = dict[str, NDArray[Any]]  # by name: what each document scores, (n_documents,)
+Weights = ArrayLike | None  # weight of each document; None: 1
+DocumentScores = dict[str, NDArray[Any]]  # name → scores of documents, (n_documents,)
 S = TypeVar("S")
 
-CELLS_PER_BLOCK = 1 << 20  # 8 MB per dense array of a block
-#: Probability that log loss takes a true label to have that is no candidate.
+_CELLS_PER_BLOCK = 1 << 20  # 8 MB per dense array of a block
+#: Probability of a true label outside the candidates in log loss.
 ABSENT = 1e-6
-_CHANCE = 6  # fewer log-odds than these may all lie in [0, 1]
+_FEW = 6  # fewer log-odds may all lie in [0, 1] by chance
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """Documents with their true label sets and what a classifier said about them."""
+class MetricInputs:
+    """The true label sets of documents, and log-odds or decisions of a classifier."""
 
     truth: LabelMatrix
     weight: Floats
@@ -51,15 +52,14 @@ class Judged:
     def add_up(self, count: Callable[[Truth, Any, Any], S]) -> S:
         """Return the total over blocks of ``count(truth, log_odds, decided)``, which adds up.
 
-        ``log_odds`` and ``decided`` are ``None`` where they were not given; no metric that needs
-        them is asked for then.
+        ``log_odds`` and ``decided`` are ``None`` if they were not given.
         """
         return Local().fold(lambda block: count(*block), add, self.blocks())
 
     def blocks(self) -> Iterator[tuple[Truth, Any, Any]]:
         """Yield the documents in blocks of bounded size; without documents, one empty block."""
         n_documents = self.truth.shape[0]
-        step = max(1, min(4096, CELLS_PER_BLOCK // max(self._widest, 1)))
+        step = max(1, min(4096, _CELLS_PER_BLOCK // max(self._widest, 1)))
         for start in range(0, max(n_documents, 1), step):
             rows = np.arange(start, min(start + step, n_documents))
             yield self.block(rows[self.weight[rows] > 0])
@@ -76,13 +76,13 @@ class Judged:
 
     @property
     def _widest(self) -> int:
-        """How many labels of a document are looked at, at most."""
+        """The largest number of labels of a document."""
         scores: Any = self.log_odds
         if not sparse.issparse(scores):
             return self.truth.shape[1]
         return int(np.diff(scores.indptr).max(initial=0))
 
-    def need_whole_sets(self, metric: str) -> Judged:
+    def need_whole_sets(self, metric: str) -> MetricInputs:
         """Return itself; unknown cells are an error, for ``metric`` cannot leave them out."""
         if self.truth.unknown is None:
             return self
@@ -100,22 +100,21 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """True labels of some documents, laid out as all counting needs them.
+    """True labels of some documents, in the form that counting needs.
 
-    What is judged against them are ``log_odds``, a dense float64 array ``(n_documents, n_labels)``,
-    or a CSR array of candidates, and ``decided``, a bool array or a 0/1 CSR array of that shape.
-    A label that is no candidate is a "no": it ranks below every candidate, in a tie with all
-    others that are none, is never among the first k, and has probability 0. (Where it is true, log
-    loss counts it as :data:`ABSENT`: infinity would say nothing of all the rest.)
+    ``log_odds`` are a dense float64 array ``(n_documents, n_labels)`` or a CSR array of candidates,
+    ``decided`` is a bool array or a 0/1 CSR array of that shape. Labels outside the candidates are
+    a "no": they tie below every candidate, are never among the first k, and have probability 0
+    (:data:`ABSENT` in log loss if they are true, instead of an infinite loss).
 
     Attributes
     ----------
     positive : CSR array of shape (n_documents, n_labels)
         1.0 where the document carries the label.
     unknown : CSR array of shape (n_documents, n_labels), or None
-        1.0 where nobody knows; ``None``: all is known.
+        1.0 in unknown cells; ``None``: all are known.
     weight : array of shape (n_documents,)
-        How often each document counts.
+        Weight of each document.
     """
 
     positive: sparse.csr_array
@@ -124,7 +123,7 @@ class Truth:
 
     @classmethod
     def of(cls, labels: LabelMatrix, weight: Floats | None = None) -> Truth:
-        """Lay out labels; without weights every document counts once."""
+        """Return the truth of labels; the default weight is 1."""
         unknown = labels.unknown if labels.unknown is not None and labels.unknown.nnz else None
         times = np.ones(labels.shape[0]) if weight is None else weight
         return cls(labels.positive, unknown, times)
@@ -150,8 +149,8 @@ class Truth:
 class Sums:
     """A record whose every field is a sum over documents: two of them add field by field.
 
-    Sums over no document are zero, so an empty block changes nothing; a NaN (the block holds
-    unknown cells that the metric cannot skip) stays NaN in every total.
+    Sums over no document are zero; a NaN (unknown cells that the metric cannot skip) stays NaN in
+    every total.
     """
 
     def __add__(self, other: Self) -> Self:
@@ -162,17 +161,17 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class DocumentSums:
-    """Weighted sums over documents of what each scores by itself; they add up.
+    """Weighted sums over documents of the scores of each document; they add up.
 
     Attributes
     ----------
     n_documents : float
         Sum of the weights.
     totals : dict
-        By name of the score, its sum over the documents. NaN where a label set is not wholly
-        known, or there are no labels.
+        Name of the score → its sum over the documents. NaN if a label set has unknown cells, or
+        there are no labels.
     best : dict
-        For scores that are no mean over documents: the largest total there could be.
+        For scores that are not a mean over documents: the largest possible total.
     """
 
     n_documents: float
@@ -180,10 +179,11 @@ class DocumentSums:
     best: dict[str, float]
 
     @classmethod
-    def of(cls, truth: Truth, values: Scores, best: Scores | None = None) -> DocumentSums:
-        """Add up what each document scores."""
-        # Unknown cells may be those of documents that are left out here: whether they should be,
-        # nobody knows either.
+    def of(
+        cls, truth: Truth, values: DocumentScores, best: DocumentScores | None = None
+    ) -> DocumentSums:
+        """Add up the scores of documents."""
+        # Also if the unknown cells are those of documents that are left out here.
         lost = 0.0 if truth.unknown is None else np.nan
         weight = truth.weight if truth.positive.shape[1] else truth.weight * np.nan
         totals, most = (
@@ -239,7 +239,7 @@ def weighted_sum(weight: Floats, values: NDArray[Any]) -> Any:
     return (weight * values.T).sum(axis=-1)
 
 
-def judge(
+def read_inputs(
     Y: Any,
     *,
     log_odds: ArrayLike | None = None,
@@ -247,8 +247,8 @@ def judge(
     decisions: Any = None,
     labels: Sequence[Any] | NDArray[Any] | None = None,
     sample_weight: Weights = None,
-) -> Judged:
-    """Read and check what a metric needs; what does not fit is an error that shows both shapes."""
+) -> MetricInputs:
+    """Read and check the inputs of metrics; an error shows both shapes."""
     truth = read_labels(Y, names=labels)
     if truth.kind == "binary" and len(truth.classes) != 2:
         raise ValueError(
@@ -261,28 +261,28 @@ def judge(
         scores = _read_log_odds(log_odds, truth)
     elif probabilities is not None:
         scores = _read_probabilities(probabilities, truth)
-    return Judged(
+    return MetricInputs(
         truth, weight, scores, None if decisions is None else _read_decisions(decisions, truth)
     )
 
 
 def read_ks(ks: Sequence[int]) -> tuple[int, ...]:
-    """Check the k of metrics at k: whole numbers from 1 on, each once."""
+    """Check the k of metrics at k: distinct whole numbers of at least 1."""
     wrong = [k for k in ks if not isinstance(k, int | np.integer) or k < 1]
     if wrong or len(set(ks)) < len(ks):
-        raise ValueError(f"k must be a whole number from 1 on, each given once, got {tuple(ks)!r}.")
+        raise ValueError(f"k must be whole numbers of at least 1, each once, got {tuple(ks)!r}.")
     return tuple(int(k) for k in ks)
 
 
 def check_values(
-    rule: str, values: Floats, is_right: NDArray[np.bool_], unit: str, way_out: str
+    rule: str, values: Floats, is_right: NDArray[np.bool_], unit: str, hint: str
 ) -> None:
-    """Raise for the first value that is not right, with its document or label and the number."""
+    """Raise for the first wrong value, with its document or label and the number."""
     wrong = np.flatnonzero(~is_right)
     if len(wrong):
         raise ValueError(
             f"{rule}, got {float(values[wrong[0]])!r} at {unit} {wrong[0]} ({len(wrong)} such "
-            f"{unit}s). {way_out}"
+            f"{unit}s). {hint}"
         )
 
 
@@ -314,7 +314,7 @@ def _read_probabilities(probabilities: Any, truth: LabelMatrix) -> Any:
 
 
 def _check_not_probabilities(values: NDArray[Any]) -> None:
-    if values.size >= _CHANCE and values.min() >= 0 and 0 < values.max() <= 1:
+    if values.size >= _FEW and values.min() >= 0 and 0 < values.max() <= 1:
         raise ValueError(
             f"log_odds must not all lie in [0, 1], got {values.min():.3g} to {values.max():.3g}: "
             "these look like probabilities. Hand them over as evaluate(Y, probabilities=...), or "
@@ -332,8 +332,8 @@ def _read_decisions(decisions: Any, truth: LabelMatrix) -> LabelMatrix:
     _check_shape("decisions", matrix.shape, truth)
     if matrix.unknown is not None:
         cells = matrix.unknown.nonzero()
-        way_out = "Only Y may leave labels unknown."
-        check_cells("decisions must be 0 or 1", cells[0] * np.nan, cells, way_out)
+        hint = "Only Y may leave labels unknown."
+        check_cells("decisions must be 0 or 1", cells[0] * np.nan, cells, hint)
     return matrix
 
 
@@ -370,3 +370,78 @@ def _check_shape(what: str, shape: tuple[int, ...], truth: LabelMatrix) -> None:
 
 def _cells(matrix: sparse.csr_array) -> Places:
     return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
+
+
+#: Metrics of which a lower value is better; all others improve upwards.
+LOWER_IS_BETTER = frozenset(
+    (
+        *("hamming_loss", "subset_loss", "one_error", "coverage", "ranking_loss"),
+        *("log_loss", "log_loss_per_label", "brier_score", "brier_score_per_label"),
+        "expected_calibration_error",
+    )
+)
+#: The names in :meth:`labelkin.evaluation.metrics.Evaluation.scores` of decisions and log-odds.
+SCORE_NAMES = (
+    *("hamming_loss", "subset_loss", "one_error", "coverage", "ranking_loss"),
+    "label_ranking_average_precision",
+    *(
+        f"{average}_{metric}"
+        for average in ("micro", "macro", "weighted", "document")
+        for metric in ("precision", "recall", "f1", "jaccard")
+    ),
+    *(f"{metric}@{k}" for metric in ("precision", "recall", "ndcg") for k in (1, 3, 5)),
+    *("brier_score", "log_loss", "expected_calibration_error"),
+)
+_AVERAGES = {"micro": "micro", "macro": "macro", "weighted": "weighted", "samples": "document"}
+#: scikit-learn's name → ours, for metrics that are the same.
+SCIKIT_LEARN_NAMES = {
+    "zero_one_loss": "subset_loss",
+    "coverage_error": "coverage",
+    "label_ranking_loss": "ranking_loss",
+    "label_ranking_average_precision_score": "label_ranking_average_precision",
+} | {
+    f"{metric}_{theirs}": f"{ours}_{metric}"
+    for metric in ("f1", "precision", "recall", "jaccard")
+    for theirs, ours in _AVERAGES.items()
+}
+
+
+def metric_name(name: Any, choices: Iterable[str], what: str = "metric") -> str:
+    """Return our name of a metric that is one of the choices, given by our or scikit-learn's name.
+
+    Examples
+    --------
+    >>> metric_name("f1_micro", ["micro_f1", "hamming_loss"])
+    'micro_f1'
+    """
+    ours = SCIKIT_LEARN_NAMES.get(name, name) if isinstance(name, str) else name
+    choices = tuple(choices)
+    check_choice(what, ours if ours in choices else name, choices)
+    return str(ours)
+
+
+def greater_is_better(metric: Any) -> bool:
+    """Return the direction of a metric function; raise if it is unknown.
+
+    Known are the functions of this library and scikit-learn's, whose names end in ``_loss``,
+    ``_error`` or ``_deviance`` if lower is better.
+
+    Examples
+    --------
+    >>> from labelkin.evaluation.metrics import hamming_loss
+    >>> greater_is_better(hamming_loss)
+    False
+    """
+    if hasattr(metric, "greater_is_better"):
+        return bool(metric.greater_is_better)
+    while isinstance(metric, functools.partial):
+        metric = metric.func
+    name, module = (getattr(metric, key, "") or "" for key in ("__name__", "__module__"))
+    if module.startswith("labelkin.evaluation.metrics"):
+        return name not in LOWER_IS_BETTER
+    if module.startswith("sklearn.metrics"):
+        return not name.endswith(("_loss", "_error", "_deviance"))
+    raise ValueError(
+        f"The direction of the metric {name or metric!r} is unknown. Pass greater_is_better=True, "
+        "or False for a loss."
+    )

@@ -10,13 +10,13 @@ from scipy.special import expit
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import LogisticLabels, prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers import weka_logistic
+from labelkin.solvers import weka
 
 
 def fit_weka_logistic(sets):
     """What LogisticLabels(solver="weka") asks of the solver."""
     rows = sets.inputs(), sets.positive, sets.count
-    return weka_logistic.fit_weka_logistic(*rows, prior_scale(sets), unknown=sets.unknown)
+    return weka.fit_weka_logistic(*rows, prior_scale(sets), unknown=sets.unknown)
 
 
 TARGETS = {"M1": (0, 2), "M2": (0, 1, 2, 5), "M3": (0, 4, 5), "M4": (0, 1, 7)}
@@ -109,7 +109,7 @@ def test_labels_solved_in_several_blocks_are_those_solved_in_one(monkeypatch):
     Y = (np.random.default_rng(2).random((60, 9)) < 0.3).astype(float)
     sets = count_label_sets(read_labels(Y))
     whole = fit_weka_logistic(sets)
-    monkeypatch.setattr("labelkin.solvers.weka_logistic.BLOCK", 4)
+    monkeypatch.setattr("labelkin.solvers.weka._BLOCK", 4)
     parts = fit_weka_logistic(sets)
     np.testing.assert_allclose(parts.weights, whole.weights, rtol=0, atol=1e-12)
     np.testing.assert_array_equal(parts.sweeps, whole.sweeps)

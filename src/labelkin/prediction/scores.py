@@ -1,4 +1,4 @@
-"""Score matrices and training labels in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score.
+"""Score matrices and label sets in files: NumPy, SciPy, CSV, TSV, JSON lines, label:score.
 
 Arrays (``.npy``), tables and JSON lines are read and written block by block, so that memory holds
 some documents at a time. Candidates (``.npz``, ``.txt``) are read and written whole.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise, takewhile
@@ -24,21 +24,24 @@ from labelkin.corpora.corpus import labels_of
 from labelkin.corpora.lines import decoded_lines, in_blocks, json_objects, table_rows
 from labelkin.corpora.tables import find_delimiter, find_name
 from labelkin.corpora.vectors import read_score_text, score_text
+from labelkin.evaluation.metrics import Evaluation, evaluate
 from labelkin.files import csv_text, plain_cell
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
+from labelkin.models.rescorer import LabelRescorer
+from labelkin.prediction.in_blocks import labels_in_order
 from labelkin.scaling.array_files import is_sparse, read_archive, read_sparse
 from labelkin.scaling.blocks import DOCUMENTS, row_blocks
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 #: Keys of a JSON line that hold scores; the last is that of labelkin predict --all-scores.
-KEYS = ("scores", "probabilities")
+_KEYS = ("scores", "probabilities")
 _BEFORE_SCORES = ("id", "labels", "names")
 #: Documents × labels of a block: 2²² numbers are 32 MB.
 _CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ScoreMatrix:
     """A score matrix.
 
     Attributes
@@ -65,14 +68,16 @@ class Scores:
         return Cells.of(self.values).dense(self.values.data, self.absent)
 
 
-def read_scores(path: Path, names: list[str] | None = None, missing: float | None = None) -> Scores:
+def read_score_file(
+    path: Path, names: list[str] | None = None, missing: float | None = None
+) -> ScoreMatrix:
     """Read a whole score matrix; the parameters are those of :func:`score_blocks`."""
     return _joined(list(score_blocks(path, names, missing)))
 
 
 def score_blocks(
     path: Path, names: list[str] | None = None, missing: float | None = None
-) -> Iterator[Scores]:
+) -> Iterator[ScoreMatrix]:
     """Read a score matrix, some documents at a time; the ending of its name says what it is.
 
     Parameters
@@ -89,23 +94,23 @@ def score_blocks(
         The score of a label that a line does not name; ``None``: it must name them all.
     """
     suffix = path.suffix.lower()
-    if suffix not in WRITERS:
-        listed = ", ".join(WRITERS)
+    if suffix not in _WRITERS:
+        listed = ", ".join(_WRITERS)
         raise ValueError(f"A score matrix must be a file {listed}, got {path.name!r}.")
     if suffix == ".npy":
         blocks = _array_blocks(path)
     elif suffix == ".npz":
         blocks = iter([_read_archive(path)])
     elif suffix == ".txt":
-        blocks = iter([Scores(read_score_text(path, None if names is None else len(names)))])
-    elif suffix in DELIMITERS:
+        blocks = iter([ScoreMatrix(read_score_text(path, None if names is None else len(names)))])
+    elif suffix in _DELIMITERS:
         blocks = _table_blocks(path)
     else:
         blocks = _line_blocks(path, names, missing)
     return _checked(blocks, path)
 
 
-def _checked(blocks: Iterator[Scores], path: Path) -> Iterator[Scores]:
+def _checked(blocks: Iterator[ScoreMatrix], path: Path) -> Iterator[ScoreMatrix]:
     for scores in blocks:
         if scores.values.ndim != 2 or not all(scores.values.shape):
             raise ValueError(
@@ -114,7 +119,7 @@ def _checked(blocks: Iterator[Scores], path: Path) -> Iterator[Scores]:
         yield scores
 
 
-def _joined(blocks: list[Scores]) -> Scores:
+def _joined(blocks: list[ScoreMatrix]) -> ScoreMatrix:
     """Return blocks of documents as one matrix."""
     if len(blocks) == 1:
         return blocks[0]
@@ -129,16 +134,16 @@ def _size(n_labels: int) -> int:
     return max(1, min(DOCUMENTS, _CELLS // max(n_labels, 1)))
 
 
-def _array_blocks(path: Path) -> Iterator[Scores]:
+def _array_blocks(path: Path) -> Iterator[ScoreMatrix]:
     try:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, EOFError, OverflowError) as error:
         raise ValueError(f"{path.name}: it must be an array of numbers, got: {error}.") from None
     if stored.ndim != 2 or not len(stored):
-        yield Scores(_numbers(stored, path))
+        yield ScoreMatrix(_numbers(stored, path))
         return
     for rows in row_blocks(stored, size=_size(stored.shape[1])):
-        yield Scores(_numbers(rows, path))
+        yield ScoreMatrix(_numbers(rows, path))
 
 
 def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
@@ -148,22 +153,22 @@ def _numbers(values: Any, path: Path) -> NDArray[np.float64]:
         raise ValueError(f"{path.name}: scores must be numbers, got {values!r:.60}.") from None
 
 
-def _read_archive(path: Path) -> Scores:
+def _read_archive(path: Path) -> ScoreMatrix:
     stored = read_archive(path)
     names = [str(name) for name in stored["labels"]] if "labels" in stored else None
     if is_sparse(stored):
         matrix = read_sparse(path, stored)
         matrix.sum_duplicates()
-        return Scores(matrix.astype(np.float64), names)
+        return ScoreMatrix(matrix.astype(np.float64), names)
     key = "scores" if "scores" in stored else next(iter(stored)) if len(stored) == 1 else None
     if key is None:
         raise ValueError(
             f"{path.name}: the array must be called 'scores', got {', '.join(stored)}."
         )
-    return Scores(_numbers(stored[key], path), names)
+    return ScoreMatrix(_numbers(stored[key], path), names)
 
 
-def _table_blocks(path: Path) -> Iterator[Scores]:
+def _table_blocks(path: Path) -> Iterator[ScoreMatrix]:
     rows = _rows(path)
     first = next(rows, ("", []))
     header = first[1]
@@ -180,13 +185,13 @@ def _table_blocks(path: Path) -> Iterator[Scores]:
     for body in chain([next(blocks, [])], blocks):  # a header alone is one empty block
         values = [_floats(row[n_first:], place) for place, row in body]
         ids = [plain_cell(row[0]) for _, row in body] if has_ids else None
-        yield Scores(np.array(values, dtype=np.float64), labels, ids)
+        yield ScoreMatrix(np.array(values, dtype=np.float64), labels, ids)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Yield the rows of a table, all as long as the first, after their places."""
     header = next(decoded_lines(path, None), "")
-    delimiter = find_delimiter(header, DELIMITERS[path.suffix.lower()], [], ["labels"])
+    delimiter = find_delimiter(header, _DELIMITERS[path.suffix.lower()], [], ["labels"])
     rows = table_rows(decoded_lines(path, None), path.name, delimiter)
     width = None
     for place, row in rows:
@@ -206,7 +211,9 @@ def _floats(cells: list[str], place: str) -> list[float]:
     return numbers
 
 
-def _line_blocks(path: Path, names: list[str] | None, missing: float | None) -> Iterator[Scores]:
+def _line_blocks(
+    path: Path, names: list[str] | None, missing: float | None
+) -> Iterator[ScoreMatrix]:
     lines = enumerate(json_objects(decoded_lines(path), path.name), start=1)
     if names is None:  # which labels there are, only the last line says
         yield _read_lines(lines, path, names, missing)
@@ -229,11 +236,11 @@ def _read_lines(
     path: Path,
     names: list[str] | None,
     missing: float | None,
-) -> Scores:
+) -> ScoreMatrix:
     ids: list[Any] = []
     rows: list[Any] = []
     for number, (place, record) in lines:
-        key = next((key for key in KEYS if key in record), None)
+        key = next((key for key in _KEYS if key in record), None)
         if key is None:
             raise ValueError(
                 f"{place}: a line must be an object with 'scores', got {str(record)[:60]!r}."
@@ -241,7 +248,7 @@ def _read_lines(
         ids.append(record.get("id", number))
         rows.append(record[key])
     if all(isinstance(row, list) for row in rows):
-        return Scores(_numbers(rows, path), None, ids)
+        return ScoreMatrix(_numbers(rows, path), None, ids)
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError(_ONE_KIND.format(path.name))
     found = dict.fromkeys(name for row in rows for name in row)
@@ -259,23 +266,16 @@ def _read_lines(
             "Only probabilities may be left out, and are 0."
         )
     values = [[row.get(name, missing) for name in columns] for row in rows]
-    return Scores(_numbers(values, path), columns, ids)
+    return ScoreMatrix(_numbers(values, path), columns, ids)
 
 
-def write_scores(scores: Scores, kind: str) -> bytes:
-    """Return a score matrix as the bytes of a file; ``kind`` is its ending, ``".csv"``."""
-    if kind not in WRITERS:
-        raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
-    return WRITERS[kind](scores)
-
-
-def write_blocks(file: IO[bytes], blocks: Iterable[Scores], kind: str) -> tuple[int, int]:
-    """Write scores that come in blocks: the bytes of :func:`write_scores`; return their shape."""
-    if kind not in WRITERS:
-        raise ValueError(f"Scores can be written as {', '.join(WRITERS)}, got {kind!r}.")
+def write_blocks(file: IO[bytes], blocks: Iterable[ScoreMatrix], kind: str) -> tuple[int, int]:
+    """Write scores in blocks; ``kind`` is the ending of the file. Returns the shape."""
+    if kind not in _WRITERS:
+        raise ValueError(f"ScoreMatrix can be written as {', '.join(_WRITERS)}, got {kind!r}.")
     if kind in (".npz", ".txt"):
         scores = _joined(list(blocks))
-        file.write(WRITERS[kind](scores))
+        file.write(_WRITERS[kind](scores))
         return scores.values.shape
     n_documents = n_labels = 0
     for block in blocks:
@@ -289,7 +289,7 @@ def write_blocks(file: IO[bytes], blocks: Iterable[Scores], kind: str) -> tuple[
             file.write(_write_lines(replace(block, ids=numbers if ids is None else ids)))
         else:  # the names are in the first line alone
             names = None if n_documents else block.names
-            file.write(WRITERS[kind](replace(block, names=names)))
+            file.write(_WRITERS[kind](replace(block, names=names)))
         n_documents, n_labels = n_documents + block.values.shape[0], block.values.shape[1]
     if kind == ".npy":
         file.seek(0)
@@ -305,7 +305,7 @@ def _write_shape(file: IO[bytes], shape: tuple[int, int]) -> None:
     np.lib.format.write_array_header_1_0(file, header)
 
 
-def _write_table(scores: Scores, delimiter: str) -> bytes:
+def _write_table(scores: ScoreMatrix, delimiter: str) -> bytes:
     rows = scores.dense().tolist()
     header = [] if scores.names is None else [scores.names]
     if scores.ids is not None:
@@ -314,7 +314,7 @@ def _write_table(scores: Scores, delimiter: str) -> bytes:
     return csv_text([*header, *rows], delimiter).encode()
 
 
-def _write_lines(scores: Scores) -> bytes:
+def _write_lines(scores: ScoreMatrix) -> bytes:
     lines = []
     names = scores.names
     if names is None and sparse.issparse(scores.values):
@@ -328,7 +328,7 @@ def _write_lines(scores: Scores) -> bytes:
     return "".join(lines).encode()
 
 
-def _stored_rows(scores: Scores) -> Iterator[tuple[list[int], Any]]:
+def _stored_rows(scores: ScoreMatrix) -> Iterator[tuple[list[int], Any]]:
     """Yield the columns and the scores of every document: all labels, or its candidates."""
     if not sparse.issparse(scores.values):
         columns = list(range(scores.values.shape[1]))
@@ -339,13 +339,13 @@ def _stored_rows(scores: Scores) -> Iterator[tuple[list[int], Any]]:
         yield matrix.indices[start:stop].tolist(), matrix.data[start:stop].tolist()
 
 
-def _write_array(scores: Scores) -> bytes:
+def _write_array(scores: ScoreMatrix) -> bytes:
     file = io.BytesIO()
     np.save(file, scores.dense())
     return file.getvalue()
 
 
-def _write_archive(scores: Scores) -> bytes:
+def _write_archive(scores: ScoreMatrix) -> bytes:
     file = io.BytesIO()
     arrays: dict[str, Any] = {"scores": scores.values}
     if sparse.issparse(scores.values):  # as SciPy saves it, and reads it, with names beside it
@@ -358,13 +358,13 @@ def _write_archive(scores: Scores) -> bytes:
     return file.getvalue()
 
 
-def _candidates(scores: Scores) -> sparse.csr_array:
+def _candidates(scores: ScoreMatrix) -> sparse.csr_array:
     if sparse.issparse(scores.values):
         return scores.values
     return Cells.full(scores.values.shape).matrix(scores.values.ravel())
 
 
-WRITERS: dict[str, Callable[[Scores], bytes]] = {
+_WRITERS: dict[str, Callable[[ScoreMatrix], bytes]] = {
     ".npy": _write_array,
     ".npz": _write_archive,
     ".csv": lambda scores: _write_table(scores, ","),
@@ -376,7 +376,7 @@ WRITERS: dict[str, Callable[[Scores], bytes]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelSets:
     """The label sets of documents.
 
     Attributes
@@ -396,7 +396,7 @@ class Labelled:
     train: NDArray[Any]
     reading: str = ""
 
-    def of(self, scores: Scores) -> tuple[list[int], LabelMatrix] | None:
+    def of(self, scores: ScoreMatrix) -> tuple[list[int], LabelMatrix] | None:
         """Return which scored documents are here, by their ids, and their labels."""
         rows = [i for i, name in enumerate(scores.ids or ()) if str(name) in self._place]
         if not rows or scores.ids is None:
@@ -408,7 +408,7 @@ class Labelled:
         return {name: i for i, name in enumerate(self.ids or ())}
 
 
-def read_labelled(name: str, **reading: Any) -> Labelled:
+def read_label_sets(name: str, **reading: Any) -> LabelSets:
     """Return the label sets of documents.
 
     Parameters
@@ -422,16 +422,16 @@ def read_labelled(name: str, **reading: Any) -> Labelled:
     """
     path = Path(name)
     suffix = path.suffix.lower()
-    if suffix not in (*WRITERS, ".ndjson") or not path.exists():
+    if suffix not in (*_WRITERS, ".ndjson") or not path.exists():
         corpus = corpora.load(name, **reading)
         ids = None if corpus.ids is None else corpus.names()
-        return Labelled(labels_of(corpus), ids, corpus.train, corpus.understood)
+        return LabelSets(labels_of(corpus), ids, corpus.train, corpus.understood)
     if suffix == ".npz":
         stored = read_archive(path)
         if is_sparse(stored):
             return _all_train(read_labels(read_sparse(path, stored)))
     has_labels = suffix in (".jsonl", ".ndjson") or "labels" in reading.get("columns", ())
-    header = next(_rows(path), ("", []))[1] if suffix in DELIMITERS else []
+    header = next(_rows(path), ("", []))[1] if suffix in _DELIMITERS else []
     if has_labels or find_name("labels", header):
         source = corpora.Documents(path, needed=["labels"], optional=["split", "id"], **reading)
         documents = list(source)
@@ -439,37 +439,97 @@ def read_labelled(name: str, **reading: Any) -> Labelled:
         labels = read_labels([set(document.labels or ()) for document in documents])
         has_ids = all(document.id is not None for document in documents)
         ids = [str(document.id) for document in documents] if has_ids else None
-        return Labelled(labels, ids, train, str(source.understood))
-    scores = read_scores(path)
+        return LabelSets(labels, ids, train, str(source.understood))
+    scores = read_score_file(path)
     ids = None if scores.ids is None else [str(one) for one in scores.ids]
     return _all_train(read_labels(scores.values, names=scores.names), ids)
 
 
-def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> Labelled:
-    return Labelled(labels, ids, np.arange(labels.shape[0]))
+def _all_train(labels: LabelMatrix, ids: list[str] | None = None) -> LabelSets:
+    return LabelSets(labels, ids, np.arange(labels.shape[0]))
 
 
-def labels_in_order(labels: LabelMatrix, names: Sequence[Any], what: str) -> LabelMatrix:
-    """Return labels in the order of some names, matched as texts; the others are left out.
+class Comparison:
+    """Metrics of scores before and after rescoring, for documents with known labels, by block.
+
+    Documents are matched by their ids; if the first block has no known id, and ``by_order``, by
+    their order.
 
     Parameters
     ----------
-    labels
-        Of any names.
+    known
+        Label sets of documents; ``None``: nothing is compared.
     names
-        Of the columns wanted; one that ``labels`` has not is a label that no document has.
-    what
-        What messages call the two sides.
+        Names of the columns of scores; ``None``: they have none.
+    by_order
+        Whether documents without a known id are matched by order.
     """
-    wanted = [str(name) for name in names]
-    needed = set(wanted)
-    columns = np.flatnonzero([str(name) in needed for name in labels.names.tolist()])
-    if not len(columns):
-        ours = [str(name) for name in labels.names[:3]]
+
+    def __init__(self, known: LabelSets | None, names: list[str] | None, by_order: bool) -> None:
+        # Columns that are numbers are matched by their order.
+        if known and names is not None and known.labels.names.dtype.kind not in "iu":
+            labels = labels_in_order(known.labels, names, "Scores and known labels")
+            known = replace(known, labels=labels)
+        self._known = known
+        self._by_order = by_order
+        self._n_seen = 0
+        self.totals: tuple[Evaluation, Evaluation] | None = None
+
+    def known_labels(self, scores: ScoreMatrix) -> tuple[Any, LabelMatrix] | None:
+        """Return the rows of the next block that have known labels, and these labels."""
+        if self._known is None:
+            return None
+        found = self._known.of(scores)
+        if found is not None and self._n_seen == 0:
+            self._by_order = False
+        start, self._n_seen = self._n_seen, self._n_seen + scores.values.shape[0]
+        if not self._by_order:
+            return found
+        if self._n_seen > self._known.labels.shape[0]:
+            return None
+        rows = np.arange(start, self._n_seen)
+        return slice(None), self._known.labels.rows(rows)
+
+    def add(self, pair: tuple[Evaluation, Evaluation] | None) -> None:
+        """Add the metrics of a block, before and after."""
+        if pair is not None and self.totals is not None:
+            pair = (self.totals[0] + pair[0], self.totals[1] + pair[1])
+        self.totals = pair or self.totals
+
+    def check_complete(self) -> None:
+        """Raise if documents were matched by order and their numbers differ."""
+        n_known = 0 if self._known is None else self._known.labels.shape[0]
+        if self._known and self._by_order and self._n_seen != n_known:
+            raise ValueError(
+                f"--truth must have the scored documents, by id or {self._n_seen:,} of them in "
+                f"their order, got {n_known:,} others."
+            )
+
+
+def rescore_block(
+    block: tuple[ScoreMatrix, tuple[Any, LabelMatrix] | None], rescorer: LabelRescorer
+) -> tuple[ScoreMatrix, tuple[Evaluation, Evaluation] | None]:
+    """Return rescored documents, and metrics before and after if labels are known."""
+    scores, known = block
+    scale = rescorer.scale
+    absent = 0.0 if scale == "probability" else float("-inf")  # labels outside the candidate set
+    better = replace(scores, values=rescorer.rescore(scores.values), absent=absent)
+    if known is None:
+        return better, None
+    rows, labels = known
+    key = "probabilities" if scale == "probability" else "log_odds"
+    before, after = (evaluate(labels, **{key: one.values[rows]}) for one in (scores, better))
+    return better, (before, after)
+
+
+def columns_like(scores: ScoreMatrix, like: ScoreMatrix) -> Any:
+    """Return the values of scores with their columns in the order of other scores."""
+    if scores.names is None or like.names is None or scores.names == like.names:
+        return scores.values
+    place = {name: j for j, name in enumerate(scores.names)}
+    missing = [name for name in like.names if name not in place]
+    if missing:
         raise ValueError(
-            f"{what} must have labels in common, and have none in common: got {wanted[:3]} … and "
-            f"{ours} …."
+            f"--out-of-fold must have all labels of the scores, and lacks {missing[:5]}."
         )
-    kept = labels.columns(columns)
-    texts = np.array([str(name) for name in kept.names.tolist()], dtype=object)
-    return read_labels(replace(kept, names=texts, classes=texts), names=wanted)
+    return scores.values[:, [place[name] for name in like.names]]

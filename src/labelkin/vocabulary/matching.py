@@ -1,40 +1,42 @@
-"""Vocabularies for the commands: read, held against the labels of a corpus, made rules of."""
+"""Vocabularies and rules matched to the labels of a corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from labelkin.cli.printing import listed, print_message
+from labelkin.corpora import Corpus
 from labelkin.label_matrix import LabelMatrix
-from labelkin.vocabulary import LabelNames, Vocabulary, read_vocabulary
+from labelkin.vocabulary.files import read_vocabulary
+from labelkin.vocabulary.label_names import LabelNames
 from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.record import Vocabulary
 from labelkin.vocabulary.rules import Rules, read_relations, rules_of
-
-if TYPE_CHECKING:
-    from labelkin.corpora import Corpus
 
 
 def corpus_vocabulary(
-    corpus: Corpus, vocab: str | None, label_language: str | None, text_language: str
+    corpus: Corpus,
+    vocab: str | None = None,
+    label_language: str | None = None,
+    text_language: str = "english",
 ) -> Vocabulary | None:
-    """Return the vocabulary that is named, or else the names that a corpus carries.
+    """Return a named vocabulary, or else the label names that a corpus contains.
 
     Parameters
     ----------
     corpus
-        May have names beside its labels.
+        May contain names of its labels.
     vocab
-        A file, or the name of one that comes with the package; ``None``: not named.
+        A file, or the name of a vocabulary in the package; default none.
     label_language
-        Of the names that are shown; ``None``: that of the texts where there are such names.
+        Language of the names; default that of the texts if the vocabulary contains it.
     text_language
-        Of the texts, as stemmers call it.
+        Language of the texts, as stemmers call it.
     """
     if vocab is not None:
         found = read_vocabulary(vocab, language=label_language)
@@ -50,38 +52,8 @@ def corpus_vocabulary(
     return None
 
 
-def names_of(labels: Sequence[Any], vocabulary: Vocabulary | None, path: str) -> dict[str, str]:
-    """Return label → name, each another; none at all where there is no vocabulary."""
-    if vocabulary is None:
-        return {}
-    names = LabelNames(labels, vocabulary)
-    names.check_some(path)
-    return names.distinct()
-
-
-def describe(names: LabelNames) -> str:
-    """Return what a vocabulary is, and how many labels it names."""
-    vocabulary = names.vocabulary
-    assert vocabulary is not None
-    languages = f" in {listed(vocabulary.languages)}" if vocabulary.languages else ""
-    return (
-        f"{vocabulary.name}: {len(vocabulary):,} concepts{languages}; {names.n_named:,} of "
-        f"{len(names.labels):,} labels have a name"
-    )
-
-
-def print_matches(names: LabelNames, path: str, n_merged: int, quiet: bool) -> None:
-    """Print what a vocabulary, if there is one, calls labels; that it has none is an error."""
-    if names.vocabulary is None:
-        return
-    names.check_some(path)
-    print_message(f"{describe(names)}.", quiet)
-    if n_merged > 0:
-        print_message(f"{n_merged} labels were merged into their successors.", quiet)
-
-
 def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelMatrix:
-    """Return labels with those that were replaced under the names of their successors."""
+    """Return labels with replaced concepts merged into their successors."""
     old = labels.names.tolist()
     new = [name if vocabulary is None else vocabulary.current(str(name)) for name in old]
     if all(a == b for a, b in zip(map(str, old), map(str, new), strict=True)):
@@ -94,7 +66,7 @@ def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelM
     )
     positive = (labels.positive @ merge > 0).astype(np.float64)
     unknown = labels.unknown
-    if unknown is not None:  # what one of the merged labels says is known
+    if unknown is not None:  # a label is known if one of the merged labels is
         maybe = (unknown @ merge > 0).astype(np.float64)
         unknown = sparse.csr_array(maybe - maybe.multiply(positive))
         unknown.eliminate_zeros()
@@ -104,12 +76,20 @@ def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelM
     return replace(labels, positive=merged, unknown=unknown, names=array, classes=array)
 
 
-def rules_between(
-    labels: Sequence[Any], path: Path, quiet: bool, vocabulary: Vocabulary | None = None
-) -> Rules:
-    """Return what a table or a SKOS vocabulary says about labels; that it says nothing is an error.
+class MatchedRules(NamedTuple):
+    """Rules between labels of a corpus, the number in the file, and labels outside the corpus."""
 
-    The labels of a table are those of the corpus, or what ``vocabulary`` calls them. Concepts of a
+    rules: Rules
+    n_found: int
+    unknown: list[str]
+
+
+def rules_between(
+    labels: Sequence[Any], path: Path, vocabulary: Vocabulary | None = None
+) -> MatchedRules:
+    """Return the rules of a table or a SKOS vocabulary between some labels; no rule is an error.
+
+    The labels of a table are those of the corpus, or their names in ``vocabulary``. Concepts of a
     SKOS file are matched by URI, or else by name in the language that fits most labels.
     """
     if path.suffix.lower() in (".csv", ".tsv"):
@@ -121,8 +101,8 @@ def rules_between(
         rules = rules_of(concepts, labels)
         places = set(concepts.match([str(one) for one in labels]))
         related = sorted({*concepts.broader.ravel().tolist(), *concepts.disjoint.ravel().tolist()})
-        mentioned = [_called(concepts, place) for place in related]
-        unknown = [_called(concepts, place) for place in related if place not in places]
+        mentioned = [_name_and_uri(concepts, place) for place in related]
+        unknown = [_name_and_uri(concepts, place) for place in related if place not in places]
         n_found = len(concepts.broader) + len(concepts.disjoint)
     if not rules:
         raise ValueError(
@@ -130,16 +110,11 @@ def rules_between(
             f"The corpus has {_three(labels)}; the rules are about {_three(mentioned)}. Both must "
             "be of one vocabulary."
         )
-    print_message(f"{len(rules)} rules about labels of the corpus, of {n_found} in {path}.", quiet)
-    if unknown:
-        print_message(
-            f"{len(unknown)} labels of the rules are not in the corpus: {listed(unknown)}.", quiet
-        )
-    return rules
+    return MatchedRules(rules, n_found, unknown)
 
 
 def _as_labels(rules: Rules, names: LabelNames) -> Rules:
-    """Return rules about labels where they are about names of these."""
+    """Return rules about labels for rules about their names."""
     if names.vocabulary is None:
         return rules
     called = {label: names.label(str(label)) or label for label in rules.labels}
@@ -149,10 +124,11 @@ def _as_labels(rules: Rules, names: LabelNames) -> Rules:
     )
 
 
-def _called(vocabulary: Vocabulary, place: int) -> str:
+def _name_and_uri(vocabulary: Vocabulary, place: int) -> str:
     name, uri = vocabulary.name_at(place), vocabulary.uris[place]
     return uri if name == uri else f"{name} <{uri}>"
 
 
 def _three(items: Sequence[Any]) -> str:
-    return listed(items, 3) or "none"
+    shown = ", ".join(repr(str(item)) for item in items[:3])
+    return f"{shown} …" if len(items) > 3 else shown or "none"

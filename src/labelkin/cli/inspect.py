@@ -1,0 +1,176 @@
+"""``labelkin inspect``: the contents of a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelkin.cli import options
+from labelkin.cli.printing import (
+    echo,
+    listed,
+    print_json,
+    print_pairs,
+    print_scores,
+    print_table,
+    size_text,
+)
+
+if TYPE_CHECKING:
+    from labelkin.explain.label_graph import LabelEdge
+    from labelkin.storage import ModelFile
+    from labelkin.vocabulary import LabelNames
+
+
+def inspect(
+    model: options.ModelFile,
+    top: Annotated[
+        int, typer.Option(min=0, help="Number of attractions and of repulsions between labels.")
+    ] = 10,
+    label_language: options.LabelLanguage = None,
+    json: options.AsJson = False,
+) -> None:
+    """Show the contents of a model file: labels, sizes, versions, weights, most related labels.
+
+    Example:  labelkin inspect news.labelkin
+    """
+    options.check_model(model)
+    header, loaded = load_parts(model)
+    from labelkin.vocabulary import LabelNames, vocabulary_of
+
+    found = {**_described_file(header), **_described_model(loaded)}
+    edges = _edges(loaded, top)
+    names = LabelNames(header.labels, vocabulary_of(loaded))
+    options.check_language(names, label_language)
+    if names.vocabulary is not None:
+        found["vocabulary"] = _described_vocabulary(names)
+        found["names"] = names.all(label_language)
+    if json:
+        print_json({**found, "related": [{"strength": e.strength, **vars(e)} for e in edges]})
+        return
+    print_pairs(_lines(found))
+    _print_summary(found["summary"] or {})
+    if edges:
+        echo("")
+        header_row = ["most related labels", "at least", "weight"]
+        header_row += ["with first", "second", "both", "by chance"]
+        shown = dict(zip(names.labels, names.all(label_language), strict=True))
+        print_table(header_row, (_edge_row(edge, shown) for edge in edges))
+
+
+def load_parts(path: Path) -> tuple[ModelFile, Any]:
+    """Return the header of a file and its model, whatever the model contains."""
+    from labelkin.storage import load, read_header
+    from labelkin.storage.trusted import ON_REQUEST
+
+    return read_header(path), load(path, trusted=ON_REQUEST)
+
+
+def _described_file(header: ModelFile) -> dict[str, Any]:
+    return {
+        "file": str(header.path),
+        "bytes": header.file_bytes,
+        "created": header.created.isoformat(),
+        "versions": header.versions,
+        "format": header.format_version,
+        "model": header.model,
+        "labels": list(header.labels),
+        "summary": header.summary,
+    }
+
+
+def _described_model(model: Any) -> dict[str, Any]:
+    """Return the parts of a model as plain values."""
+    from sklearn.pipeline import Pipeline
+
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    last = steps[-1]
+    found: dict[str, Any] = {"steps": [*map(_one_line, steps[:-1]), type(last).__name__]}
+    words = [len(step.vocabulary_) for step in steps if hasattr(step, "vocabulary_")]
+    if words:
+        found["terms"] = words[0]
+    if hasattr(last, "rescorer_"):
+        found |= {
+            "content": _one_line(last.content_),
+            "label_classifier": _one_line(last.rescorer_.labels_),
+            "variant": last.variant if isinstance(last.variant, str) else _one_line(last.variant),
+            "evidence_weight": float(last.evidence_weight_),
+            "thresholds": _one_line(last.thresholds_),
+            "rules": 0 if last.rules is None else len(last.rules),
+            "cuts": [cut._asdict() for cut in last.thresholds_.table()],
+        }
+    return found
+
+
+def _described_vocabulary(names: LabelNames) -> dict[str, Any]:
+    vocabulary = names.vocabulary
+    assert vocabulary is not None
+    return {
+        "name": vocabulary.name,
+        "concepts": len(vocabulary),
+        "languages": list(vocabulary.languages),
+        "language": vocabulary.language,
+        "labels_named": names.n_named,
+    }
+
+
+def _one_line(part: Any) -> str:
+    return " ".join(repr(part).split())
+
+
+def _edges(model: Any, top: int) -> list[LabelEdge]:
+    """Return the strongest edges; none if the label evidence has no weights."""
+    from labelkin.explain.label_graph import label_graph
+
+    try:
+        return list(label_graph(model, top, top).edges)
+    except (ValueError, TypeError):
+        return []
+
+
+def _lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return a description as names and values."""
+    names = found.get("names", found["labels"])
+    lines = [
+        ("file", f"{found['file']}, {size_text(found['bytes'])}"),
+        ("created", found["created"]),
+        ("versions", ", ".join(f"{name} {v}" for name, v in found["versions"].items())),
+        ("labels", f"{len(names):,}: {listed(names, 12)}"),
+    ]
+    if "vocabulary" in found:
+        one = found["vocabulary"]
+        languages = f" in {', '.join(one['languages'])}" if one["languages"] else ""
+        sizes = f"{one['concepts']:,} concepts{languages}, {one['labels_named']:,} of them labels"
+        lines.append(("vocabulary", f"{one['name']}: {sizes}"))
+    lines.append(("steps", " → ".join(found["steps"])))
+    parts = ("terms", "content", "label_classifier", "variant", "evidence_weight", "thresholds")
+    for name in (*parts, "rules"):
+        if name in found:
+            value = found[name]
+            text = f"{value:.4g}" if isinstance(value, float) else str(value)
+            lines.append((name.replace("_", " "), text))
+    return lines
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    plain = {name: value for name, value in summary.items() if not isinstance(value, dict)}
+    if plain:
+        echo("")
+        print_pairs([(f"trained: {name}", str(value)) for name, value in plain.items()])
+    scores = summary.get("cross_validated")
+    if isinstance(scores, dict) and all(isinstance(row, dict) for row in scores.values()):
+        echo("")
+        print_scores(scores)
+
+
+def _edge_row(edge: LabelEdge, names: dict[str, str]) -> list[str]:
+    first, second = (names.get(str(one), str(one)) for one in (edge.first, edge.second))
+    return [
+        f"{first} {'+' if edge.strength > 0 else '/'} {second}",
+        f"{edge.bound:+.2f}",
+        f"{edge.strength:+.2f}",
+        *(f"{n:.10g}" for n in (edge.n_first, edge.n_second, edge.n_both)),
+        f"{edge.n_expected:.1f}",
+    ]

@@ -1,0 +1,212 @@
+"""``labelkin suggest``: labels for one text, with reasons."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from labelkin.cli import options
+from labelkin.cli.printing import counted, echo, print_json, print_message, print_table
+
+if TYPE_CHECKING:
+    from labelkin.explain.contributions import Explanation, Posterior
+    from labelkin.explain.terms import TermExplanation
+    from labelkin.prediction import FittedModel
+    from labelkin.vocabulary import LabelNames
+
+#: Texts that look like the path of a file: a word with a slash, or a line with a file ending.
+_FILE_NAME = re.compile(
+    r"\S*[/\\]\S*|.{1,200}\.(?:txt|csv|tsv|tab|jsonl?|ndjson|pdf|docx?|odt|rtf|html?|xml|xlsx?|ods|"
+    r"mrc|md|gz)",
+    re.IGNORECASE,
+)
+_MOST_WORDS, _MOST_NEIGHBOURS = 6, 5
+
+
+def suggest(
+    model: options.ModelFile,
+    text: Annotated[
+        str,
+        typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
+    ],
+    as_text: Annotated[
+        bool, typer.Option("--text", help="TEXT is the document, even if it looks like a file.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None, typer.Option(help="A label of the text; may be repeated.")
+    ] = None,
+    reject: Annotated[
+        list[str] | None, typer.Option(help="A label that the text has not; may be repeated.")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show the evidence for and against each label.")
+    ] = False,
+    top: Annotated[int, typer.Option(min=1, help="Number of labels.")] = 10,
+    include: options.Include = None,
+    exclude: options.Exclude = None,
+    label_language: options.LabelLanguage = None,
+    trusted: options.Trusted = None,
+    json: options.AsJson = False,
+) -> None:
+    """Suggest labels for one text, most probable first; accepted and rejected labels count.
+
+    Example:  labelkin suggest news.labelkin "Wheat exports rose." --accept grain --explain
+
+    Labels are named as in the training documents, or by a name, URI or notation of the model's
+    vocabulary. A concept of the vocabulary without training documents is marked as not yet learned
+    and has no effect on other labels.
+
+    Example:  labelkin suggest news.labelkin article.txt --reject corn --json
+    """
+    options.check_model(model)
+    document = text if as_text else _document(text)
+    fitted = options.open_model(model, trusted, texts=True)
+    fitted.check_label_evidence(str(model))
+    names = options.check_language(fitted.names, label_language)
+    known, unlearned = _known_labels(fitted, accept or [], reject or [])
+    allowed = names.allowed(include or (), exclude or ())
+    content = fitted.content([document])
+    if fitted.has_few_words([document], content.vectors).any():
+        print_message(
+            "Note: the model knows few words of the text, or none. Another language, or another "
+            "subject? Check the labels."
+        )
+    posterior = fitted.posterior(content, known)
+    best = None if allowed.all() else _best_allowed(posterior, allowed, top)
+    (explained,) = posterior.explain(top=top, label_names=best)
+    decided = dict(zip(fitted.labels.tolist(), posterior.decisions()[0].tolist(), strict=True))
+    reasons = None
+    if json or explain:
+        reasons = fitted.reasons(content.vectors, [e.label for e in explained], _MOST_WORDS)
+    terms = reasons[0] if reasons else [None] * len(explained)
+    if json:
+        rows = [
+            {
+                **e.to_dict(),
+                "label": str(e.label),
+                **_in_vocabulary(names, e.label, label_language),
+                "given": decided[e.label],
+                "words": [] if t is None else [(str(one.term), one.log_odds) for one in t.terms],
+            }
+            for e, t in zip(explained, terms, strict=True)
+        ]
+        print_json({"known": known, "not_learned": unlearned, "suggestions": rows})
+        return
+    header = ("label", "probability", "assigned", "prior", "content", "other labels")
+    has_uris = names.vocabulary is not None
+    print_table(
+        (*header, "uri") if has_uris else header,
+        [_row(e, decided[e.label], names, label_language) for e in explained],
+        left=(0, len(header)),
+    )
+    for state, labels in known.items():
+        shown = [names.of(x, label_language) for x in labels]
+        shown += [f"{names.of(x, label_language)} (not yet learned)" for x in unlearned[state]]
+        if shown:
+            echo(f"{state}: {', '.join(shown)}")
+    if explain:
+        for e, t in zip(explained, terms, strict=True):
+            echo("")
+            _print_reasons(_named(e, names, label_language), t)
+
+
+def _document(text: str) -> str:
+    """Return a text, or the contents of the file of this name, or stdin."""
+    from labelkin.corpora.documents import check_plain, format_of
+    from labelkin.corpora.lines import decoded_lines
+
+    if text == "-":
+        return "".join(decoded_lines(sys.stdin.buffer, None, "stdin"))
+    try:
+        is_file = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name
+        is_file = False
+    if not is_file:
+        if _FILE_NAME.fullmatch(text):
+            raise ValueError(f"{text}: No such file. If it is the document, use --text.")
+        return text
+    if format_of(Path(text)) != "text":
+        raise ValueError(
+            f"{text} must be one document, and is a file of documents. Use labelkin predict."
+        )
+    document = "".join(decoded_lines(text, None))
+    check_plain(Path(text))
+    if not document.strip():
+        raise ValueError(f"{text} must have a text, and is empty.")
+    print_message(f"{text} is a file: its {counted(len(document), 'character')} are the document.")
+    return document
+
+
+def _known_labels(
+    model: FittedModel, accept: list[str], reject: list[str]
+) -> tuple[dict[str, list[Any]], dict[str, list[str]]]:
+    """Return accepted and rejected labels of the model, and concepts outside the model."""
+    labels = {str(name): name for name in model.labels.tolist()}
+    read = partial(model.names.read, or_concept=True)
+    accepted = dict.fromkeys(read(text, "--accept") for text in accept)
+    rejected = dict.fromkeys(read(text, "--reject") for text in reject)
+    both = [text for text in accepted if text in rejected]
+    if both:
+        raise ValueError(f"A label is accepted or rejected, got {both[0]!r} both. Name it once.")
+    decided = {"accepted": accepted, "rejected": rejected}
+    return (
+        {state: [labels[x] for x in some if x in labels] for state, some in decided.items()},
+        {state: [x for x in some if x not in labels] for state, some in decided.items()},
+    )
+
+
+def _best_allowed(posterior: Posterior, allowed: Any, top: int) -> list[Any]:
+    """Return the best open labels of a document that may be assigned."""
+    from labelkin.label_matrix import best_labels
+
+    # Known labels, and those that follow from them by rules, are infinite.
+    is_open = abs(posterior.log_odds) < float("inf")
+    [columns] = best_labels(posterior.log_odds, top, is_open & allowed)
+    return list(posterior.names[columns].tolist())
+
+
+def _in_vocabulary(names: LabelNames, label: Any, language: str | None) -> dict[str, str | None]:
+    """Return URI, name and notation of a label."""
+    if names.vocabulary is None:
+        return {}
+    name, notation = names.of(label, language), names.notation(label)
+    return {"uri": names.uri(label), "name": name, "notation": notation}
+
+
+def _named(e: Explanation, names: LabelNames, language: str | None) -> Explanation:
+    """Return an explanation with the names of labels in a vocabulary."""
+    if names.vocabulary is None:
+        return e
+    others = (one._replace(label=names.of(one.label, language)) for one in e.labels)
+    return replace(e, label=names.of(e.label, language), labels=tuple(others))
+
+
+def _row(e: Explanation, is_given: bool, names: LabelNames, language: str | None) -> list[str]:
+    """Return the cells of a label; prior, content and other labels add up to the log-odds."""
+    prior, content = e.parts["prior"], e.parts["content"]
+    parts = [f"{part:+.2f}" for part in (prior, content, e.log_odds - prior - content)]
+    name = names.of(e.label, language)
+    cells = [name, f"{e.probability:.4f}", "✓" if is_given else "", *parts]
+    return cells if names.vocabulary is None else [*cells, names.uri(e.label)]
+
+
+def _print_reasons(e: Explanation, found: TermExplanation | None) -> None:
+    """Print the parts of one label's log-odds; they add up to it."""
+    echo(str(e))
+    if found is None:
+        return
+    if found.terms:
+        content = e.parts["content"]
+        rest = content - sum(one.log_odds for one in found.terms)
+        strongest = ", ".join(f"{one.term} {one.log_odds:+.2f}" for one in found.terms)
+        echo(f"  words: {strongest}, all else {rest:+.2f}; content {content:+.2f}")
+    if found.neighbours:
+        near = found.neighbours[:_MOST_NEIGHBOURS]
+        listed = ", ".join(f"{one.document} ({one.similarity:.2f})" for one in near)
+        echo(f"  nearest training documents: {listed}")

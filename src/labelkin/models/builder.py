@@ -1,0 +1,209 @@
+"""Models from names: content classifiers, views of texts, and the steps before a classifier.
+
+The command line, the presets and experiments build their models here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
+
+from labelkin.content.any_classifier import PerLabel, as_content
+from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.members import name_of
+from labelkin.content.platt_svm import PlattSVM
+from labelkin.label_matrix.record import check_choice
+from labelkin.registry import Kind, part_class
+from labelkin.text import TermWeights, TextView, WordCounts
+from labelkin.text.terms import View
+
+Preset = Literal["fast", "default", "strong"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
+#: Views of a text, and all of it with the words of its title as separate features.
+VIEWS: tuple[str, ...] = (*get_args(View), "titled_text")
+#: The views of the strong preset.
+STRONG = ("titled_text", "lead", "title", "characters")
+#: The classifiers of the strong preset for words that are counted already.
+_STRONG_WORDS = ("svm", "naive_bayes", "nearest_neighbours")
+#: Candidates of a document for Omikuji; default of ``top``.
+_CANDIDATES = 100
+#: Weight of the words of the title beside those of the text.
+_TITLE = 0.5
+#: Weights of pieces of words below it are left out: there are a hundred thousand per label.
+_LITTLE = 0.01
+
+
+class ContentPlan(NamedTuple):
+    """Names of content classifiers, and the documents that they are for.
+
+    Attributes
+    ----------
+    names
+        Names in the registry; empty: chosen by the features when the model is fitted.
+    views
+        Views of texts; empty: the words of the whole text.
+    features
+        ``"text"``, ``"counts"`` or ``"numbers"``.
+    is_sparse
+        Whether the documents are a sparse matrix.
+    """
+
+    names: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
+    features: str = "text"
+    is_sparse: bool = False
+
+    def __str__(self) -> str:
+        return ",".join(self.names) or "by the features"
+
+
+def plan_content(
+    preset: Preset | None = None,
+    names: Sequence[str] = (),
+    views: Sequence[str] = (),
+    features: str = "text",
+    is_sparse: bool = False,
+) -> ContentPlan:
+    """Return the content of a preset; ``names`` and ``views`` replace its own.
+
+    Examples
+    --------
+    >>> plan_content("strong").views
+    ('titled_text', 'lead', 'title', 'characters')
+    >>> str(plan_content("strong", features="counts")), str(plan_content(features="numbers"))
+    ('svm,naive_bayes,nearest_neighbours', 'by the features')
+    """
+    check_choice("preset", preset or "default", PRESETS)
+    names, views = tuple(names), tuple(views)
+    is_text = features == "text"
+    is_words = is_text or features == "counts" or is_sparse
+    if preset == "strong" and is_text and not names:
+        views = views or STRONG
+    if not names and preset == "fast":
+        names = ("naive_bayes",)
+    elif not names and is_words:
+        names = _STRONG_WORDS if preset == "strong" and not is_text else ("svm",)
+    return ContentPlan(names, views, features, is_sparse)
+
+
+def build_content(plan: ContentPlan, *, top: int | None = None, words: Any = None) -> Any:
+    """Return an unfitted content classifier or ensemble; ``None``: chosen by the features.
+
+    Parameters
+    ----------
+    plan
+        As :func:`plan_content` returns it.
+    top
+        Candidates per document; default all labels, 100 for Omikuji.
+    words
+        ``WordCounts`` of the views.
+    """
+    made = [_build_named(name, plan.features, top) for name in plan.names]
+    if plan.views:
+        return ContentEnsemble(view_members(plan.views, made, words=words))
+    if len(made) > 1:
+        return ContentEnsemble(list(zip(plan.names, made, strict=True)))
+    return made[0] if made else None
+
+
+def build_steps(plan: ContentPlan, words: WordCounts) -> list[BaseEstimator]:
+    """Return the steps before the classifier: word counts, tf-idf, or one scale for numbers.
+
+    Naive Bayes and forests take counts and numbers as they are. Views count their own words, and a
+    classifier that is chosen by the features contains its own scale.
+    """
+    if plan.views:
+        return []
+    steps: list[BaseEstimator] = [words] if plan.features == "text" else []
+    if not plan.names or set(plan.names) <= {"naive_bayes", "forest"}:
+        return steps
+    if plan.features in ("text", "counts"):
+        steps.append(TermWeights("tfidf"))
+    if plan.features == "numbers":
+        steps.append(StandardScaler(with_mean=not plan.is_sparse))
+    return steps
+
+
+def build_part(
+    kind: Kind, part: str | Callable[..., Any], random_state: Any = None, **parameters: Any
+) -> Any:
+    """Return an unfitted part, by its name in the registry or by its class.
+
+    Examples
+    --------
+    >>> build_part("content", "svm", random_state=1)
+    PlattSVM(random_state=1)
+    >>> build_part("content", "naive_bayes", random_state=1)
+    NaiveBayes()
+    """
+    make = part_class(kind, part) if isinstance(part, str) else part
+    if make is GaussianNB:
+        return PerLabel(make(**parameters), random_state=random_state)
+    draws = "random_state" in inspect.signature(make).parameters
+    return make(**parameters, **({"random_state": random_state} if draws else {}))
+
+
+def view_members(
+    views: Sequence[str], classifiers: Sequence[Any] = ("svm",), *, words: Any = None
+) -> list[tuple[str, BaseEstimator, Any]]:
+    """Return the members of a :class:`~labelkin.ContentEnsemble` for views of texts.
+
+    Parameters
+    ----------
+    views : sequence of str
+        Of :class:`labelkin.text.TextView`: ``"text"``, ``"title"``, ``"lead"``, ``"body"``,
+        ``"characters"``; or ``"titled_text"``, all words and again those of the title.
+    classifiers : sequence, default ("svm",)
+        Content classifiers, or their names: each for every view.
+    words : WordCounts, optional
+        How words are counted; default ``WordCounts()``.
+
+    Examples
+    --------
+    >>> [name for name, _, _ in view_members(["title", "body"])]
+    ['title', 'body']
+    >>> [name for name, _, _ in view_members(["title", "body"], ["svm", "naive_bayes"])]
+    ['title_svm', 'title_naive_bayes', 'body_svm', 'body_naive_bayes']
+    """
+    unknown = [view for view in views if view not in VIEWS]
+    if unknown or not views:
+        raise ValueError(
+            f"views must be of {', '.join(VIEWS)}, got {', '.join(unknown) or 'none'}."
+        )
+    members = []
+    for view in dict.fromkeys(views):
+        for classifier in classifiers:
+            fresh = as_content(classifier if isinstance(classifier, str) else clone(classifier))
+            name = f"{view}_{name_of(fresh)}" if len(classifiers) > 1 else view
+            if view == "characters" and isinstance(fresh, PlattSVM) and not fresh.prune:
+                fresh.set_params(prune=_LITTLE)
+            members.append((name, _view(view, words), fresh))
+    return members
+
+
+def _view(view: Any, words: Any) -> TextView:
+    if view == "titled_text":
+        return TextView("text", title_weight=_TITLE, counts=words)
+    # The parameters of word counts do not apply to characters.
+    return TextView(view, counts=None if view == "characters" else words)
+
+
+def _build_named(name: str, features: str, top: int | None) -> Any:
+    """Return a content classifier; naive Bayes of numbers is Gaussian."""
+    is_gaussian = name == "naive_bayes" and features == "numbers"
+    if top is not None and (is_gaussian or name == "forest"):
+        which = "naive Bayes of numbers" if is_gaussian else "a forest"
+        raise ValueError(
+            f"top must be left out with {which}, which scores all labels. Use "
+            "nearest_neighbours or svm."
+        )
+    if is_gaussian:
+        return build_part("content", GaussianNB)
+    if name == "forest":
+        return build_part("content", name)
+    return build_part("content", name, top=_CANDIDATES if name == "omikuji" and not top else top)

@@ -1,0 +1,76 @@
+"""Fit a model and evaluate it on its training documents, out of fold."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from labelkin.evaluation.metrics import evaluate
+from labelkin.evaluation.splits import round_robin_folds
+from labelkin.label_matrix import LabelMatrix, spread_out
+from labelkin.models.classifier import LabelDependenceClassifier
+
+#: Metrics of a training summary.
+SUMMARY_METRICS = ("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error")
+
+_SystemScores = dict[str, dict[str, float | None]]
+
+
+def fit_and_evaluate(
+    classifier: LabelDependenceClassifier, X: Any, labels: LabelMatrix, verbose: int = 0
+) -> _SystemScores:
+    """Fit a classifier; return out-of-fold scores of its content and of its posterior.
+
+    Parameters
+    ----------
+    classifier
+        Unfitted; it is fitted itself, and keeps nothing of the training documents.
+    X, labels
+        Documents and label sets.
+    verbose
+        As the parameter of the classifier, while it is fitted.
+
+    Returns
+    -------
+    dict
+        ``"content"`` and ``"model"`` → metric → score; ``None`` if a metric is not defined.
+    """
+    classifier.set_params(keep_out_of_fold=True, verbose=verbose)
+    unseen = classifier.fit(X, labels).out_of_fold_
+    scores = {
+        "content": _scores(classifier, labels, unseen.content),
+        "model": _scores(classifier, labels, unseen.posterior),
+    }
+    del classifier.out_of_fold_
+    classifier.set_params(keep_out_of_fold=False, verbose=0, n_jobs=None)
+    return scores
+
+
+def _scores(
+    classifier: LabelDependenceClassifier, labels: LabelMatrix, log_odds: Any
+) -> dict[str, float | None]:
+    """Evaluate log-odds, and decisions of the classifier's rule, tuned on other folds."""
+    fold = round_robin_folds(labels)
+    folds = np.unique(fold)
+    rows, parts = [], []
+    for k in folds:
+        unseen = np.flatnonzero(fold == k)
+        seen = np.flatnonzero(fold != k) if len(folds) > 1 else unseen
+        rule = clone(classifier.thresholds_).fit(log_odds[seen], labels.rows(seen))
+        rows.append(unseen)
+        parts.append(rule.decide(log_odds[unseen]))
+    is_sparse = sparse.issparse(log_odds)
+    joined: Any = sparse.csr_array(sparse.vstack(parts)) if is_sparse else np.vstack(parts)
+    decided = joined[np.argsort(np.concatenate(rows))]
+    rules = classifier.rescorer_.rules_
+    if rules is not None:
+        given = decided.toarray() if is_sparse else decided
+        decided = rules.decisions(spread_out(log_odds), given)
+    scores = evaluate(labels, log_odds, decided).scores()
+    # Candidates limit every metric: the share of true labels among them.
+    names = [*SUMMARY_METRICS, *(["candidate_recall"] if is_sparse else [])]
+    return {name: scores[name] if math.isfinite(scores[name]) else None for name in names}
