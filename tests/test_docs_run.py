@@ -31,7 +31,7 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(labelkin.__path__, "label
 #: What the code of a page needs beyond the extra ``all``.
 NEEDS = {
     "dask": "distributed",
-    "many-labels": "omikuji",
+    "many-labels": "labelkin_omikuji",
     "annif": "rdflib",
     "vocabularies": "rdflib",
 }

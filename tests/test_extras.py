@@ -19,7 +19,6 @@ EXTRAS = {
     "frames": ["pandas"],
     "skos": ["rdflib"],
     "dask": ["dask", "distributed"],
-    "omikuji": ["omikuji"],
     "serve": [
         *("fastapi", "h11", "httptools", "prometheus_client", "starlette", "uvicorn"),
     ],
@@ -79,7 +78,6 @@ labelkin.vocabulary.rules.read_skos(path)
 from labelkin.scaling.distributed import connected
 connected("tcp://127.0.0.1:8786").__enter__()
 """,
-    "omikuji": "labelkin.OmikujiContent().fit(X, sets)",
     "serve": "import labelkin.service; labelkin.service.create_app({})",
 }
 

@@ -20,12 +20,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from docs.experiments.evidence import (
     CONTENTS,
     EVALUATION,
     FOLDERS,
+    HELD_BACK,
     MULAN,
     N_FOLDS,
     Evidence,
@@ -40,12 +42,14 @@ from sklearn.tree import DecisionTreeClassifier
 from labelkin import LogisticLabels
 from labelkin.evaluation import metrics
 from labelkin.label_matrix import Cells, LabelMatrix, read_labels
+from labelkin.learned import candidates
 from labelkin.learned.calibration import CalibratedLabels, fit_calibration, fit_cell_calibration
 from labelkin.learned.candidates import CandidateEvidence
 from labelkin.learned.fitting import KNOWN_WEIGHT, fit_correction
 from labelkin.learned.terms import Combination, KnownLabels, PaperEvidence, PredictedLabels
 from labelkin.method.combination import probable_labels
 from labelkin.method.label_evidence import as_label_classifier
+from labelkin.solvers.logistic import LinearTerm
 from labelkin.thresholds import as_rule
 
 MEASURES = ["micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error"]
@@ -73,11 +77,16 @@ class Steps:
         Weight of the paper's label evidence; ``None``: the one with the smallest Brier score.
     shrinkage
         Of the correction; infinite: no correction.
+    by_roots, chosen_inputs
+        Of the correction of candidates: whether it uses the square roots of predicted labels, and
+        whether labels that promise a clear gain join the neighbours.
     """
 
     calibrated: bool = True
     weight: float | None = None
     shrinkage: float = 30.0
+    by_roots: bool = False
+    chosen_inputs: bool = True
 
     def fit(self, paper: PaperEvidence, content: Any, labels: LabelMatrix) -> Combination:
         """Fit the rule on out-of-fold content log-odds, dense or of candidates."""
@@ -98,18 +107,22 @@ class Steps:
             correction = fit_correction(filled, offset, labels, None, self.shrinkage)
         return PredictedLabels(paper, fill_in, weight, correction)
 
-    def _candidates(
-        self, paper: PaperEvidence, content: Any, labels: LabelMatrix
-    ) -> PredictedLabels:
+    def _candidates(self, paper: PaperEvidence, content: Any, labels: LabelMatrix) -> Any:
         cells, fill_in = Cells.of(content), probable_labels
         if self.calibrated:
             fill_in = CalibratedLabels(fit_cell_calibration(cells, content.data, labels))
         found = CandidateEvidence.of(paper, fill_in, content, labels, None)
         weight = self._weight(found.content, found.paper, cells.at(labels.positive))
-        correction = None
-        if np.isfinite(self.shrinkage):
-            correction = found.correction(found.content + weight * found.paper, self.shrinkage)
-        return PredictedLabels(paper, fill_in, weight, correction, found.absent)
+        predicted = PredictedLabels(paper, fill_in, weight, None, found.absent)
+        if np.isinf(self.shrinkage):
+            return predicted
+        offset = found.content + weight * found.paper
+        if self.by_roots:
+            roots = found._replace(filled=np.sqrt(found.filled), absent=np.sqrt(found.absent))
+            return RootCorrected(predicted, roots.correction(offset, self.shrinkage))
+        more = candidates._MORE_INPUTS if self.chosen_inputs else None
+        with patch.object(candidates, "_MORE_INPUTS", more):
+            return replace(predicted, correction=found.correction(offset, self.shrinkage))
 
     def _weight(self, content: Any, evidence: Any, truth: Any) -> float:
         if self.weight is not None:
@@ -117,6 +130,24 @@ class Steps:
         weights = np.arange(11) / 10
         losses = [np.nansum((expit(content + w * evidence) - truth) ** 2) for w in weights]
         return float(weights[np.argmin(losses)])
+
+
+@dataclass(frozen=True)
+class RootCorrected:
+    """Predicted labels with a correction that is linear in their square roots, for candidates."""
+
+    predicted: PredictedLabels
+    correction: LinearTerm
+
+    def filled_cells(self, cells: Cells, content: Any) -> Any:
+        """Return the predicted labels at candidate cells."""
+        return self.predicted.filled_cells(cells, content)
+
+    def at_cells(self, cells: Cells, filled: Any) -> Any:
+        """Return what predicted labels add at candidate cells."""
+        absent = np.sqrt(self.predicted.absent)
+        added = self.predicted.at_cells(cells, filled)
+        return added + self.correction.at_cells(cells, np.sqrt(filled), absent)
 
 
 LEARNED = Steps()
@@ -129,6 +160,8 @@ SYSTEMS = {
     "weight 0": replace(LEARNED, weight=0.0),
     "weight 1": replace(LEARNED, weight=1.0),
     "no correction": replace(LEARNED, shrinkage=np.inf),
+    "square roots": replace(LEARNED, by_roots=True),
+    "neighbours only": replace(LEARNED, chosen_inputs=False),
     **{f"shrinkage {k}": replace(LEARNED, shrinkage=float(k)) for k in (3, 10, 20, 100)},
 }
 STEPS = ["content", "paper", "learned", "inputs not calibrated", "weight 0", "no correction"]
@@ -172,7 +205,8 @@ def rescore(combination: Combination, content: Any) -> Any:
 def run(options: argparse.Namespace) -> list[Line]:
     """Return the scores of all corpora, means over the folds."""
     values: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for name in options.corpora:
+    every = [*EVALUATION, *MULAN, *FOLDERS, *(HELD_BACK if options.test else [])]
+    for name in options.corpora or every:
         papers: dict[tuple[int, str], PaperEvidence] = {}
         for evidence in read_evidence(
             name, options.kind, options.cache, n_folds=options.folds, test=options.test
@@ -234,21 +268,24 @@ def compare(lines: Sequence[Line], one: str, other: str, measures: Sequence[str]
 ALL_MEASURES = [*MEASURES, *(f"tuned {measure}" for measure in TUNED)]
 
 
-def comparison_row(lines: Sequence[Line], one: str, other: str = "learned") -> str:
+def comparison_row(
+    lines: Sequence[Line], one: str, other: str = "learned", *, name: str | None = None
+) -> str:
     """Return a row of the tables on the page: the other system against the first."""
     found = compare(lines, one, other, ALL_MEASURES)
     counts = " / ".join(map(str, found[:3]))
     at_half, tuned = (
         " / ".join(f"{found.means[prefix + m]:+.4f}" for m in TUNED) for prefix in ("", "tuned ")
     )
-    return f"| {one} | {counts} | {at_half} | {tuned} |".replace("-", "−")
+    numbers = f"{counts} | {at_half} | {tuned} |".replace("-", "−")
+    return f"| {name or one} | {numbers}"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write scores, or compare two systems, from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", nargs="?", type=Path)
-    parser.add_argument("--corpora", nargs="+", default=[*EVALUATION, *MULAN, *FOLDERS])
+    parser.add_argument("--corpora", nargs="+", help="default: all")
     parser.add_argument("--kind", choices=CONTENTS, default="single")
     parser.add_argument("--label-classifiers", nargs="+", default=["logistic"])
     parser.add_argument("--systems", nargs="+", default=STEPS)

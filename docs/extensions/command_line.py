@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from docutils import nodes
@@ -24,26 +23,11 @@ class CommandLine(SphinxDirective):
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
-class _Recorder:
-    """What click writes help with, except that it keeps the parts."""
-
-    def __init__(self) -> None:
-        self.sections: dict[str, list[tuple[str, str]]] = {}
-
-    @contextmanager
-    def section(self, title: str) -> Iterator[None]:
-        self.rows = self.sections.setdefault(title, [])
-        yield
-
-    def write_dl(self, rows: list[tuple[str, str]]) -> None:
-        self.rows += rows
-
-
 def _commands() -> Iterator[tuple[str, Any]]:
     """Yield commands with their whole name, ``labelkin corpus list``, in the order of the help."""
     yield "labelkin", get_command(app)
-    for name, entry in Commands.table.items():
-        command = load_command(name, entry.module)
+    for name in Commands.table:
+        command = load_command(name)
         yield f"labelkin {name}", command
         for inner, subcommand in getattr(command, "commands", {}).items():
             yield f"labelkin {name} {inner}", subcommand
@@ -54,17 +38,26 @@ def _section(name: str, command: Any) -> Iterator[str]:
     usage = " ".join([name, *command.collect_usage_pieces(context)])
     yield from (f"## {name}", "", "```text", usage, "```", "")
     yield from _prose(inspect.cleandoc(command.help or ""))
-    recorder = _Recorder()
-    if not hasattr(command, "commands"):
-        command.format_options(context, recorder)
-    elif name != "labelkin":
-        recorder.sections["Commands"] = [
-            (inner, one.get_short_help_str(200)) for inner, one in command.commands.items()
-        ]
-    for title, rows in recorder.sections.items():
+    for title, rows in _panels(name, command, context).items():
         yield from (f"**{title}**", "")
         for term, about in rows:
             yield from (f"`{term}`", f": {_escaped(' '.join(about.split()))}", "")
+
+
+def _panels(name: str, command: Any, context: Any) -> dict[str, list[tuple[str, str]]]:
+    """Return arguments and options by panel, or the commands of a group."""
+    if name == "labelkin":
+        return {}
+    if hasattr(command, "commands"):
+        rows = [(one, inner.get_short_help_str(200)) for one, inner in command.commands.items()]
+        return {"Commands": rows}
+    panels: dict[str, list[tuple[str, str]]] = {}
+    for parameter in command.get_params(context):
+        if (record := parameter.get_help_record(context)) is not None:
+            is_option = record[0].startswith("-")
+            title = getattr(parameter, "rich_help_panel", None)
+            panels.setdefault(title or ("Options" if is_option else "Arguments"), []).append(record)
+    return panels
 
 
 def _prose(text: str) -> Iterator[str]:
@@ -79,11 +72,11 @@ def _prose(text: str) -> Iterator[str]:
             yield from ("```sh", *typed, "```", "")
             typed = []
         if paragraph:
-            yield from (_escaped(" ".join(paragraph.replace("\b", "").split())), "")
+            yield from (_escaped(" ".join(paragraph.split())), "")
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>#|$])", r"\\\1", text)
+    return re.sub(r"([\\*_{}\[\]<>#|$])", r"\\\1", text)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -152,15 +152,15 @@ def outcome_cells(outcome: Outcome) -> Iterator[LearnedCell]:
 def gain(metric: str, before: float, after: float) -> float:
     """Return by how many per cent of the remaining loss a score is better.
 
-    The remaining loss of an F1 is 1 − F1. 0 for equal scores, minus infinity for a loss where none
-    remained.
+    The remaining loss of an F1 is 1 − F1; other metrics are losses. 0 for equal scores, minus
+    infinity for a loss where none remained.
 
     Examples
     --------
     >>> round(gain("micro_f1", 0.8, 0.9), 9), round(gain("one_error", 0.2, 0.3), 9)
     (50.0, -50.0)
     """
-    left, now = (before, after) if metric in LOSSES else (1 - before, 1 - after)
+    left, now = (1 - before, 1 - after) if metric.endswith("f1") else (before, after)
     if abs(left - now) <= 1e-12:
         return 0.0
     return 100 * (left - now) / left if left else -np.inf

@@ -19,7 +19,7 @@ from labelkin.files import write_atomic
 
 PAGE = Path(__file__).parent.parent / "reference" / "dependencies.md"
 PROJECT = Path(__file__).parent.parent.parent / "pyproject.toml"
-EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask", "omikuji")
+EXTRAS = ("fast", "cli", "text", "plot", "skos", "serve", "dask")
 _HEAD = """\
 # What labelkin is installed with
 

@@ -85,11 +85,11 @@ def _grey(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def write_pictures(folder: Path = FOLDER) -> list[Path]:
-    """Write both pictures, the same bytes every time."""
+def write_figures(figures: dict[str, Figure], folder: Path = FOLDER) -> list[Path]:
+    """Write figures by name as SVG, the same bytes every time, and return their paths."""
     paths = []
     with rc_context({"svg.hashsalt": "labelkin", "svg.fonttype": "none", "font.size": 9}):
-        for name, figure in {"method-sum": draw_sum(), "method-weights": draw_weights()}.items():
+        for name, figure in figures.items():
             paths.append(folder / f"{name}.svg")
             figure.savefig(paths[-1], format="svg", metadata={"Date": None}, transparent=True)
     return paths
@@ -99,7 +99,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Write the pictures, and print where they are."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=FOLDER, help="default: docs/explanation")
-    print(*write_pictures(parser.parse_args(arguments).out), sep="\n")
+    folder = parser.parse_args(arguments).out
+    with rc_context({"font.size": 9}):
+        figures = {"method-sum": draw_sum(), "method-weights": draw_weights()}
+    print(*write_figures(figures, folder), sep="\n")
 
 
 if __name__ == "__main__":

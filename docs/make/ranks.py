@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+from docs.make.rank_test import RankTest, rank_test
 
-from labelkin.evaluation.significance import RankTest, rank_test
 from labelkin.research.reports.plots import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import Outcome, System
 from labelkin.research.reports.scores import LOSSES, METRICS, WORDS

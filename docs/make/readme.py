@@ -8,13 +8,13 @@ docs.experiments.learned_rule docs/experiments/learned_rule_test.csv --test``.
 from __future__ import annotations
 
 import argparse
-import csv
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
 
 from docs.experiments.evidence import HELD_BACK
+from docs.experiments.learned_rule import read_lines
 
 from labelkin.files import write_atomic
 from labelkin.research.reports.tables import Cell, Table, markdown_table
@@ -51,8 +51,10 @@ def write_results(
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
     """Return the scores with tuned thresholds on the corpora on which nothing was chosen."""
-    with Path(path).open(newline="", encoding="utf-8") as file:
-        stored = {tuple(row[:2] + row[3:5]): float(row[5]) for row in csv.reader(file)}
+    stored = {
+        (line.corpus, line.content, line.system, line.measure): line.value
+        for line in read_lines(Path(path))
+    }
     pairs = dict.fromkeys(key[:2] for key in stored if key[0] in HELD_BACK)
     return {
         (corpus, content): {

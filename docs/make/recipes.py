@@ -138,7 +138,7 @@ RECIPES = {
         _omikuji,
         "Twenty candidates of each document, in a sparse matrix: what is stored is a candidate, "
         'the rest is a "no". Calibration, label evidence and thresholds look at candidates alone '
-        '(`pip install "labelkin[omikuji]"`).',
+        "(`pip install omikuji`).",
     ),
 }
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from labelkin.content.forest import RandomForest
     from labelkin.content.naive_bayes import NaiveBayes
     from labelkin.content.nearest_neighbours import NearestNeighbours
-    from labelkin.content.omikuji_content import OmikujiContent
     from labelkin.content.platt_svm import PlattSVM
     from labelkin.curation.active_learning import next_documents
     from labelkin.curation.audit.label_audit import LabelAudit
@@ -55,7 +54,6 @@ _HOMES = {
         "content.forest": "RandomForest",
         "content.naive_bayes": "NaiveBayes",
         "content.nearest_neighbours": "NearestNeighbours",
-        "content.omikuji_content": "OmikujiContent",
         "content.platt_svm": "PlattSVM",
         "explain.contributions": "Explanation Posterior Suggestion",
         "explain.label_graph": "LabelEdge LabelGraph label_graph",
@@ -91,7 +89,6 @@ __all__ = [
     "MultilabelContent",
     "NaiveBayes",
     "NearestNeighbours",
-    "OmikujiContent",
     "PCut",
     "PaperClassifier",
     "PerLabel",

@@ -15,14 +15,14 @@ from typing import Any, Literal
 
 Kind = Literal["content", "labels", "thresholds", "related"]
 
-#: Kind of part → name → module below ``labelkin`` and class.
+#: Kind of part → name → module below ``labelkin``, or of another package of ours, and class.
 PARTS: dict[Kind, dict[str, str]] = {
     "content": {
         "svm": "content.platt_svm.PlattSVM",
         "naive_bayes": "content.naive_bayes.NaiveBayes",
         "nearest_neighbours": "content.nearest_neighbours.NearestNeighbours",
         "forest": "content.forest.RandomForest",
-        "omikuji": "content.omikuji_content.OmikujiContent",
+        "omikuji": "labelkin_omikuji.OmikujiContent",
     },
     "labels": {
         "logistic": "method.label_evidence.LogisticLabels",
@@ -77,7 +77,13 @@ def part_class(kind: Kind, name: str) -> Any:
     """
     check_name(kind, name)
     module, _, attribute = PARTS[kind][name].rpartition(".")
-    return getattr(import_module(f"labelkin.{module}"), attribute)
+    if not module.startswith("labelkin_"):
+        return getattr(import_module(f"labelkin.{module}"), attribute)
+    try:
+        return getattr(import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        package = module.replace("_", "-")
+        raise ImportError(f"{kind}={name!r} needs {package}: pip install {package}.") from error
 
 
 def did_you_mean(value: Any, choices: Sequence[Any]) -> str:

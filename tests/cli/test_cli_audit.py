@@ -11,9 +11,9 @@ import pytest
 from in_process import call
 
 from labelkin import corpora
-from labelkin.cli import auditing
+from labelkin.curation.audit import corpus_audit
 from labelkin.curation.corrections import Decision
-from labelkin.service.journal import Entry, Journal
+from labelkin.curation.saved_work import Entry, SavedWork
 
 N_DOCUMENTS = 240
 #: A label that a spreadsheet would compute.
@@ -89,7 +89,7 @@ def test_what_is_printed(audited):
     out = audited[1].out
     assert re.search(r"^documents +240$", out, re.MULTILINE)
     assert re.search(r"^expected errors +\d+: \d+ labels missing, \d+ wrong$", out, re.MULTILINE)
-    assert re.search(r"^kind +listed +expected errors +surest$", out, re.MULTILINE)
+    assert re.search(r"^kind +listed +expected errors +highest probability$", out, re.MULTILINE)
     assert f"add {FORMULA}" in out
     assert "audited in" in audited[1].err
 
@@ -132,8 +132,8 @@ def test_json_lines_hold_the_texts(damaged, tmp_path):
 
 def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
     out, whole = tmp_path / "issues.csv", tmp_path / "whole.csv"
-    small = mock.patch.object(auditing, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
-    kept = auditing.fit_content
+    small = mock.patch.object(corpus_audit, "_BLOCK_CELLS", 10 * N_DOCUMENTS)
+    kept = corpus_audit.fit_content
     learned = []
 
     def stopped(*arguments, **options):
@@ -142,19 +142,19 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
         learned.append(1)
         return kept(*arguments, **options)
 
-    with small, mock.patch.object(auditing, "fit_content", stopped):
+    with small, mock.patch.object(corpus_audit, "fit_content", stopped):
         done = call("audit", damaged[0], "--out", out, "--top", 20)
     assert done.code == 1
-    assert "What was finished is kept; the same command goes on from there." in done.err
+    assert "Finished work is kept; the same command resumes it." in done.err
     state = tmp_path / ".issues.csv.audit"
     assert len(list(state.glob("block-*.npy"))) == 2
     assert not out.exists()
 
     (state / ".0.part").touch()  # what a kill leaves of a file
-    with small, mock.patch.object(auditing, "fit_content", wraps=kept) as fitted:
+    with small, mock.patch.object(corpus_audit, "fit_content", wraps=kept) as fitted:
         done = call("audit", damaged[0], "--out", out, "--top", 20)
     done.done()
-    assert "2 of 4 parts of the content evidence were there; going on." in done.err
+    assert "2 of 4 parts of the content evidence were there; resumed." in done.err
     assert fitted.call_count == 2
     assert not state.exists()
     call("audit", damaged[0], "--out", whole, "--top", 20, "-q").done()
@@ -168,7 +168,7 @@ def test_a_killed_audit_goes_on_where_it_was(damaged, tmp_path):
 
 def test_what_other_options_have_left_is_not_taken(damaged, tmp_path):
     out = tmp_path / "issues.csv"
-    with mock.patch.object(auditing, "shown_issues", side_effect=KeyboardInterrupt):
+    with mock.patch.object(corpus_audit, "_shown_issues", side_effect=KeyboardInterrupt):
         assert call("audit", damaged[0], "--out", out).code == 1
     done = call("audit", damaged[0], "--out", out, "--random-state", 1, "--top", 3)
     done.done()
@@ -283,13 +283,13 @@ class TestApply:
         cells = [
             (row["document"], row["label"].removeprefix("'"), row["given"] == "yes") for row in rows
         ]
-        journal = Journal(tmp_path / "j.sqlite")
+        work = SavedWork(tmp_path / "j.sqlite")
         answers = [Decision(*cells[0], "keep"), Decision(*cells[2], "change")]
-        journal.append(answers).result(timeout=30)
-        journal.close()
+        work.save(answers)
+        work.close()
         out = tmp_path / "corrected.jsonl"
         apply = [path, tmp_path / "j.sqlite"]
-        call("audit", damaged[0], *apply, "--out", out).done()
+        call("correct", damaged[0], *apply, "--out", out).done()
         before, after = labels_of(damaged[0]), labels_of(out)
         differing = {(d, x) for d in before for x in set(before[d]) ^ set(after[d])}
         assert differing == {cells[1][:2], cells[2][:2]}
@@ -315,7 +315,7 @@ class TestApply:
         decided.write_text("document,label,given,decision\n1,tea,yes,change\n2,tea,no,change\n")
         told = ["--columns", "text=body", "--columns", "labels=tags", "--separator", ","]
         out = tmp_path / "new.csv"
-        call("audit", table, *told, "--delimiter", "|", "--apply", decided, "--out", out).done()
+        call("correct", table, decided, *told, "--delimiter", "|", "--out", out).done()
         assert out.read_text() == "body|tags\nhot|milk\ncold|tea\n"
 
     def test_a_known_corpus_becomes_json_lines(self, tmp_path):
@@ -331,19 +331,21 @@ class TestApply:
 def test_training_uses_the_answers(damaged, audited, tmp_path):
     rows = rows_of(audited[0] / "issues.csv")
     cells = [(r["document"], r["label"].removeprefix("'"), r["given"] == "yes") for r in rows]
-    journal = Journal(tmp_path / "j.sqlite")
+    work = SavedWork(tmp_path / "j.sqlite")
     answers = [
         Decision(*cells[0], "change", fingerprint=rows[0]["fingerprint"]),
         Decision(*cells[1], "keep"),
         Decision(*cells[2], "cannot say"),
         Decision(*cells[3], "change", fingerprint="another text"),
     ]
-    journal.append([*answers, Entry("m", "green tea", ("green",))]).result(timeout=30)
-    journal.close()
-    from labelkin.cli.training import training_documents
+    work.save([*answers, Entry("m", "green tea", ("green",))])
+    work.close()
+    from labelkin.curation.training_documents import training_documents
 
     corpus = corpora.load(damaged[0])
-    found = training_documents(corpus, False, tmp_path / "j.sqlite", True)
+    found = training_documents(
+        corpus, decisions=answers, texts=["green tea"], label_sets=[("green",)]
+    )
     before = corpus.label_sets()
     after = found.labels.label_sets()
     differing = {
@@ -354,7 +356,7 @@ def test_training_uses_the_answers(damaged, audited, tmp_path):
     assert differing == {cells[0][:2]}
     assert after[-1] == ("green",)
     done = call(
-        "train", damaged[0], "-o", tmp_path / "m", "--journal", tmp_path / "j.sqlite",
+        "train", damaged[0], "-o", tmp_path / "m", "--saved-work", tmp_path / "j.sqlite",
         "--content", "naive_bayes",
     )  # fmt: skip
     done.done()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from in_process import call
-from labelkin.cli.compare import verdict
 
+from labelkin.cli.experiment import verdict
 from labelkin.evaluation.significance import (
     SignTest,
     macro_sign_test,
@@ -36,7 +36,7 @@ def pair(results):
 
 def test_scores_tests_and_intervals_are_those_of_the_library(results, pair):
     one, other = pair
-    arguments = ["compare", one.folder, other.folder, "--n-draws", 200]
+    arguments = ["experiment", "compare", one.folder, other.folder, "--n-draws", 200]
     told = json.loads(call(*arguments, "--json").done())
     truth = results.corpora[0].Y
     decisions = (one.decisions(), other.decisions())

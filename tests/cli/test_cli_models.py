@@ -239,16 +239,16 @@ class TestEvaluate:
         )
 
     def test_documents_that_the_model_has_learnt_from_are_told(self, model, news_file):
-        told = "trained on documents of news that it is judged on here"
+        told = "trained on documents of news that it is evaluated on here"
         assert told in call("evaluate", model, news_file, "--part", "all").err
         assert told in call("evaluate", model, news_file, "--part", "train").err
         assert told not in call("evaluate", model, news_file).err
 
     def test_blocks_add_up_to_the_whole(self, model, news_file, monkeypatch):
-        from labelkin.cli import models
+        from labelkin.prediction import in_blocks
 
         whole = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
-        monkeypatch.setattr(models, "_CELLS", 38 * 7)
+        monkeypatch.setattr(in_blocks, "_CELLS", 38 * 7)
         blocks = json.loads(call("evaluate", model, news_file, "--json").done())["scores"]
         for name, value in whole.items():
             np.testing.assert_allclose(blocks[name], value, rtol=1e-9)

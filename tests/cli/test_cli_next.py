@@ -41,7 +41,7 @@ def test_a_table_says_why(model, pool):
     assert lines[0].split() == ["document", "bits", "similar", "because", "of"]
     assert len(lines) == 4
     assert all(line.startswith("u") for line in lines[1:])
-    assert "3 of 60 documents, 2 with labels passed over." in done.err
+    assert "3 of 60 documents, 2 with labels skipped." in done.err
     assert "bits: uncertainty of the labels, added up; similar: cosine" in done.err
 
 

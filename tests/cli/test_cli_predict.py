@@ -230,7 +230,7 @@ class TestGoingOn:
     def test_an_existing_file_is_not_overwritten(self, model, texts, tmp_path):
         (tmp_path / "mine").write_text("mine")
         told = call("predict", model, texts, "--out", tmp_path / "mine").refused()
-        assert "--resume goes on with it" in told
+        assert "--resume continues it" in told
         assert (tmp_path / "mine").read_text() == "mine"
 
 

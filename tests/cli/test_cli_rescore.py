@@ -1,5 +1,6 @@
 """``labelkin rescore``: any score matrix in, the rescorer's out, columns matched by name."""
 
+import io
 import json
 import warnings
 
@@ -14,7 +15,6 @@ from labelkin.prediction.scores import (
     read_score_file,
     score_blocks,
     write_blocks,
-    write_scores,
 )
 
 NAMES = ["gold", "grain", "wheat"]
@@ -23,6 +23,13 @@ Y = np.array([[float(name in labels) for name in NAMES] for labels in SETS])
 SCORES = np.array([[0.1, 0.5, 0.9], [0.8, 0.2, 0.3]])
 with warnings.catch_warnings(action="ignore"):  # that it is cautious
     BETTER = LabelRescorer().fit(Y).rescore(SCORES)
+
+
+def write_scores(scores, kind):
+    """Return a whole score matrix as the bytes of a file."""
+    file = io.BytesIO()
+    write_blocks(file, [scores], kind)
+    return file.getvalue()
 
 
 @pytest.fixture

@@ -6,14 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from in_process import call
-from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
-from labelkin import LabelDependenceClassifier, LogisticLabels, NaiveBayes, PlattSVM, corpora, load
-from labelkin.cli import training
+from labelkin import LabelDependenceClassifier, LogisticLabels, PlattSVM, corpora, load
 from labelkin.evaluation import metrics
-from labelkin.label_matrix import read_labels
-from labelkin.models.presets import STRONG
+from labelkin.models.builder import STRONG
 from labelkin.storage import read_header
 from labelkin.text import TermWeights, WordCounts
 
@@ -182,19 +179,19 @@ def test_numbers_of_any_size_and_sign_are_brought_to_one_scale(tmp_path, content
     assert [type(step).__name__ for step in steps] == parts
 
 
-def test_the_journal_of_a_service_is_learnt_with_its_new_labels(tea, tmp_path):
-    from labelkin.service.journal import Entry, Journal, read_journal
+def test_saved_work_is_learned_with_its_new_labels(tea, tmp_path):
+    from labelkin.curation.saved_work import Entry, SavedWork, read_saved_documents
 
-    journal = Journal(tmp_path / "j.sqlite")
-    entries = [Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))]
-    journal.append(entries).result(timeout=30)
-    journal.close()
-    options = ["--journal", tmp_path / "j.sqlite", "--min-documents", 1, "-q"]
+    path = tmp_path / "m.saved.sqlite"
+    work = SavedWork(path)
+    work.save([Entry("tea", "green tea", ("green", "tea")), Entry("tea", "milk", ("milk",))])
+    work.close()
+    options = ["--saved-work", path, "--min-documents", 1, "-q"]
     call("train", tea, "-o", tmp_path / "m", *options).done()
     header = read_header(tmp_path / "m")
     assert header.labels == ("green", "milk", "tea")
     assert header.summary["documents"] == 14
-    assert header.summary["journal"] == list(read_journal(tmp_path / "j.sqlite").mark)
+    assert header.summary["saved_work"] == list(read_saved_documents(path).mark)
 
 
 class TestTables:
@@ -239,7 +236,7 @@ class TestTables:
         for command in (["train"], ["evaluate"], ["corpus", "info"]):
             printed = " ".join(call(*command, "--help").done().split())
             assert "--separator" in printed
-            assert "';' if not named" in printed
+            assert "[default: detected, else ;]" in printed
 
     def test_a_wrong_header_names_the_options(self, tmp_path):
         path = self.table(tmp_path / "tea.csv", ";", "|", ("text", "marks", "id"))
@@ -296,7 +293,7 @@ class TestWhatIsUnderstood:
 
     def test_test_documents_are_kept_aside_and_scored(self, trained, model, news_file):
         _, done = trained
-        assert "120 test documents kept aside and scored at the end; --all learns" in done.err
+        assert "120 test documents held out and scored at the end; --all also learns" in done.err
         _, scored = done.out.split("120 test documents")
         found = json.loads(call("evaluate", model, news_file, "--json", "-q").done())
         assert f"{found['scores']['micro_f1']:.4f}" in scored
@@ -376,8 +373,8 @@ class TestWrongCalls:
             in call("train", "newsroom", "-o", out, "--encoding", "ascii").refused()
         )
 
-    def test_a_journal_that_is_none(self, tea, tmp_path):
-        told = call("train", tea, "-o", tmp_path / "m", "--journal", tea, "-q").refused()
+    def test_saved_work_that_is_none(self, tea, tmp_path):
+        told = call("train", tea, "-o", tmp_path / "m", "--saved-work", tea, "-q").refused()
         assert "tea.jsonl" in told
 
 
@@ -484,23 +481,9 @@ class TestEnsembles:
         assert [m.name for m in load(tmp_path / "m").content_.members_] == ["forest", "logistic"]
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (PlattSVM(), ["about 1 s"]),
-        (None, ["about 1 s"]),  # by a look at the features
-        ([PlattSVM(), PlattSVM(free_bias=True)], ["about 2 s"]),
-        (NaiveBayes(), []),
-    ],
-)
-def test_the_time_of_svms_is_forecast_with_the_way_out(content, told, monkeypatch, capsys):
-    monkeypatch.setattr(training, "_LONG", 0.5)
-    monkeypatch.setattr(training, "_SVM_SECONDS", 1 / 200)
-    X, labels = sparse.csr_array(np.eye(20, 5)), read_labels(np.eye(20, 40))
-    training._forecast(LabelDependenceClassifier(content), X, labels, quiet=False)
-    printed = capsys.readouterr().err.splitlines()
-    assert [line.count("--content nearest_neighbours --top 100") for line in printed] == [1] * len(
-        told
-    )
-    for line, part in zip(printed, told, strict=True):
-        assert part in line and "40 labels on 20 documents" in line
+def test_many_labels_get_a_hint_to_name_candidates(tmp_path, monkeypatch, tea):
+    monkeypatch.setattr("labelkin.cli.train._MANY_LABELS", 1)
+    hint = "An SVM for each of 2 labels takes long."
+    base = ["train", tea, "--min-documents", 1, "-o"]
+    assert hint in call(*base, tmp_path / "m").err
+    assert hint not in call(*base, tmp_path / "few", "--top", 2).err

@@ -1,11 +1,11 @@
 """The results of README.md are those of the scores of the experiment on the learned rule."""
 
-import csv
 import doctest
 import importlib
 import re
 
 import pytest
+from docs.experiments.learned_rule import Line, write_lines
 from docs.make import readme
 from docs.make.readme import (
     BEGIN,
@@ -31,11 +31,13 @@ LINES = [
 @pytest.fixture
 def scores(tmp_path):
     path = tmp_path / "scores.csv"
-    with path.open("w", newline="") as file:
-        for corpus, content, micro, macro in LINES:
-            for system, one, other in zip(("content", "learned"), micro, macro, strict=True):
-                for measure, value in (("tuned micro_f1", one), ("tuned macro_f1", other)):
-                    csv.writer(file).writerow([corpus, content, 0, system, measure, value])
+    lines = [
+        Line(corpus, content, "logistic", system, measure, value)
+        for corpus, content, micro, macro in LINES
+        for measure, values in (("tuned micro_f1", micro), ("tuned macro_f1", macro))
+        for system, value in zip(("content", "learned"), values, strict=True)
+    ]
+    write_lines(lines, path)
     return read_scores(path)
 
 

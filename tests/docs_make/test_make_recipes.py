@@ -97,7 +97,7 @@ def test_softmax_scores(drawn):
 
 
 def test_candidates(drawn):
-    pytest.importorskip("omikuji", reason="omikuji is in the extra omikuji")
+    pytest.importorskip("omikuji", reason="omikuji is not installed")
     unseen, scores = omikuji_candidates.scores(
         drawn.texts, drawn.Y, drawn.new_texts, folds=2, top=5
     )

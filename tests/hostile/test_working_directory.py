@@ -9,7 +9,7 @@ import pytest
 
 import labelkin
 
-NAMES = ("labelkin", "numpy", "json", "joblib", "omikuji", "pickle", "sklearn", "random")
+NAMES = ("labelkin", "numpy", "json", "joblib", "pickle", "sklearn", "random")
 SOURCE = Path(labelkin.__file__).parent.parent
 #: What a user's process does, whose own imports are done before the folder is entered.
 PROGRAMS = {
@@ -17,7 +17,7 @@ PROGRAMS = {
 import labelkin.helper_process as helper
 import subprocess
 enter()
-command, environment = helper.python_command("import json, numpy, labelkin, omikuji")
+command, environment = helper.python_command("import json, numpy, labelkin")
 subprocess.run(command, env=environment, check=True)
 """,
     "joblib on the command line": """
@@ -40,19 +40,11 @@ enter()
 X = np.eye(8)
 assert run_in_subprocess(Job(BRkNN(), X, read_labels(X[:, :2]), X)) is not None
 """,
-    "omikuji": """
-import numpy as np, omikuji
-from labelkin import OmikujiContent
-enter()
-X = np.eye(8) + 1
-OmikujiContent().fit(X, (X[:, :2] > 1).astype(int)).predict_proba(X)
-""",
 }
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_helper_process_imports_from_the_working_directory(tmp_path, program):
-    pytest.importorskip("omikuji")
     for name in NAMES:
         (tmp_path / f"{name}.py").write_text("open('imported', 'w').close(); raise SystemExit(7)")
     # as in an interactive session, the working directory is on the path, wherever it is

@@ -11,7 +11,6 @@ from scipy.special import expit
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_evidence import prior_scale
 from labelkin.method.label_sets import count_label_sets
-from labelkin.solvers import logistic as module
 from labelkin.solvers import logistic as newton
 from labelkin.solvers.logistic import fit_logistic_layer
 
@@ -170,18 +169,11 @@ def test_whole_number_weights_are_repeated_documents_to_the_last_bit():
 def test_the_number_of_threads_does_not_change_a_bit(form):
     rng = np.random.default_rng(3)
     Y = (rng.random((2100, 70)) < rng.uniform(0, 0.2, size=70)).astype(float)
-    assert len(module._blocks_of_labels(Y.sum(axis=0), 2100)) > 1
     layer = form(Y), form(Y), np.ones(2100), np.full(70, 0.1)
     one, two, again = (fit_logistic_layer(*layer, tol=1e-6, n_jobs=n) for n in (1, 2, 2))
     for other in (two, again):
         assert other.weights.tobytes() == one.weights.tobytes()
         assert other.bias.tobytes() == one.bias.tobytes()
-
-
-def test_blocks_of_labels_cover_every_label_once():
-    blocks = module._blocks_of_labels(np.arange(200.0), 5000)
-    assert [len(block) for block in blocks] == [64, 64, 64, 8]
-    assert sorted(np.concatenate(blocks)) == list(range(200))
 
 
 def test_one_label_alone_has_only_a_bias():

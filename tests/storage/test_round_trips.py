@@ -395,7 +395,7 @@ def test_all_classes_of_the_table_have_made_a_round_trip(tmp_path):
     for model in fitted:
         stored |= set(read_header(save(model, tmp_path / "model")).class_names)
     classes = {name for name in PLACES if not name.rpartition(".")[2].islower()}
-    classes -= {"OmikujiContent", "OmikujiForest"}  # of an extra: test_omikuji_files
+    classes -= {"OmikujiContent", "OmikujiForest"}  # of packages/labelkin-omikuji
     assert classes - stored == set()
 
 

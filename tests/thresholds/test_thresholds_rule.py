@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from labelkin.evaluation.metrics import f1_per_label
+from labelkin.evaluation.metrics import f1
 from labelkin.label_matrix import read_labels
 from labelkin.thresholds import (
     ExpectedF1,
@@ -100,7 +100,7 @@ def test_the_table_says_what_the_rule_does_on_the_fitting_scores(rule):
     Y[:, 4] = np.nan
     fitted = clone(rule).fit(scores, Y)
     decided = fitted.decide(scores)
-    np.testing.assert_allclose(fitted.f1_, f1_per_label(Y, decided), atol=1e-15)
+    np.testing.assert_allclose(fitted.f1_, f1(Y, decided, average=None), atol=1e-15)
     np.testing.assert_array_equal(fitted.positives_, np.nansum(Y, axis=0))
     np.testing.assert_array_equal(fitted.decided_, (decided & ~np.isnan(Y)).sum(axis=0))
     table = fitted.table()

@@ -78,11 +78,9 @@ def rescore(
     """
     options.check_input(scores)
     options.check_input(out_of_fold)
-    options.check_corpus(train)
+    options.check_corpus([name for name in (train, truth) if name is not None])
     if out is not None:
         options.check_out(out, scores, replace=replace)
-    if truth is not None:
-        options.check_corpus(truth)
     weight = options.read_evidence_weight(evidence_weight)
 
     from labelkin.files import atomic_replace

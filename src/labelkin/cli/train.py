@@ -170,9 +170,7 @@ def train(
     concepts = corpus_vocabulary(loaded, vocab, label_language, language)
     label_sets = current_labels(found, concepts)
     label_names = label_sets.names.tolist()
-    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet)
-    if n_merged := found.shape[1] - len(label_names):
-        print_message(f"{n_merged} labels were merged into their successors.", quiet)
+    shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
     rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
     least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
@@ -190,8 +188,8 @@ def train(
     if "svm" in plan.names and top is None:
         _hint_candidates(len(label_names), quiet)
     size = {"documents": label_sets.shape[0], "labels": len(label_names)}
-    sizes = [counted(number, name.removesuffix("s")) for name, number in size.items()]
-    print_message(f"learning from {', '.join(sizes)}: {listed(shown)}.", quiet)
+    sizes = f"{counted(size['documents'], 'document')}, {counted(size['labels'], 'label')}"
+    print_message(f"learning from {sizes}: {listed(shown)}.", quiet)
     model, scores = _fit(build_steps(plan, counts), classifier, documents, label_sets, quiet)
     if concepts is not None:
         classifier.concepts_ = concepts
@@ -222,7 +220,18 @@ def train(
     print_scores(scores)
     if is_tested:
         _print_test_scores(model, loaded, concepts)
+    _note_saved_work(out, saved_work)
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
+
+
+def _note_saved_work(out: Path, saved_work: Path | None) -> None:
+    """Print a note about saved work beside the model that was not learned from."""
+    beside = out.with_suffix(".saved.sqlite")
+    if saved_work is None and beside.exists():
+        print_message(
+            f"Note: the label evidence learns from {beside} when the model is served; "
+            "--saved-work also learns its words."
+        )
 
 
 def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -> ContentPlan:
@@ -294,7 +303,7 @@ def _documents(
 
 
 def print_matches(
-    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool
+    labels: list[Any], vocabulary: Vocabulary | None, source: str, quiet: bool, n_before: int = 0
 ) -> list[str]:
     """Report how many labels a vocabulary names; return the names. No name is an error."""
     from labelkin.vocabulary import LabelNames
@@ -308,6 +317,10 @@ def print_matches(
             f"{len(labels):,} labels have a name.",
             quiet,
         )
+        if n_before > len(labels):
+            print_message(
+                f"{n_before - len(labels)} labels were merged into their successors.", quiet
+            )
     return names.all()
 
 

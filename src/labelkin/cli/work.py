@@ -1,4 +1,4 @@
-"""``labelkin work``: check saved work, copy it, export it."""
+"""``labelkin work``: check, back up and export the work that ``labelkin serve`` has saved."""
 
 from __future__ import annotations
 
@@ -13,50 +13,48 @@ from labelkin.cli import options
 from labelkin.cli.printing import echo
 
 work = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="Saved work of indexers, which labelkin serve writes: check, back up, export.",
+    no_args_is_help=True, rich_markup_mode="markdown", help="Saved work: check, back up, export."
 )
 
-SavedWork = Annotated[
-    Path, typer.Argument(metavar="WORK", help="Saved work, which labelkin serve writes.")
+SavedWorkFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="File of labelkin serve: *.saved.sqlite.")
 ]
 
 
 @work.command("check")
-def check(path: SavedWork) -> None:
-    """Check the whole file; damage is an error.
+def check_work(path: SavedWorkFile) -> None:
+    """Check the whole file; a damaged file is an error.
 
     Example:  labelkin work check news.saved.sqlite
     """
     from labelkin.curation.saved_work import check_saved_work
 
-    echo(f"{check_saved_work(path):,} entries, no damage")
+    echo(f"{check_saved_work(path):,} documents and answers, no damage")
 
 
 @work.command("backup")
 def back_up_work(
-    path: SavedWork, new: Annotated[Path, typer.Argument(metavar="NEW", help="A new file.")]
+    path: SavedWorkFile, new: Annotated[Path, typer.Argument(metavar="NEW", help="A new file.")]
 ) -> None:
-    """Copy saved work to one new file while a service is writing it, and check the copy.
+    """Copy saved work to one new file while a service may write it, and check the copy.
 
-    Other copies lack what is still in the file WORK-wal.
+    Other ways to copy lose the entries that are still in FILE-wal.
 
     Example:  labelkin work backup news.saved.sqlite /backup/news-monday.sqlite
     """
     from labelkin.curation.saved_work import back_up
 
-    echo(f"{back_up(path, new):,} entries in {new}")
+    echo(f"{back_up(path, new):,} documents and answers in {new}")
 
 
 @work.command("export")
 def export_work(
-    path: SavedWork,
+    path: SavedWorkFile,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A new file. [default: stdout]")
     ] = None,
 ) -> None:
-    """Write the documents as JSON lines, as labelkin train reads them.
+    """Write the saved documents as JSON lines, as labelkin train reads them.
 
     Example:  labelkin work export news.saved.sqlite --out saved.jsonl
     """

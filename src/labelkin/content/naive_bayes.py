@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +24,6 @@ from labelkin.content.term_contributions import (
     linear_contributions,
     read_columns,
 )
-from labelkin.content.term_counts import TermCounts, count_terms, label_blocks, weigh_terms
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
 from labelkin.odds import constant_labels, count_log_odds
@@ -30,14 +31,16 @@ from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 from labelkin.scikit_learn import read_sample_weight
 
-#: Entries × labels whose logarithms are taken together: what a processor has near at hand.
-_CACHED = 2**18
+#: Where a smaller share of terms × labels has a count, those are looked at alone.
+_FEW_COUNTS = 0.2
+#: Terms × labels up to which a dense product is the faster one, however few the counts are.
+_SMALL = 2**20
+#: Counts of the terms of a block of documents that are left out: its arrays fit the cache.
+_CELLS = 2**18
 #: Words of the pairs (document, label it carries) that are looked up together.
 _PAIRED = 2**20
-#: Term counts have few distinct values; tf-idf weights have as many as entries.
-_FEW_VALUES = 256
-#: Less than this is what rounding leaves of a sum of weights when all of them are taken away.
-_NOBODY = 1e-9
+#: A smaller sum of weights is rounding.
+_NOTHING = 1e-9
 #: Beyond it, sums over documents could leave the range of numbers.
 _LARGEST_COUNT = 1e290
 
@@ -275,7 +278,7 @@ def scorer(
     else:  # of a few documents, the words that they have
         terms = np.unique(X.indices)
         X, weights = X[:, terms], weigh_terms(counts, terms, alpha)
-    inside_length, outside_length = (np.log(part + smoothing) for part in counts.lengths())
+    inside_length, outside_length = (np.log(part + smoothing) for part in counts.lengths)
 
     def of_rows(rows: slice) -> NDArray[np.float64]:
         result = weights.of(X[rows])
@@ -310,30 +313,21 @@ def leave_one_out(
 def _left_out_of_rest(
     counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Log-odds of every document as if it were outside every label, and counted ``own`` times."""
-    smoothing = alpha * X.shape[1]
-    by_value = (own == 1).all() and _has_few_values(X.data)
-    if counts.are_few:
-        if by_value:
-            result = _few_by_value(counts, X, alpha)
-        else:
-            result = _few_by_entry(counts, X, alpha, own)
-        return _with_lengths(result, counts, X, smoothing, own)
-    X, used = _used_terms(X, counts)
+    """Log-odds of every document if it were outside every label, and counted ``own`` times.
+
+    A term's weights depend on how often the document has it: they are computed once for each pair
+    of a term and a count in a block of documents.
+    """
     result = np.empty((X.shape[0], len(counts.positive)))
-    for labels in label_blocks(used):
-        inside, outside = used.sides(labels)
-        if by_value:
-            left_words = _words_by_value(X, outside, alpha)
-        else:
-            left_words = _words_by_entry(X, outside, alpha, own)
-        result[:, labels] = X @ np.log(inside + alpha) - left_words
-    return _with_lengths(result, counts, X, smoothing, own)
-
-
-def _has_few_values(values: NDArray[np.float64]) -> bool:
-    """Return whether values are like counts; a look at some says that most others are not."""
-    return all(len(np.unique(some)) <= _FEW_VALUES for some in (values[: 4 * _FEW_VALUES], values))
+    seen = np.diff(counts.by_term.indptr)[X.indices]
+    for rows in _slices(np.concatenate([[0], np.cumsum(seen)])[X.indptr], _CELLS):
+        part = X[rows]
+        taken = part.data * np.repeat(own[rows], np.diff(part.indptr))
+        pairs, place = np.unique(part.indices + 1j * taken, return_inverse=True)
+        words = (part.data, place, part.indptr)
+        weights = weigh_terms(counts, pairs.real.astype(np.intp), alpha, pairs.imag)
+        result[rows] = weights.of(sparse.csr_array(words, shape=(part.shape[0], len(pairs))))
+    return _with_lengths(result, counts, X, alpha * X.shape[1], own)
 
 
 def _with_lengths(
@@ -345,96 +339,10 @@ def _with_lengths(
 ) -> NDArray[np.float64]:
     """Subtract what lengths say from what words say, without the documents, and add the prior."""
     length = _length(X)[:, None]
-    inside_length, outside_length = counts.lengths()
+    inside_length, outside_length = counts.lengths
     left = np.log(np.maximum(outside_length - own[:, None] * length, 0.0) + smoothing)
     result -= length * (np.log(inside_length + smoothing) - left)
     return _add_prior(result, counts.positive, counts.known - own[:, None])
-
-
-def _words_by_value(
-    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float
-) -> NDArray[np.float64]:
-    """Σ_t x log(outside_t − x + α) for counts: one product for each distinct value x.
-
-    The entries of ``X`` are only split among the products, so all of them cost as much as one.
-    """
-    result = np.zeros((X.shape[0], outside.shape[1]))
-    for value in np.unique(X.data):
-        entries = _entries_equal(X, value)
-        terms = np.unique(entries.indices)
-        left = np.log(np.maximum(outside[terms] - value, 0.0) + alpha)
-        result += value * (entries[:, terms] @ left)
-    return result
-
-
-def _words_by_entry(
-    X: sparse.csr_array, outside: NDArray[np.float64], alpha: float, own: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Compute the same for real values and weights: a logarithm for every entry and label."""
-    result = np.empty((X.shape[0], outside.shape[1]))
-    smoothed, taken = outside + alpha, X.data * np.repeat(own, np.diff(X.indptr))
-    step = max(1, int(_CACHED * X.shape[0] / max(X.nnz * outside.shape[1], 1)))
-    for start in range(0, X.shape[0], step):
-        ends = X.indptr[start : start + step + 1]
-        entries, n_entries = slice(ends[0], ends[-1]), int(ends[-1] - ends[0])
-        left = smoothed[X.indices[entries]]
-        left -= taken[entries, None]
-        np.log(np.maximum(left, alpha, out=left), out=left)
-        words = (X.data[entries], np.arange(n_entries), ends - ends[0])
-        result[start : start + step] = (
-            sparse.csr_array(words, shape=(len(ends) - 1, n_entries)) @ left
-        )
-    return result
-
-
-def _few_by_value(counts: TermCounts, X: sparse.csr_array, alpha: float) -> NDArray[np.float64]:
-    """Σ_t x log((inside_t + α) / (outside_t − x + α)) where counts are few: value by value."""
-    result = np.zeros((X.shape[0], len(counts.positive)))
-    for value in np.unique(X.data):
-        entries = _entries_equal(X, value)
-        terms = np.unique(entries.indices)
-        weights = weigh_terms(counts, terms, alpha, float(value))
-        result += weights.of(value * entries[:, terms])
-    return result
-
-
-def _few_by_entry(
-    counts: TermCounts, X: sparse.csr_array, alpha: float, own: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Compute the same for real values and weights.
-
-    To labels that have not seen its term an entry adds the same: logarithms are taken for the
-    others alone.
-    """
-    found, n_labels = counts.by_term, len(counts.positive)
-    seen = np.diff(found.indptr)
-    inside = found.data.real
-    outside = np.repeat(counts.total + alpha, seen) - inside
-    if counts.unknown is not None:
-        outside -= found.data.imag
-    inside = np.log(inside + alpha) - np.log(alpha)
-    taken = X.data * np.repeat(own, np.diff(X.indptr))
-    rest = np.log(np.maximum(counts.total[X.indices] + alpha - taken, alpha))
-    unseen = X.copy()
-    unseen.data = X.data * (np.log(alpha) - rest)
-    result = np.repeat(_length(unseen)[:, None], n_labels, axis=1)
-    cells = np.concatenate([[0], np.cumsum(seen[X.indices])])
-    for rows in _slices(cells[X.indptr], _CACHED):
-        ends = X.indptr[rows.start : rows.stop + 1]
-        entries = slice(ends[0], ends[-1])
-        times = seen[X.indices[entries]]
-        first = found.indptr[X.indices[entries]] - (cells[entries] - cells[entries.start])
-        cell = np.repeat(first, times) + np.arange(times.sum())
-        left = outside[cell] - np.repeat(taken[entries], times)
-        np.log(np.maximum(left, alpha, out=left), out=left)
-        share = inside[cell] + np.repeat(rest[entries], times)
-        share -= left
-        share *= np.repeat(X.data[entries], times)
-        document = np.repeat(np.arange(len(ends) - 1) * n_labels, np.diff(ends))
-        where = np.repeat(document, times) + found.indices[cell]
-        sums = np.bincount(where, weights=share, minlength=(len(ends) - 1) * n_labels)
-        result[rows] += sums.reshape(-1, n_labels)
-    return result
 
 
 def _left_out_of_label(
@@ -451,7 +359,7 @@ def _left_out_of_label(
     lengths = np.diff(X.indptr)[row]
     for pairs in _slices(np.concatenate([[0], np.cumsum(lengths)]), _PAIRED):
         words[pairs] = _inside_words(counts, X, row[pairs], column[pairs], alpha, own)
-    inside_length, outside_length = (part[column] for part in counts.lengths())
+    inside_length, outside_length = (part[column] for part in counts.lengths)
     length = _length(X)[row]
     left = np.log(np.maximum(inside_length - own[row] * length, 0.0) + smoothing)
     words -= length * (left - np.log(outside_length + smoothing))
@@ -483,8 +391,8 @@ def _add_prior(
     words: NDArray[np.float64], positive: NDArray[np.float64], known: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Words plus prior; the prior alone where no document, or every one, has the label."""
-    positive = np.where(positive < _NOBODY, 0.0, positive)
-    known = np.where(known - positive < _NOBODY, positive, known)
+    positive = np.where(positive < _NOTHING, 0.0, positive)
+    known = np.where(known - positive < _NOTHING, positive, known)
     constant = constant_labels(positive, known)
     if constant.any():
         words = np.where(constant, 0.0, words)
@@ -506,12 +414,6 @@ def _at(matrix: sparse.csc_array, row: Any, column: Any) -> NDArray[np.float64]:
     return np.asarray(matrix[row, column], dtype=np.float64).ravel() if len(row) else np.zeros(0)
 
 
-def _used_terms(X: sparse.csr_array, counts: TermCounts) -> tuple[sparse.csr_array, TermCounts]:
-    """Drop the terms that no document of ``X`` has: one document needs its own words only."""
-    terms = np.unique(X.indices)
-    return X[:, terms], counts.terms(terms)
-
-
 def _slices(before: NDArray[np.int64], size: int) -> Iterator[slice]:
     """Slices of about one size; ``before`` says how much comes before each, and how much is all."""
     edges = np.searchsorted(before, np.arange(size, before[-1], size))
@@ -519,8 +421,164 @@ def _slices(before: NDArray[np.int64], size: int) -> Iterator[slice]:
     return (slice(int(a), int(b)) for a, b in pairwise(bounds))
 
 
-def _entries_equal(X: sparse.csr_array, value: float) -> sparse.csr_array:
-    """1.0 where ``X`` has this value."""
-    where = X.data == value
-    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[where]
-    return sparse.csr_array((np.ones(where.sum()), (row, X.indices[where])), shape=X.shape)
+@dataclass(frozen=True)
+class TermCounts:
+    """Term counts of every label; ``a + b`` counts both blocks of documents.
+
+    Attributes
+    ----------
+    inside
+        How often a term occurs in the documents of a label, CSC ``(n_terms, n_labels)``.
+    unknown
+        How often it occurs in documents for which the label is unknown; ``None``: no such document.
+    total
+        How often it occurs at all, ``(n_terms,)``.
+    positive, known
+        Documents with the label, and documents for which it is known, ``(n_labels,)``.
+    """
+
+    inside: sparse.csc_array
+    unknown: sparse.csc_array | None
+    total: NDArray[np.float64]
+    positive: NDArray[np.float64]
+    known: NDArray[np.float64]
+
+    def __add__(self, other: TermCounts) -> TermCounts:
+        parts = [part for part in (self.unknown, other.unknown) if part is not None]
+        return TermCounts(
+            sparse.csc_array(self.inside + other.inside),
+            sparse.csc_array(sum(parts[1:], parts[0])) if parts else None,
+            self.total + other.total,
+            self.positive + other.positive,
+            self.known + other.known,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what follows from the counts."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def by_term(self) -> sparse.csr_array:
+        """Both kinds of counts by terms: a document is scored from the rows of its own words.
+
+        Complex numbers, where there is something unknown: ``inside`` is real, ``unknown``
+        imaginary, so that each is there, if only as 0, where the other is.
+        """
+        if self.unknown is None:
+            return sparse.csr_array(self.inside)
+        return sparse.csr_array(self.inside + 1j * self.unknown)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether most labels have not seen most terms."""
+        n_terms, n_labels = self.inside.shape
+        found = self.inside.nnz + (0 if self.unknown is None else self.unknown.nnz)
+        return bool(found < _FEW_COUNTS * n_terms * n_labels)
+
+    def weights(self, alpha: float) -> WordWeights:
+        """Return what every term adds; kept, for block after block of documents asks for it."""
+        found = self._weights.get(alpha)
+        if found is None:
+            found = weigh_terms(self, np.arange(len(self.total)), alpha)
+            self._weights[alpha] = found
+        return found
+
+    @cached_property
+    def _weights(self) -> dict[float, WordWeights]:
+        return {}
+
+    def labels(self, columns: NDArray[np.int64]) -> TermCounts:
+        """Return the counts of some labels only."""
+        unknown = None if self.unknown is None else self.unknown[:, columns]
+        positive, known = self.positive[columns], self.known[columns]
+        return TermCounts(self.inside[:, columns], unknown, self.total, positive, known)
+
+    @cached_property
+    def lengths(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The number of words inside and outside every label, ``(n_labels,)`` each."""
+        inside = np.asarray(self.inside.sum(axis=0)).ravel()
+        outside = self.total.sum() - inside
+        if self.unknown is not None:
+            outside = outside - np.asarray(self.unknown.sum(axis=0)).ravel()
+        return inside, outside
+
+
+class WordWeights(NamedTuple):
+    """What terms add to log-odds, Σ_t x_t log((inside_t + α) / (outside_t + α)).
+
+    Attributes
+    ----------
+    own
+        What is added to each label alone, ``(n_terms, n_labels)``, dense or a CSR array.
+    shared
+        What a term adds to all labels besides, ``(n_terms,)``; ``None``: nothing.
+    """
+
+    own: Any
+    shared: NDArray[np.float64] | None
+
+    def of(self, X: sparse.csr_array) -> NDArray[np.float64]:
+        """Return the sums over the words of documents, ``(n_documents, n_labels)``."""
+        product = X @ self.own
+        result = np.asarray(product.toarray() if sparse.issparse(product) else product)
+        if self.shared is not None:
+            result += (X @ self.shared)[:, None]
+        return result
+
+
+def weigh_terms(
+    counts: TermCounts, terms: NDArray[Any], alpha: float, less: Any = 0.0
+) -> WordWeights:
+    """Return what some terms add, with ``less`` of each outside every label.
+
+    Where counts are few, a term adds the same to all labels that have not seen it, and the others
+    differ from that: the same to rounding, and faster.
+    """
+    found, total = counts.by_term[terms], counts.total[terms]
+    less = np.broadcast_to(less, total.shape)
+    if counts.are_few:
+        seen = np.diff(found.indptr)
+        rest = np.log(np.maximum(total - less, 0.0) + alpha)
+        total, less = np.repeat(total, seen), np.repeat(less, seen)
+        inside, unknown = found.data.real, found.data.imag
+    else:
+        dense = found.toarray()
+        total, less = total[:, None], less[:, None]
+        inside, unknown = dense.real, dense.imag
+    outside = total - inside
+    if counts.unknown is not None:
+        outside -= unknown
+    np.maximum(np.subtract(outside, less, out=outside), 0.0, out=outside)
+    outside += alpha
+    own = np.log(inside + alpha)
+    own -= np.log(outside, out=outside)
+    if not counts.are_few:
+        return WordWeights(own, None)
+    own += np.repeat(rest - np.log(alpha), seen)
+    weights = sparse.csr_array((own, found.indices, found.indptr), shape=found.shape)
+    is_small = found.shape[0] * found.shape[1] <= _SMALL
+    return WordWeights(weights.toarray() if is_small else weights, np.log(alpha) - rest)
+
+
+def count_terms(
+    X: Any, labels: LabelMatrix, weight: NDArray[np.float64] | None = None
+) -> TermCounts:
+    """Count terms per label; ``weight`` says how many times each document counts."""
+    weighted = sparse.csr_array(X if weight is None else sparse.diags_array(weight) @ X)
+    total = np.asarray(weighted.sum(axis=0)).ravel()
+    inside = _sum_terms(weighted, labels.positive)
+    unknown = None if labels.unknown is None else _sum_terms(weighted, labels.unknown)
+    return TermCounts(inside, unknown, total, *labels.counts(weight))
+
+
+def _sum_terms(X: sparse.csr_array, cells: sparse.csr_array) -> sparse.csc_array:
+    """Xᵀ · cells, with sorted indices: single cells are looked up by bisection then.
+
+    From rows to columns the product is sorted on the way, in a fraction of the time of sorting.
+    """
+    if max(X.nnz, *X.shape) < np.iinfo(np.int32).max:  # half the memory of larger indices
+        indices, ends = (part.astype(np.int32, copy=False) for part in (X.indices, X.indptr))
+        X = sparse.csr_array((X.data, indices, ends), shape=X.shape)
+    product = sparse.csc_array(sparse.csr_array(X.T) @ cells)
+    product.sum_duplicates()
+    return product

@@ -197,7 +197,7 @@ class PlattSVM(LogOddsClassifier):
                 8.0 * labels.shape[1] * X.shape[1],
                 f"Weights of {labels.shape[1]:,} labels × {X.shape[1]:,} features",
                 "Use PlattSVM(prune=0.1), which keeps the large ones, NearestNeighbours(top=100), "
-                "or OmikujiContent(top=100).",
+                "or labelkin_omikuji.OmikujiContent(top=100).",
             )
         positive, known = labels.counts(weight)
         self.intercept_ = count_log_odds(positive, known)

@@ -273,7 +273,7 @@ def fit_logistic_layer(
 
     shared = Inputs.of(inputs)
     # Labels of like frequency side by side: 64, or more while a block stays in the cache.
-    size = max(64, 2**17 // max(max(inputs.shape), 1))
+    size = max(64, 2**17 // max(*inputs.shape, 1))
     order = np.argsort(-(targets.T @ counts), kind="stable")
     parts = [order[i : i + size] for i in range(0, n_labels, size)]
     with nullcontext() if sparse.issparse(inputs) else threadpool_limits(1, user_api="blas"):

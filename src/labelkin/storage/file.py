@@ -186,9 +186,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str] = ()) -> Any:
     path : str or path-like
         What :func:`save` has written.
     trusted : names, default ()
-        What may be read that compiled code of others interprets, if the file has it: ``"omikuji"``,
-        the folder of an :class:`~labelkin.OmikujiContent`. A file that has it and is not asked for
-        by name is an error.
+        Parts that compiled code of other projects reads: ``"omikuji"``, the files of a
+        ``labelkin_omikuji.OmikujiContent``. A file with such a part that is not named here is an
+        error.
 
     Returns
     -------

@@ -25,7 +25,7 @@ from labelkin.storage.file import shown
 
 #: The public estimators, rules and thresholds of labelkin.
 _PUBLIC = (
-    *("MultilabelContent", "ContentEnsemble", "NaiveBayes", "NearestNeighbours", "OmikujiContent"),
+    *("MultilabelContent", "ContentEnsemble", "NaiveBayes", "NearestNeighbours"),
     *("PerLabel", "PlattSVM", "RandomForest", "Rules"),
     *("LabelDependenceClassifier", "LabelRescorer", "LearnedWeight", "PaperClassifier"),
     "RescoredClassifier",
@@ -83,12 +83,13 @@ PLACES: dict[str, str] = {
     "Member": "labelkin.content.members.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
-    "OmikujiForest": "labelkin.content.omikuji_forest.OmikujiForest",
+    "OmikujiContent": "labelkin_omikuji.OmikujiContent",
+    "OmikujiForest": "labelkin_omikuji.OmikujiForest",
     "OutOfFold": "labelkin.models.classifier.OutOfFold",
     "PaperEvidence": "labelkin.learned.terms.PaperEvidence",
     "PredictedLabels": "labelkin.learned.terms.PredictedLabels",
     "RuleLabels": "labelkin.thresholds.rule.RuleLabels",
-    "TermCounts": "labelkin.content.term_counts.TermCounts",
+    "TermCounts": "labelkin.content.naive_bayes.TermCounts",
     "TermSelection": "labelkin.text.TermSelection",
     "TermWeights": "labelkin.text.TermWeights",
     "TextView": "labelkin.text.TextView",
@@ -190,6 +191,9 @@ def check_trusted(names: Iterable[str], class_names: Iterable[str], path: Any) -
                 f"know where the file comes from: load(path, trusted=[{name!r}]), or --trusted "
                 f"{name} on the command line."
             )
+        if class_name in class_names and _look_up(PLACES[class_name]) is None:
+            package = f"labelkin-{name}"
+            raise ImportError(f"{path} needs {package}: pip install {package}.")
 
 
 def check_twister(state: Any) -> None:
@@ -220,6 +224,8 @@ def check_state(name: str, state: dict[str, Any]) -> None:
         raise ValueError(f"n_jobs={shown(state['n_jobs'])}")
     if name in _CHECKS:
         _CHECKS[name](state)
+    elif PLACES.get(name, "").startswith("labelkin_"):
+        named("class", name).check_state(state)
 
 
 def _check_vocabulary(state: dict[str, Any]) -> None:
@@ -286,15 +292,6 @@ def _check_bound_rules(state: dict[str, Any]) -> None:
         raise ValueError(f"rules that are none ({error})") from None
 
 
-def _check_forest(state: dict[str, Any]) -> None:
-    from labelkin.content.omikuji_forest import OmikujiForest
-
-    names = {field.name for field in fields(OmikujiForest)}
-    if set(state) != names:  # another one could stand for what is read from the files
-        raise ValueError(f"an Omikuji forest with other fields than {', '.join(sorted(names))}")
-    OmikujiForest(**state).check()
-
-
 def _check_trees(state: dict[str, Any]) -> None:
     from labelkin.content.forest import TreeNodes
 
@@ -324,27 +321,6 @@ def _check_random_forest(state: dict[str, Any]) -> None:
         or nodes.n_features != state.get("n_features_in_")
     ):
         raise ValueError("a RandomForest whose trees are of other features or labels")
-
-
-def _check_omikuji(state: dict[str, Any]) -> None:
-    """Raise for a forest that is not of the model's features and labels."""
-    if "forest_" not in state:  # a parameter that is not fitted
-        return
-    prior, forest = state.get("prior_log_odds_"), state["forest_"]
-    constant = state.get("constant_")
-    if not (
-        isinstance(prior, np.ndarray)
-        and isinstance(constant, np.ndarray)
-        and constant.dtype == np.bool_
-        and prior.ndim == 1
-        and prior.shape == constant.shape
-    ):
-        raise ValueError("an OmikujiContent without priors")
-    if forest is not None and (
-        type(forest).__name__ != "OmikujiForest"
-        or (forest.n_labels, forest.n_features) != (len(prior), state.get("n_features_in_"))
-    ):
-        raise ValueError("an OmikujiContent whose forest is of other features or labels")
 
 
 def _check_concepts(state: dict[str, Any]) -> None:
@@ -398,8 +374,6 @@ def _check_pairs_in_order(pairs: NDArray[np.int32]) -> None:
 
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
     "BoundRules": _check_bound_rules,
-    "OmikujiContent": _check_omikuji,
-    "OmikujiForest": _check_forest,
     "RandomForest": _check_random_forest,
     "TreeNodes": _check_trees,
     "Vocabulary": _check_concepts,

@@ -1,5 +1,7 @@
 """Decisions against scikit-learn's metrics, on matrices with empty rows and unused labels."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -11,10 +13,10 @@ from labelkin.evaluation.metrics.inputs import Truth
 from labelkin.label_matrix import read_labels
 
 PAIRS = {
-    "precision": (metrics.precision, metrics.precision_per_label, sk.precision_score),
-    "recall": (metrics.recall, metrics.recall_per_label, sk.recall_score),
-    "f1": (metrics.f1, metrics.f1_per_label, sk.f1_score),
-    "jaccard": (metrics.jaccard, metrics.jaccard_per_label, sk.jaccard_score),
+    "precision": (metrics.precision, partial(metrics.precision, average=None), sk.precision_score),
+    "recall": (metrics.recall, partial(metrics.recall, average=None), sk.recall_score),
+    "f1": (metrics.f1, partial(metrics.f1, average=None), sk.f1_score),
+    "jaccard": (metrics.jaccard, partial(metrics.jaccard, average=None), sk.jaccard_score),
 }
 AVERAGES = {"micro": "micro", "macro": "macro", "weighted": "weighted", "document": "samples"}
 
@@ -90,7 +92,7 @@ def test_cells_that_nobody_knows_are_skipped_label_by_label():
         )
         for j in kept
     ]
-    per_label = metrics.f1_per_label(Y_half_known, D, sample_weight=weight)
+    per_label = metrics.f1(Y_half_known, D, average=None, sample_weight=weight)
     np.testing.assert_allclose(per_label[kept], expected)
     assert np.isnan(per_label[4])
     assert metrics.macro_f1(Y_half_known, D, sample_weight=weight) == pytest.approx(

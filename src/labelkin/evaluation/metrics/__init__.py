@@ -1,18 +1,14 @@
-"""Metrics of multilabel decisions, rankings and probabilities, all read from counts that add up.
+"""Metrics of multilabel decisions, rankings and probabilities, computed from counts that add up.
 
-:func:`evaluate` gives every score at once, in an :class:`Evaluation` that adds up over blocks of
-documents; one function per metric gives one number. Their docstrings define them, and say what 0/0
-means.
+:func:`evaluate` returns every score, in an :class:`Evaluation` that adds up over blocks of
+documents; one function per metric returns one number, and defines it, 0/0 included.
 
 ==================================================  ================================================
 decisions, by cell (unknown cells are skipped)      :func:`hamming_loss`; :func:`precision`,
                                                     :func:`recall`, :func:`f1`, :func:`jaccard` with
-                                                    ``average="micro"``, ``"macro"`` or
-                                                    ``"weighted"``;
-                                                    :func:`micro_f1`, :func:`macro_f1`; per label
-                                                    :func:`precision_per_label`,
-                                                    :func:`recall_per_label`, :func:`f1_per_label`,
-                                                    :func:`jaccard_per_label`
+                                                    ``average="micro"``, ``"macro"``,
+                                                    ``"weighted"`` or, label by label, ``None``;
+                                                    :func:`micro_f1`, :func:`macro_f1`
 decisions, by document (unknown cells raise)        :func:`subset_loss`; the four above with
                                                     ``average="document"``
 rankings by log-odds (unknown cells raise)          :func:`one_error`, :func:`coverage`,
@@ -29,22 +25,18 @@ probabilities, by cell (unknown cells are skipped)  :func:`brier_score`, :func:`
                                                     :func:`reliability`
 ==================================================  ================================================
 
-Rankings and probabilities are judged by log-odds; probabilities enter as
-``evaluate(Y, probabilities=...)``, or by :func:`log_odds_of`.
+Rankings and probabilities are evaluated from log-odds; use ``evaluate(Y, probabilities=...)`` or
+:func:`log_odds_of` for probabilities.
 """
 
 from labelkin.evaluation.metrics.decisions import (
     f1,
-    f1_per_label,
     hamming_loss,
     jaccard,
-    jaccard_per_label,
     macro_f1,
     micro_f1,
     precision,
-    precision_per_label,
     recall,
-    recall_per_label,
     subset_loss,
 )
 from labelkin.evaluation.metrics.evaluation import Evaluation, evaluate, evaluate_blocks
@@ -80,10 +72,8 @@ __all__ = [
     "evaluate_blocks",
     "expected_calibration_error",
     "f1",
-    "f1_per_label",
     "hamming_loss",
     "jaccard",
-    "jaccard_per_label",
     "label_ranking_average_precision",
     "log_loss",
     "log_loss_per_label",
@@ -94,13 +84,11 @@ __all__ = [
     "one_error",
     "precision",
     "precision_at_k",
-    "precision_per_label",
     "propensities",
     "propensity_scored_precision_at_k",
     "ranking_loss",
     "recall",
     "recall_at_k",
-    "recall_per_label",
     "reliability",
     "subset_loss",
 ]

@@ -27,9 +27,9 @@ from labelkin.evaluation.metrics.inputs import (
 )
 from labelkin.label_matrix.record import check_choice
 
-Metric = Literal["precision", "recall", "f1", "jaccard"]
+DecisionMetric = Literal["precision", "recall", "f1", "jaccard"]
 Average = Literal["micro", "macro", "weighted"]
-AnyAverage = Literal["micro", "macro", "weighted", "document"]
+AnyAverage = Literal["micro", "macro", "weighted", "document"] | None
 
 
 def hamming_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
@@ -40,11 +40,11 @@ def hamming_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> fl
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
+        The decisions, 0/1, of the shape of ``Y``.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -67,11 +67,11 @@ def subset_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> flo
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
+        The decisions, 0/1, of the shape of ``Y``.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def subset_loss(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> flo
 
 def precision(
     Y: Any, decisions: Any, *, average: AnyAverage = "micro", sample_weight: Weights = None
-) -> float:
+) -> Any:
     """Return the share of the decided labels that are true; higher is better.
 
     0/0 (nothing decided) is 0. See :func:`f1` for ``average`` and unknown cells.
@@ -95,17 +95,17 @@ def precision(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    average : "micro", "macro", "weighted" or "document", default "micro"
-        How labels, or documents, come together: see :func:`f1`.
+        The decisions, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted", "document" or None, default "micro"
+        As in :func:`f1`.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
-    float
+    float, or array of shape (n_labels,)
 
     Examples
     --------
@@ -117,7 +117,7 @@ def precision(
 
 def recall(
     Y: Any, decisions: Any, *, average: AnyAverage = "micro", sample_weight: Weights = None
-) -> float:
+) -> Any:
     """Return the share of the true labels that are decided; higher is better.
 
     0/0 (nothing true) is 0. See :func:`f1` for ``average`` and unknown cells.
@@ -125,17 +125,17 @@ def recall(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    average : "micro", "macro", "weighted" or "document", default "micro"
-        How labels, or documents, come together: see :func:`f1`.
+        The decisions, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted", "document" or None, default "micro"
+        As in :func:`f1`.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
-    float
+    float, or array of shape (n_labels,)
 
     Examples
     --------
@@ -147,7 +147,7 @@ def recall(
 
 def f1(
     Y: Any, decisions: Any, *, average: AnyAverage = "micro", sample_weight: Weights = None
-) -> float:
+) -> Any:
     """Return F1, 2 · both / (true + decided): the harmonic mean of precision and recall.
 
     Higher is better. 0/0 is 0: F1 of a label with no true and no decided document, and with
@@ -157,19 +157,19 @@ def f1(
     Parameters
     ----------
     Y, decisions : label matrix, label sets or classes
-        What is true and what was decided.
-    average : "micro", "macro", "weighted" or "document", default "micro"
+        The true labels and the decisions.
+    average : "micro", "macro", "weighted", "document" or None, default "micro"
         ``"micro"``: counts are added over labels first. ``"macro"``: mean over labels.
-        ``"weighted"``: mean over labels, weighted by the documents that carry them; 0 when none
-        carries any. ``"document"``: mean over documents (scikit-learn: "samples"). Unknown cells
-        are skipped by the first three (a label with no known cell is left out of the mean) and an
-        error in the last.
+        ``"weighted"``: mean over labels, weighted by their numbers of documents; 0 without
+        positive cells. ``"document"``: mean over documents (scikit-learn: "samples"); unknown cells
+        are an error, and are skipped by the others (a label without known cells is left out of the
+        mean). ``None``: the F1 of every label, NaN without known cells.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
-    float
+    float, or array of shape (n_labels,)
 
     Examples
     --------
@@ -181,7 +181,7 @@ def f1(
 
 def jaccard(
     Y: Any, decisions: Any, *, average: AnyAverage = "micro", sample_weight: Weights = None
-) -> float:
+) -> Any:
     """Return the share of labels both true and decided among those that are either.
 
     Higher is better. 0/0 (neither true nor decided) is 0, as scikit-learn's default has it, for a
@@ -190,17 +190,17 @@ def jaccard(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    average : "micro", "macro", "weighted" or "document", default "micro"
-        How labels, or documents, come together: see :func:`f1`.
+        The decisions, 0/1, of the shape of ``Y``.
+    average : "micro", "macro", "weighted", "document" or None, default "micro"
+        As in :func:`f1`.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
-    float
+    float, or array of shape (n_labels,)
 
     Examples
     --------
@@ -216,11 +216,11 @@ def micro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
+        The decisions, 0/1, of the shape of ``Y``.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def micro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     >>> micro_f1([["tea"], ["sugar", "tea"]], [["tea"], ["sugar"]])
     0.8
     """
-    return f1(Y, decisions, average="micro", sample_weight=sample_weight)
+    return float(f1(Y, decisions, average="micro", sample_weight=sample_weight))
 
 
 def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
@@ -240,11 +240,11 @@ def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
+        The decisions, 0/1, of the shape of ``Y``.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -255,111 +255,7 @@ def macro_f1(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> float:
     >>> round(macro_f1([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]), 3)
     0.556
     """
-    return f1(Y, decisions, average="macro", sample_weight=sample_weight)
-
-
-def precision_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> Floats:
-    """Return the precision of every label, ``(n_labels,)``; 0/0 (never decided) is 0.
-
-    Unknown cells are skipped; a label without known cells is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        What is true.
-    decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> precision_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
-    [1.0, 1.0, 0.0]
-    """
-    return _counts(Y, decisions, sample_weight).per_label("precision")
-
-
-def recall_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> Floats:
-    """Return the recall of every label, ``(n_labels,)``; 0/0 (no document carries it) is 0.
-
-    Unknown cells are skipped; a label without known cells is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        What is true.
-    decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> recall_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
-    [1.0, 0.5, 0.0]
-    """
-    return _counts(Y, decisions, sample_weight).per_label("recall")
-
-
-def f1_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> Floats:
-    """Return F1 of every label, ``(n_labels,)``; 0/0 (no true and no decided document) is 0.
-
-    Unknown cells are skipped; a label without known cells is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        What is true.
-    decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> f1_per_label([[1, 0, 0], [1, 1, 0]], [[1, 0, 0], [0, 1, 0]]).round(3)
-    array([0.667, 1.   , 0.   ])
-    """
-    return _counts(Y, decisions, sample_weight).per_label("f1")
-
-
-def jaccard_per_label(Y: Any, decisions: Any, *, sample_weight: Weights = None) -> Floats:
-    """Return the Jaccard score of every label, ``(n_labels,)``; 0/0 (neither) is 0.
-
-    Unknown cells are skipped; a label without known cells is NaN.
-
-    Parameters
-    ----------
-    Y : label matrix, label sets or classes
-        What is true.
-    decisions : label matrix, label sets or classes
-        What was decided, 0/1, of the shape of ``Y``.
-    sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
-
-    Returns
-    -------
-    array of shape (n_labels,)
-
-    Examples
-    --------
-    >>> jaccard_per_label([[1, 1, 0], [0, 1, 0]], [[1, 0, 0], [0, 1, 1]]).tolist()
-    [1.0, 0.5, 0.0]
-    """
-    return _counts(Y, decisions, sample_weight).per_label("jaccard")
+    return float(f1(Y, decisions, average="macro", sample_weight=sample_weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,7 +291,7 @@ class DecisionCounts(Sums):
         """Share of wrong decisions among the known cells; without known cells NaN."""
         return ratio(self.wrong.sum(axis=-1), self.known.sum(axis=-1), nothing=np.nan)
 
-    def per_label(self, metric: Metric) -> Floats:
+    def per_label(self, metric: DecisionMetric) -> Floats:
         """Return the metric of every label, of the shape of the counts.
 
         0/0 is 0: the precision of a label that is never decided, the recall of one that no document
@@ -403,7 +299,7 @@ class DecisionCounts(Sums):
         """
         return np.where(self.known > 0, ratio(*self._parts(metric)), np.nan)
 
-    def average(self, metric: Metric, average: Average) -> Any:
+    def average(self, metric: DecisionMetric, average: Average) -> Any:
         """Return one number for all labels; NaN when no cell is known.
 
         ``"micro"``: counts are added over labels first. ``"macro"``: mean over the labels with
@@ -423,13 +319,13 @@ class DecisionCounts(Sums):
         averages = {
             f"{average}_{metric}": float(self.average(metric, average))
             for average in get_args(Average)
-            for metric in get_args(Metric)
+            for metric in get_args(DecisionMetric)
         }
         return {"hamming_loss": float(self.hamming_loss)} | averages
 
-    def _parts(self, metric: Metric) -> tuple[Floats, Floats]:
+    def _parts(self, metric: DecisionMetric) -> tuple[Floats, Floats]:
         """Numerator and denominator of the metric."""
-        check_choice("metric", metric, Metric)
+        check_choice("metric", metric, DecisionMetric)
         if metric == "precision":
             return self.hits, self.decided
         if metric == "recall":
@@ -501,7 +397,9 @@ def sum_label_sets(truth: Truth, decided: Any) -> DocumentSums:
     """
     counts = count_by_document(truth, decided)
     values: DocumentScores = {"subset_loss": counts.wrong > 0}
-    values |= {f"document_{metric}": counts.per_label(metric) for metric in get_args(Metric)}
+    values |= {
+        f"document_{metric}": counts.per_label(metric) for metric in get_args(DecisionMetric)
+    }
     return DocumentSums.of(truth, values)
 
 
@@ -525,8 +423,11 @@ def _of_documents(name: str, Y: Any, decisions: Any, sample_weight: Weights) -> 
 
 
 def _average(
-    metric: Metric, Y: Any, decisions: Any, average: AnyAverage, sample_weight: Weights
-) -> float:
+    metric: DecisionMetric, Y: Any, decisions: Any, average: AnyAverage, sample_weight: Weights
+) -> Any:
     if average == "document":
         return _of_documents(f"document_{metric}", Y, decisions, sample_weight)
-    return float(_counts(Y, decisions, sample_weight).average(metric, average))
+    counts = _counts(Y, decisions, sample_weight)
+    if average is None:
+        return counts.per_label(metric)
+    return float(counts.average(metric, average))

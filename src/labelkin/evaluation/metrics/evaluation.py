@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from labelkin.evaluation.metrics.decisions import (
     DecisionCounts,
-    Metric,
+    DecisionMetric,
     count_decisions,
     sum_label_sets,
 )
@@ -126,7 +126,7 @@ subset_loss 0.500>
         """Return by name what every label scores, ``(n_labels,)`` each, as ``labels`` has them."""
         counts = self.decisions
         columns = {"known": counts.known, "true": counts.true, "decided": counts.decided}
-        columns |= {metric: counts.per_label(metric) for metric in get_args(Metric)}
+        columns |= {metric: counts.per_label(metric) for metric in get_args(DecisionMetric)}
         if self.probability is not None:
             columns |= self.probability.per_label()
         return columns

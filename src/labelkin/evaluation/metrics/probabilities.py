@@ -24,7 +24,6 @@ from labelkin.evaluation.metrics.inputs import (
     Weights,
     ratio,
     read_inputs,
-    weighted_sum,
 )
 from labelkin.label_matrix import Cells
 from labelkin.records import short_repr
@@ -40,11 +39,11 @@ def log_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -66,11 +65,11 @@ def log_loss_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = 
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -90,11 +89,11 @@ def brier_score(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -116,11 +115,11 @@ def brier_score_per_label(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -146,13 +145,13 @@ def expected_calibration_error(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     n_bins : int, default 15
         Number of equally wide bins of probability.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -176,13 +175,13 @@ def reliability(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     n_bins : int, default 15
         Number of equally wide bins of probability.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -291,38 +290,22 @@ def log_losses(truth: Truth, log_odds: Floats) -> Floats:
 
 
 def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySums:
-    """Judge probabilities, the sigmoids of the log-odds, cell by cell."""
-    if sparse.issparse(log_odds):
-        return _sum_candidates(truth, log_odds, n_bins)
-    weight = truth.weight
-    known = np.repeat(weight[:, None], log_odds.shape[1], axis=1)
-    known[truth.unknown_cells] = 0.0
-    probability = expit(log_odds)
-    place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
-
-    def by_bin(places: Any, weights: Floats) -> Floats:
-        return np.bincount(places.ravel(), weights.ravel(), n_bins).astype(np.float64, copy=False)
-
-    return ProbabilitySums(
-        float(weight.sum()),
-        known.sum(axis=0),
-        bin_count=by_bin(place, known),
-        bin_probability=by_bin(place, known * probability),
-        bin_positive=by_bin(place[truth.cells], known[truth.cells]),
-        squared_error=weighted_sum(weight, _squared_errors(probability, truth)),
-        log_loss=weighted_sum(weight, log_losses(truth, log_odds)),
-    )
-
-
-def _sum_candidates(truth: Truth, log_odds: sparse.csr_array, n_bins: int) -> ProbabilitySums:
-    """Judge candidates cell by cell, and all other labels by how many of them are true."""
-    cells, z, n_labels = Cells.of(log_odds), log_odds.data, log_odds.shape[1]
+    """Add up errors and bins cell by cell; labels outside the candidates have probability 0."""
+    n_labels = log_odds.shape[1]
     known = np.full(n_labels, truth.weight.sum())
-    times = truth.weight[cells.document]
     if truth.unknown is not None:
         known = np.maximum(known - truth.unknown.T @ truth.weight, 0.0)
-        times = times * (1 - cells.at(truth.unknown))
-    is_true, probability = cells.at(truth.positive), expit(z)
+    if sparse.issparse(log_odds):
+        cells, z = Cells.of(log_odds), log_odds.data
+        times, is_true = truth.weight[cells.document], cells.at(truth.positive)
+        if truth.unknown is not None:
+            times = times * (1 - cells.at(truth.unknown))
+    else:
+        cells, z = Cells.full(log_odds.shape), log_odds.ravel()
+        times, is_true = np.repeat(truth.weight, n_labels), truth.positive.toarray().ravel()
+        if truth.unknown is not None:
+            times = times * (1 - truth.unknown.toarray().ravel())
+    probability = expit(z)
     missed = np.maximum(truth.positive.T @ truth.weight - cells.sums_by_label(is_true * times), 0.0)
     place = np.minimum((probability * n_bins).astype(np.intp), n_bins - 1)
 

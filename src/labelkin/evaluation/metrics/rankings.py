@@ -1,21 +1,20 @@
-"""Labels ranked by log-odds: how high do the relevant ones stand.
+"""Ranking metrics: the places of the relevant labels.
 
 In all functions ``Y`` is as :class:`labelkin.LabelDependenceClassifier` takes it (unknown cells
-are an error: a ranking of half-known labels has no score), ``log_odds`` are ``(n_documents,
-n_labels)``, and ``sample_weight`` ``(n_documents,)`` counts a document of weight 2 like one given
-twice. Log-odds and not probabilities, because probabilities tie at the top. Without documents or
-labels every score is NaN.
+are an error), ``log_odds`` are ``(n_documents, n_labels)``, and a document of weight 2 in
+``sample_weight`` ``(n_documents,)`` counts like two documents. Use log-odds, because probabilities
+tie at the top. Without documents or labels every score is NaN.
 
-Of sparse log-odds the stored labels are candidates. All others tie below them: a relevant one that
-is no candidate has the last rank of all labels and is in no first k. ``"candidate_recall"`` of an
-evaluation is the share of the relevant labels that are candidates at all.
+The stored labels of sparse log-odds are candidates. All others tie below them: a relevant label
+outside the candidates has the last rank of all labels and is in no first k. ``"candidate_recall"``
+of an evaluation is the share of the relevant labels that are candidates.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,11 +44,11 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -64,7 +63,7 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
 
 
 def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> float:
-    """Return how many labels must be read from the top to meet all relevant ones, on average.
+    """Return the mean rank of the lowest relevant label.
 
     Lower is better. As scikit-learn's ``coverage_error``: the best value is the mean size of a
     label set (others subtract 1), and a tie is read to its end. Documents without relevant labels
@@ -73,11 +72,11 @@ def coverage(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> f
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -100,11 +99,11 @@ def ranking_loss(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) 
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -130,11 +129,11 @@ def label_ranking_average_precision(
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -157,13 +156,13 @@ def precision_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weight
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     k : int
-        How many labels are read from the top.
+        Number of labels from the top.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -185,13 +184,13 @@ def recall_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights =
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     k : int
-        How many labels are read from the top.
+        Number of labels from the top.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -215,13 +214,13 @@ def ndcg_at_k(Y: Any, log_odds: ArrayLike, k: int, *, sample_weight: Weights = N
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array or DataFrame of shape (n_documents, n_labels)
-        Of every label; ±inf for what is sure, no NaN.
+        Of every label; ±inf for known labels, no NaN.
     k : int
-        How many labels are read from the top.
+        Number of labels from the top.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -241,29 +240,25 @@ def propensity_scored_precision_at_k(
     k: int,
     propensity: ArrayLike,
     *,
-    normalised: bool = True,
     sample_weight: Weights = None,
 ) -> float:
-    """Return precision at k in which a relevant label counts 1/propensity: rare labels count more.
+    """Return precision at k with weight 1/propensity for a relevant label.
 
-    Jain, Prabhu & Varma (2016). Higher is better. Ties go to the lowest column.
+    Jain, Prabhu & Varma (2016). The sum over documents is divided by that of the best possible
+    rankings. Higher is better. Ties go to the lowest column.
 
     Parameters
     ----------
     Y : label matrix, label sets or classes
-        What is true.
+        The true labels.
     log_odds : array of shape (n_documents, n_labels)
-        What the labels are ranked by.
+        The ranking of the labels.
     k : int
-        How many labels are read from the top.
+        Number of labels from the top.
     propensity : array of shape (n_labels,)
         Of the labels, in (0, 1], from training counts: see :func:`propensities`.
-    normalised : bool, default True
-        Divide the sum over documents by that of the best possible rankings, as the paper's tables
-        and the extreme classification repository do. Otherwise divide by k and the number of
-        documents that have a label.
     sample_weight : array of shape (n_documents,), or None, default None
-        How often each document counts.
+        Weight of each document.
 
     Returns
     -------
@@ -278,9 +273,7 @@ def propensity_scored_precision_at_k(
     gains = read_propensity(propensity, inputs.truth.shape[1])
     inputs.need_whole_sets("propensity_scored_precision_at_k")
     sums = inputs.add_up(lambda truth, z, _: sum_rankings(truth, z, read_ks([k]), gains))
-    if normalised:
-        return sums.scores()[f"psp@{k}"]
-    return replace(sums, best={}).scores()[f"psp@{k}"] / k
+    return sums.scores()[f"psp@{k}"]
 
 
 def propensities(
@@ -325,7 +318,42 @@ def propensities(
     return 1 / (1 + c * (counts + b) ** -a)
 
 
-def only_labelled(truth: Truth, log_odds: Any) -> tuple[Truth, Any]:
+def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
+    """Return whether the highest label of each document is wrong, ``(n_documents,)``.
+
+    Of several labels with the highest log-odds the lowest column is first. A document without
+    candidates is wrong.
+    """
+    return ~_rank(truth, log_odds).relevant[:, :1].any(axis=1)
+
+
+def sum_rankings(
+    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
+) -> DocumentSums:
+    """Rank the labels of every labelled document, sorting once for all metrics.
+
+    Documents without relevant labels are left out.
+    """
+    truth, log_odds = _labelled(truth, log_odds)
+    ranking = _rank(truth, log_odds)
+    values: DocumentScores = {"one_error": ~ranking.relevant[:, :1].any(axis=1)}
+    values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
+    best: DocumentScores = {}
+    if propensity is not None:
+        gained, best = _gains(truth, ranking, ks, 1 / propensity)
+        values |= gained
+    if sparse.issparse(log_odds):
+        values["candidate_recall"] = ranking.size - ranking.missed
+        best["candidate_recall"] = ranking.size
+    return DocumentSums.of(truth, values, best)
+
+
+def first_label_scores(truth: Truth, log_odds: Any, ks: tuple[int, ...]) -> DocumentScores:
+    """Return precision, recall and nDCG at every k of every labelled document, by name."""
+    return _first_labels(_rank(*_labelled(truth, log_odds)), ks)
+
+
+def _labelled(truth: Truth, log_odds: Any) -> tuple[Truth, Any]:
     """Return the documents that have a relevant label, and their log-odds."""
     is_labelled = np.diff(truth.positive.indptr) > 0
     if is_labelled.all():
@@ -335,64 +363,14 @@ def only_labelled(truth: Truth, log_odds: Any) -> tuple[Truth, Any]:
     return labelled, log_odds[is_labelled]
 
 
-def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
-    """Return where the label of the first place is not relevant, ``(n_documents,)``.
-
-    Of several labels with the highest log-odds the lowest column has the first place; where there
-    is no candidate, nobody has.
-    """
-    wrong = np.ones(log_odds.shape[0], dtype=np.bool_)
-    if sparse.issparse(log_odds):
-        cells = Cells.of(log_odds)
-        first = _first_of_rows(log_odds)
-        wrong[cells.document[first]] = cells.at(truth.positive)[first] == 0
-    elif log_odds.shape[1]:
-        document, label = truth.cells
-        wrong[document[log_odds.argmax(axis=1)[document] == label]] = False
-    return wrong
-
-
-def _first_of_rows(candidates: sparse.csr_array) -> NDArray[np.intp]:
-    """Return the place of the highest stored value of every row that has any; of ties the first."""
-    starts = candidates.indptr[:-1][np.diff(candidates.indptr) > 0]
-    if not len(starts):
-        return np.zeros(0, dtype=np.intp)
-    highest = np.maximum.reduceat(candidates.data, starts)
-    row = np.repeat(np.arange(len(starts)), np.diff([*starts, candidates.nnz]))
-    is_best = np.flatnonzero(candidates.data == highest[row])
-    return is_best[np.unique(row[is_best], return_index=True)[1]]
-
-
-def sum_rankings(
-    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
-) -> DocumentSums:
-    """Rank the labels of every labelled document, sorting once for all metrics.
-
-    A document without relevant labels cannot be ranked right or wrong, and is left out.
-    """
-    truth, log_odds = only_labelled(truth, log_odds)
-    is_sparse = sparse.issparse(log_odds)
-    ranking = _rank_candidates(truth, log_odds) if is_sparse else _rank(truth, log_odds)
-    values: DocumentScores = {"one_error": first_errors(truth, log_odds)}
-    values |= _whole_rankings(ranking) | _first_labels(ranking, ks)
-    best: DocumentScores = {}
-    if propensity is not None:
-        gained, best = _gains(truth, ranking, ks, 1 / propensity)
-        values |= gained
-    if is_sparse:
-        values["candidate_recall"] = ranking.size - ranking.missed
-        best["candidate_recall"] = ranking.size
-    return DocumentSums.of(truth, values, best)
-
-
 @dataclass(frozen=True, eq=False)
 class _Ranking:
     """Labels from the highest log-odds to the lowest; ties go to the lowest column.
 
-    ``order`` holds columns, ``relevant`` whether the document carries them, ``last`` the last place
-    of each place's tie group: ``(n_documents, n_places)`` each, as many places as labels or as the
-    most candidates there are; ``size`` the label set's; ``missed`` how many of it are not among the
-    places: all of those tie at the end.
+    ``order`` contains columns, ``relevant`` whether the document has them, ``last`` the last place
+    of each place's tie group: ``(n_documents, n_places)`` each, with a place for every label, or
+    for the largest number of candidates; ``size`` that of the label set; ``missed`` the number of
+    its labels outside the places, which tie at the end.
     """
 
     order: NDArray[np.intp]
@@ -403,43 +381,24 @@ class _Ranking:
     n_labels: int
 
 
-def first_label_scores(truth: Truth, log_odds: Any, ks: tuple[int, ...]) -> dict[str, Any]:
-    """Return precision, recall and nDCG at every k of every labelled document, by name."""
-    truth, log_odds = only_labelled(truth, log_odds)
-    rank = _rank_candidates if sparse.issparse(log_odds) else _rank
-    return _first_labels(rank(truth, log_odds), ks)
-
-
-def _rank(truth: Truth, log_odds: Floats) -> _Ranking:
-    order = np.argsort(-log_odds, axis=1, kind="stable")
-    relevant = np.take_along_axis(truth.positive.toarray() > 0, order, axis=1)
-    last = _last_of_ties(np.take_along_axis(log_odds, order, axis=1))
-    size = truth.positive.sum(axis=1)
-    return _Ranking(order, relevant, last, size, np.zeros(len(size)), log_odds.shape[1])
-
-
-def _rank_candidates(truth: Truth, log_odds: sparse.csr_array) -> _Ranking:
-    """Rank what is stored; rows with fewer candidates than others end in places of nobody."""
-    cells = Cells.of(log_odds)
-    shape = cells.shape[0], int(np.diff(cells.indptr).max(initial=0))
-    at = cells.document, np.arange(cells.n) - cells.indptr[cells.document]
-
-    def in_rows(values: NDArray[Any], nobody: float = 0) -> NDArray[Any]:
-        if cells.n == shape[0] * shape[1]:
-            return values.reshape(shape)
-        rows = np.full(shape, nobody, dtype=values.dtype)
-        rows[at] = values
-        return rows
-
-    rows = in_rows(log_odds.data, np.nan)  # sorted to the end, and nobody ties with nobody
-    by_rank = np.argsort(-rows, axis=1, kind="stable")  # ties go to the lowest column
-    order, relevant, descending = (
-        np.take_along_axis(part, by_rank, axis=1)
-        for part in (in_rows(cells.label), in_rows(cells.at(truth.positive) > 0), rows)
+def _rank(truth: Truth, log_odds: Any) -> _Ranking:
+    """Rank all labels, or the candidates of each document."""
+    n_labels, size = log_odds.shape[1], truth.positive.sum(axis=1)
+    if sparse.issparse(log_odds):
+        cells = Cells.of(log_odds)
+        # NaN is sorted to the end, and has no ties.
+        values, _ = cells.side_by_side(log_odds.data, np.nan)
+        labels, _ = cells.side_by_side(cells.label, 0)
+        is_relevant, _ = cells.side_by_side(cells.at(truth.positive) > 0, False)
+    else:
+        values, labels = log_odds, np.broadcast_to(np.arange(n_labels), log_odds.shape)
+        is_relevant = truth.positive.toarray() > 0
+    by_rank = np.argsort(-values, axis=1, kind="stable")
+    order, relevant, falling = (
+        np.take_along_axis(part, by_rank, axis=1) for part in (labels, is_relevant, values)
     )
-    size = truth.positive.sum(axis=1)
     missed = size - relevant.sum(axis=1)
-    return _Ranking(order, relevant, _last_of_ties(descending), size, missed, cells.shape[1])
+    return _Ranking(order, relevant, _last_of_ties(falling), size, missed, n_labels)
 
 
 def _last_of_ties(descending: Floats) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Omikuji's trees as a content classifier; skipped where Omikuji is not installed."""
+"""Omikuji's trees as a content classifier."""
 
 import copy
 import pickle
@@ -8,12 +8,9 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from labelkin import LabelDependenceClassifier, OmikujiContent
-from labelkin.content.omikuji_forest import OmikujiForest
+from labelkin import LabelDependenceClassifier
 from labelkin.evaluation import metrics
-
-pytest.importorskip("omikuji", reason="needs the extra omikuji")
-
+from labelkin_omikuji import OmikujiContent, OmikujiForest
 
 #: They fit twice and compare the answers; Omikuji takes no seed.
 FIT_TWICE = (

@@ -1,16 +1,13 @@
 """Model files with an Omikuji folder: read when asked for by name, whatever is in them."""
 
-import hashlib
 import tempfile
 
 import numpy as np
 import pytest
 
-from labelkin import LabelDependenceClassifier, OmikujiContent, load, save
-from labelkin.content import omikuji_forest
-from labelkin.content.omikuji_forest import OmikujiForest
-
-pytest.importorskip("omikuji", reason="needs the extra omikuji")
+from labelkin import LabelDependenceClassifier, load, save
+from labelkin_omikuji import OmikujiContent, OmikujiForest
+from labelkin_omikuji import forest as omikuji_forest
 
 TRUST = ["omikuji"]
 rng = np.random.default_rng(0)
@@ -24,17 +21,12 @@ def fitted():
 
 
 def forged(fitted, **changes):
-    """A model with another forest, whose checksums are right unless they are given."""
+    """A model with another forest."""
     old = fitted.forest_
     fields = {name: getattr(old, name) for name in ("files", "n_features", "n_labels")} | changes
-    fields.setdefault("checksums", {n: digest(content) for n, content in fields["files"].items()})
     model = OmikujiContent(n_trees=2, calibrate=False)
     vars(model).update(vars(fitted) | {"forest_": OmikujiForest(**fields)})
     return model
-
-
-def digest(content):
-    return hashlib.sha256(np.asarray(content).tobytes()).hexdigest()
 
 
 def of(text):
@@ -92,31 +84,23 @@ class TestForgedFolders:
     )
     def test_files_of_other_names(self, fitted, tmp_path, name):
         model = forged(fitted, files={**fitted.forest_.files, name: of(b"evil")})
-        with pytest.raises(ValueError, match=r"an Omikuji forest with the file"):
+        with pytest.raises(ValueError, match="with other files than its settings and trees"):
             save(model, tmp_path / "m.labelkin")
-        with pytest.raises(ValueError, match=r"an Omikuji forest with the file"):
+        with pytest.raises(ValueError, match="with other files than its settings and trees"):
             model.log_odds(X[:1])
 
     @pytest.mark.parametrize(
         ("changes", "why"),
         [
-            ({"checksums": {}}, "checksums are not those of its files"),
-            ({"n_features": 16}, "settings are not those of 16 features"),
             ({"n_labels": 0}, "without features or labels"),
-            ({"files": {}}, "trees are not numbered from 0"),
-            ({"files": {"settings.json": of(b"{}")}}, "trees are not numbered from 0"),
-            ({"files": {"settings.json": np.zeros(3)}}, "that are no bytes"),
+            ({"files": {}}, "other files than its settings and trees"),
+            ({"files": {"settings.json": of(b"{}")}}, "other files than its settings and trees"),
+            ({"files": {"settings.json": np.zeros(3)}}, "files are not bytes"),
         ],
     )
     def test_what_is_no_forest(self, fitted, changes, why):
         with pytest.raises(ValueError, match=why):
             forged(fitted, **changes).forest_.check()
-
-    @pytest.mark.parametrize("text", [b"{", b"[" * 3000, b"null", b" " * 5000])
-    def test_settings_that_are_none(self, fitted, text):
-        model = forged(fitted, files={**fitted.forest_.files, "settings.json": of(text)})
-        with pytest.raises(ValueError, match="settings are not those of 15 features"):
-            model.forest_.check()
 
     def test_what_would_stand_for_the_folder(self, fitted, tmp_path):
         model = forged(fitted)
@@ -136,7 +120,7 @@ class TestForgedFolders:
     def test_a_tree_that_is_none_is_an_error_and_not_the_end(self, fitted, tmp_path, content):
         model = forged(fitted, files={**fitted.forest_.files, "tree1.cbor": of(content)})
         again = load(save(model, tmp_path / "m.labelkin"), trusted=TRUST)
-        with pytest.raises(ValueError, match=r"cannot be read, it is damaged or forged"):
+        with pytest.raises(ValueError, match="damaged or forged"):
             again.log_odds(X[:1])
 
     def test_changed_bytes_are_errors_or_answers(self, fitted, tmp_path):
@@ -156,5 +140,5 @@ class TestForgedFolders:
     def test_one_that_takes_for_ever(self, fitted, monkeypatch):
         monkeypatch.setattr(omikuji_forest, "_TRY", "import time; time.sleep(60)")
         monkeypatch.setattr(omikuji_forest, "_SECONDS", 0.5)
-        with pytest.raises(ValueError, match="cannot be read within"):
+        with pytest.raises(ValueError, match=r"Reading took more than 0 s|Reading took more than"):
             forged(fitted).log_odds(X[:1])

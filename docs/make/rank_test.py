@@ -1,4 +1,4 @@
-"""Are some of many systems better, over several corpora? Friedman's test, Nemenyi's, and Holm's.
+"""Comparison of many systems over several corpora: the tests of Friedman, Nemenyi and Holm.
 
 As Demšar (2006) recommends: systems are ranked on every corpus; Friedman's test, with Iman and
 Davenport's statistic, asks whether all are the same; then either any two differ by more than
@@ -31,7 +31,7 @@ class RankTest:
         1 is the best; equal scores share their ranks.
     statistic, p_value : float
         Iman and Davenport's F, and P that it is as large or larger when all systems are the same; 0
-        and 1 where no corpus tells any apart.
+        and 1 if all systems have equal ranks on all corpora.
     critical_difference : float
         Nemenyi's: two systems whose mean ranks differ by at least this are different, at ``alpha``.
     alpha : float
@@ -39,7 +39,7 @@ class RankTest:
 
     Examples
     --------
-    >>> from labelkin.evaluation.significance import rank_test
+    >>> from docs.make.rank_test import rank_test
     >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.6, 0.5, 0.4]]
     >>> test = rank_test(scores, ["A", "B", "C"])
     >>> test.ranks[2].tolist(), test.mean_ranks.tolist()

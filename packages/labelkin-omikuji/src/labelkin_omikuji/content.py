@@ -9,7 +9,6 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.content.omikuji_forest import OmikujiForest
 from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
 from labelkin.label_matrix import Cells, LabelMatrix
@@ -17,6 +16,7 @@ from labelkin.label_matrix.cells import best_of, check_top
 from labelkin.odds import count_log_odds, log_odds_of
 from labelkin.scikit_learn import rows_of
 from labelkin.solvers.sigmoid import fit_sigmoid
+from labelkin_omikuji.forest import OmikujiForest
 
 _LOSSES = {"hinge": 0, "log": 1}
 #: Omikuji's own beam.
@@ -28,13 +28,13 @@ _ENOUGH_CELLS = 1_000_000
 class OmikujiContent(LogOddsClassifier):
     """Trees over labels, with a linear classifier at every branch, by Omikuji.
 
-    Labels with similar documents share branches, and a document is shown to the best branches only:
+    Labels with similar documents share branches, and a document visits the best branches only:
     training and prediction hardly grow with the number of labels. The scores of documents left out
-    of training (``cv`` folds) are pooled over all labels, and a sigmoid fitted to the pool gives
-    log-odds; the final trees see all documents. Needs ``pip install "labelkin[omikuji]"``.
+    of training (``cv`` folds) are pooled over all labels, and a sigmoid fitted to the pool returns
+    log-odds; the final trees are trained on all documents.
 
-    The first branches of a tree are drawn by Omikuji itself, which takes no seed: two fits differ
-    a little. A model that is saved and loaded answers as before.
+    The first branches of a tree are drawn by Omikuji itself, which accepts no seed: two fits differ
+    slightly. A model that is saved and loaded returns the same scores.
 
     Parameters
     ----------
@@ -76,9 +76,8 @@ class OmikujiContent(LogOddsClassifier):
     Examples
     --------
     >>> X = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.8]] * 5
-    >>> trees = OmikujiContent(random_state=0)
-    >>> trees.fit(X, [["sea"], ["sea"], ["town"], ["town"]] * 5)  # doctest: +SKIP
-    >>> trees.predict_labels([[1.0, 0.2]])  # doctest: +SKIP
+    >>> trees = OmikujiContent(random_state=0).fit(X, [["sea"], ["sea"], ["town"], ["town"]] * 5)
+    >>> trees.predict_labels([[1.0, 0.2]])
     [('sea',)]
     """
 
@@ -110,7 +109,7 @@ class OmikujiContent(LogOddsClassifier):
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
-        """Say that two fits differ, and that only the direction of a document counts."""
+        """Declare that two fits differ."""
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
@@ -201,6 +200,16 @@ class OmikujiContent(LogOddsClassifier):
         least = self.slope_ * log_odds_of(0.0, clip=self.clip) + self.shift_
         absent = np.where(self.constant_, self.prior_log_odds_, least)
         return Cells.of(candidates).dense(candidates.data, absent)
+
+    @staticmethod
+    def check_state(state: dict[str, Any]) -> None:
+        """Raise ``ValueError`` for a stored forest of other features or labels than the model's."""
+        forest, prior = state.get("forest_"), state.get("prior_log_odds_", ())
+        sizes = np.size(prior), state.get("n_features_in_")
+        if forest is not None and (
+            not isinstance(forest, OmikujiForest) or (forest.n_labels, forest.n_features) != sizes
+        ):
+            raise ValueError("an OmikujiContent whose forest is of other features or labels")
 
     def _check_parameters(self) -> None:
         for name in ("n_trees", "beam_size", "min_branch_size"):

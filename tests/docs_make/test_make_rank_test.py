@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from docs.make.rank_test import rank_test
 from scipy import stats
-
-from labelkin.evaluation.significance import rank_test
 
 # Demšar (2006), table 6: AUC of C4.5 and three variants on 14 data sets.
 AUC = np.array(
