@@ -94,11 +94,6 @@ def test_what_is_wrong_is_named(write, text, message):
         read_extreme(write(text))
 
 
-def test_terms_may_come_in_any_order(write):
-    corpus = read_extreme(write("2 4 2\n1 3:1 0:2\n0 2:3\n"))
-    assert corpus.documents.toarray().tolist() == [[2, 0, 0, 1], [0, 0, 3, 0]]
-
-
 def test_both_files_must_have_the_same_width(write):
     train, test = write("1 2 2\n0 0:1\n"), write("1 3 2\n0 0:1\n", name="tiny_test.txt")
     with pytest.raises(ValueError, match=r"tiny_train.* got \(2, 2\) and \(3, 2\)"):

@@ -200,17 +200,6 @@ def test_data_frames_have_names_of_terms():
     np.testing.assert_array_equal(model.transform(frame), frame[names])
 
 
-def test_clone_pickle_and_parameters():
-    X, Y = corpus(11)
-    model = TermSelection("chi2", combine="max", k=4)
-    assert repr(clone(model)) == repr(model)
-    with pytest.raises(NotFittedError, match="This TermSelection instance is not fitted"):
-        clone(model).transform(X)
-    again = pickle.loads(pickle.dumps(model.fit(X, Y)))
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    assert model.get_params() == {"criterion": "chi2", "combine": "max", "k": 4}
-
-
 def test_a_pipeline_with_label_sets():
     X, Y = corpus(12)
     sets = [[f"label {j}" for j in np.flatnonzero(row)] for row in Y]
