@@ -52,7 +52,7 @@ _CLASSES = f"Use a class that labelkin.storage.trusted lists, {_RESCORER}."
 
 
 def encode_model(model: Any) -> tuple[dict[str, Any], list[NDArray[Any]], list[str]]:
-    """Turn a model into plain values; what cannot be is an error that says where it is.
+    """Turn a model into plain values; other values are an error that names their place.
 
     Returns
     -------
@@ -113,11 +113,11 @@ class Encoder:
         self.class_names: set[str] = set()
         # By identity, with the thing itself: as long as it lives its id is not given to another.
         self._written: dict[int, tuple[Any, Any]] = {}
-        # What is being written, from the model down, each with the step to what is in it.
+        # The containers being written, from the model down, each with the step to its item.
         self._inside: list[tuple[Any, str, Any]] = []
 
     def encode(self, value: Any) -> Any:
-        """Return a value as JSON, its arrays and parts set aside."""
+        """Return a value as JSON; its arrays and parts are collected."""
         if is_json(value):
             return value
         if type(value) is list:
@@ -153,7 +153,7 @@ class Encoder:
         return written
 
     def error(self, kind: type[Exception], rule: str, what: str, hint: str) -> Exception:
-        """Say what cannot be stored, where in the model it is, and the way out."""
+        """Return the error for a value, with its place in the model and a hint."""
         place = "model" + "".join(step.format(key) for _, step, key in self._inside)
         return kind(f"{rule}, got {what} at {place}. {hint}")
 

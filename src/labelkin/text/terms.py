@@ -434,10 +434,10 @@ class TextView(SparseTransformer, LinkedEstimator):
         What is looked at: all words; those of the title (:func:`titled_texts`); the first ones;
         those that are not in the title; or pieces of words, three to five characters.
     title_weight : float, default=0.0
-        Above 0, the words of the title stand beside those of the view, as terms of their own that
-        weigh so much: ½ is good for news.
+        Weight of the words of the title as separate terms beside those of the view; 0: without
+        them. ½ is good for news.
     n_words : int, default=60
-        Of ``"lead"``: so many words, separated by blanks, of the whole text.
+        Length of ``"lead"`` in words, separated by blanks, of the whole text.
     counts : transformer, optional
         What counts terms; ``None``: :class:`WordCounts`, and for ``"characters"`` scikit-learn's
         ``CountVectorizer`` of pieces that at least five documents have.

@@ -341,7 +341,7 @@ class _Remembered(dict[str, int]):
 
 
 def _texts(X: Iterable[str]) -> Iterator[str]:
-    """Yield the documents; whatever is not a text is named by its position."""
+    """Yield the documents; another value is an error that names its position."""
     if isinstance(X, str) or hasattr(X, "columns") or not isinstance(X, Iterable):
         what = "one text" if isinstance(X, str) else f"a {type(X).__name__}"
         raise ValueError(
