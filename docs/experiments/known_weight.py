@@ -35,22 +35,22 @@ VALUES += [(KNOWN_WEIGHT, 0.0), (KNOWN_WEIGHT, 0.5)]
 CHOSEN = KNOWN_WEIGHT, KNOWN_WEIGHT
 SMALL = ["coffee", "3sources-bbc1000", "gpositive", "virusgo", "chd49", "water-quality", "emotions"]
 SMALL += ["scene", "yeast", "genbase", "medical", "enron"]
-#: Kind of evidence → kind of content classifiers, label classifiers and corpora.
+#: Kind of evidence → kind of content classifiers, label classifiers, corpora, and maximum number of
+#: documents whose labels are revealed.
 KINDS = {
-    "linear": ("single", ["logistic"], [*SMALL, "bibtex", "tmc2007-500", *list(FOLDERS)[:2]]),
+    "linear": ("single", ["logistic"], [*SMALL, "bibtex", "tmc2007-500", *list(FOLDERS)[:2]], 600),
     "not linear": (
         "single",
-        ["tree", "forest", "k-NN"],
-        ["emotions", "scene", "yeast", "chd49", "virusgo", "gpositive"],
+        ["tree", "k-NN"],
+        ["emotions", "scene", "chd49", "virusgo", "gpositive"],
+        300,
     ),
-    "candidates": ("candidates", ["logistic"], ["bibtex", "mediamill-small", "delicious"]),
+    "candidates": ("candidates", ["logistic"], ["bibtex", "mediamill-small", "delicious"], 200),
 }
 #: Log-odds of a label outside the candidates, as metrics of candidates count it.
 _OUTSIDE = float(np.log(1e-6))
 #: Open documents below which a way of revealing is left out.
 _FEWEST = 20
-#: Documents of a fold that are revealed, at most.
-_MOST = 600
 
 
 @dataclass(frozen=True)
@@ -84,15 +84,16 @@ class Line(NamedTuple):
     worse_than_chosen: int
 
 
-def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, dict[Any, Any]]]:
+def evaluate(
+    evidence: Evidence, paper: PaperEvidence, most: int
+) -> Iterator[tuple[str, dict[Any, Any]]]:
     """Yield every way of revealing, and the scores of every value and of nothing known."""
     labels = read_labels(evidence.labels)
     combination = LEARNED.fit(paper, evidence.out_of_fold, labels)
-    rows = np.arange(min(_MOST, evidence.new.shape[0]))
+    rows = np.arange(min(most, evidence.new.shape[0]))
     new_labels = read_labels(evidence.new_labels).rows(rows)
     content = evidence.new[rows]
-    is_sparse = sparse.issparse(content)
-    if is_sparse:
+    if sparse.issparse(content):
         content = Cells.of(content).dense(content.data, -np.inf)
 
     def posterior(rule: Any, content: Any, known: Any = None) -> Any:
@@ -106,9 +107,9 @@ def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, di
             lambda *given, rule=rule: posterior(rule, *given), content, new_labels
         )
         for record in records:
-            is_walk = record["told"].endswith("updated")  # its open cells depend on the value
+            is_walk = record["revealed"].endswith("updated")  # its open cells depend on the value
             if record["with_more"] >= _FEWEST and not is_walk:
-                scores = found.setdefault(record["told"], {None: record["predicted"]})
+                scores = found.setdefault(record["revealed"], {None: record["predicted"]})
                 scores[value] = record["known"]
     yield from found.items()
 
@@ -116,7 +117,7 @@ def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, di
 def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, float]]]:
     """Return gains over nothing known and over the chosen value, by revealing and value."""
     result: dict[tuple[str, Any], list[tuple[float, float]]] = {}
-    contents, classifiers, names = KINDS[kind]
+    contents, classifiers, names, most = KINDS[kind]
     for name in names:
         papers: dict[str, PaperEvidence] = {}
         for evidence in read_evidence(name, contents, cache, n_folds=1):
@@ -124,7 +125,7 @@ def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, flo
                 if classifier not in papers:
                     chosen = as_label_classifier(LABEL_CLASSIFIERS[classifier]())
                     papers[classifier] = PaperEvidence.fit(chosen, read_labels(evidence.labels))
-                for revealed, scores in evaluate(evidence, papers[classifier]):
+                for revealed, scores in evaluate(evidence, papers[classifier], most):
                     for value in VALUES:
                         pairs = [
                             (

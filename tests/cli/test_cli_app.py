@@ -313,7 +313,7 @@ class TestServe:
         assert models == [Path("a.labelkin"), Path("b.labelkin")]
         assert options["token"] == "of-the-environment"
         assert (options["host"], options["port"]) == ("127.0.0.1", 0)
-        assert options["journal"] == Path("j.sqlite")
+        assert options["saved_work"] == Path("j.sqlite")
         assert options["insecure"] is False
 
     def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch, tmp_path):

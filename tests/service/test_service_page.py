@@ -10,7 +10,7 @@ NEWS = "/api/models/news"
 
 def test_the_limits_are_told_with_the_models(news_file, tmp_path):
     limits = Limits(text_characters=1234, known_labels=5, label_characters=6)
-    with serving(news_file, journal=tmp_path / "j.sqlite", limits=limits) as client:
+    with serving(news_file, saved_work=tmp_path / "j.sqlite", limits=limits) as client:
         answer = client.get("/api/models").json()
         assert answer["limits"] == {
             "text_characters": 1234,

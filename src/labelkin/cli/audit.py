@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import option
 from labelkin.cli.printing import (
     echo,
     print_message,
@@ -32,39 +31,34 @@ _ENDINGS = (".csv", ".tsv", ".jsonl")
 
 
 @options.reads_corpus
+@options.counts_words
 def audit(
     corpus: options.CorpusName,
     reading: options.Reading,
+    words: options.CountedWords,
     top: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help=f"Number of issues. [default: as many as are worth reading, at most {_MOST:,}]",
+        option(
+            f"Number of issues. [default: as many as are worth reading, at most {_MOST:,}]", min=1
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "A new file of issues: .csv or .tsv to edit, .jsonl for labelkin serve --review.",
             "--out",
             "-o",
-            help="A new file of issues: .csv or .tsv to edit, .jsonl for labelkin serve --review.",
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="A new page with the issues.")] = None,
+    html: Annotated[Path | None, option("A new page with the issues.")] = None,
     content: options.Content = "svm",
     labels: options.Labels = "logistic",
     rules: options.RulesFile = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
-    stem: options.Stem = True,
-    language: options.Language = "english",
-    stop_words: options.StopWords = "auto",
-    min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
-    all_documents: Annotated[
-        bool, typer.Option("--all", help="Audit test documents also.")
-    ] = False,
+    all_documents: Annotated[bool, option("Audit test documents also.", "--all")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find wrong and missing labels of a corpus, with reasons.
@@ -90,7 +84,7 @@ def audit(
             options.check_new(path)
     options.check_input(rules)
     options.check_vocabulary(vocab)
-    words = options.word_options(language, stop_words, stem, min_documents)
+    parameters = words.parameters()
     start, target = time.perf_counter(), out or html
     folder = None if target is None else target.with_name(f".{target.name}.audit")
     with resumable("" if target else None), _one_line(quiet) as report:
@@ -130,14 +124,14 @@ def audit(
             loaded.features,
             loaded.terms,
         )
-        concepts = corpus_vocabulary(loaded, vocab, label_language, language)
+        concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
         called: dict[str, str] = {}
         if concepts is not None:
             in_vocabulary = LabelNames(label_names, concepts)
             in_vocabulary.check_some(vocab or corpus)
             called = in_vocabulary.distinct()
         plan = plan_content(names=(content,), features=loaded.features)
-        counts = WordCounts(**words)
+        counts = WordCounts(**parameters)
         done = audit_corpus(
             documents,
             build_steps(plan, counts),

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import option
 from labelkin.cli.printing import (
     echo,
     listed,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 def inspect(
     model: options.ModelFile,
     top: Annotated[
-        int, typer.Option(min=0, help="Number of attractions and of repulsions between labels.")
+        int, option("Number of attractions and of repulsions between labels.", min=0)
     ] = 10,
     label_language: options.LabelLanguage = None,
     json: options.AsJson = False,

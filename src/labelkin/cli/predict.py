@@ -9,10 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from labelkin.cli import options
-from labelkin.cli.options import ASSIGNED
+from labelkin.cli.options import ASSIGNED, option
 from labelkin.cli.printing import counted, print_message, progress_bars, resumable
 
 if TYPE_CHECKING:
@@ -25,53 +23,39 @@ def predict(
     model: options.ModelFile,
     input: options.Inputs,
     reading: options.Reading,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file. [default: stdout]")
-    ] = None,
+    out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
     out_folder: Annotated[
-        Path | None,
-        typer.Option(help="Instead of --out: a file ID.tsv per document, label and probability."),
+        Path | None, option("Instead of --out: a file ID.tsv per document, label and probability.")
     ] = None,
     format: Annotated[
         Literal["jsonl", "csv", "tsv", "doccano", "prodigy"] | None,
-        typer.Option(
-            help="Format of the answers; doccano and prodigy are JSON lines that those programs "
+        option(
+            "Format of the answers; doccano and prodigy are JSON lines that those programs "
             "import, with the texts. [default: by the ending of --out, else jsonl]"
         ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="The N most probable labels, whatever the model's thresholds.",
-            rich_help_panel=ASSIGNED,
+        option(
+            "The N most probable labels, whatever the model's thresholds.", panel=ASSIGNED, min=1
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        option(
+            "All labels with at least this probability, whatever the model's thresholds.",
+            panel=ASSIGNED,
             min=0,
             max=1,
-            help="All labels with at least this probability, whatever the model's thresholds.",
-            rich_help_panel=ASSIGNED,
         ),
     ] = None,
-    at_least: Annotated[
-        int, typer.Option(min=0, help="Minimum number of labels.", rich_help_panel=ASSIGNED)
-    ] = 0,
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Maximum number of labels.", rich_help_panel=ASSIGNED)
-    ] = None,
+    at_least: Annotated[int, option("Minimum number of labels.", panel=ASSIGNED, min=0)] = 0,
+    limit: Annotated[int | None, option("Maximum number of labels.", panel=ASSIGNED, min=1)] = None,
     all_scores: Annotated[
-        bool,
-        typer.Option(
-            "--all-scores", help="Write the probability of every label.", rich_help_panel=ASSIGNED
-        ),
+        bool, option("Write the probability of every label.", "--all-scores", panel=ASSIGNED)
     ] = False,
-    batch: Annotated[int | None, typer.Option(min=1, help="Documents at a time.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Resume after the last answer in --out.")
-    ] = False,
+    batch: Annotated[int | None, option("Documents at a time.", min=1)] = None,
+    resume: Annotated[bool, option("Resume after the last answer in --out.", "--resume")] = False,
     replace: options.Replace = False,
     input_format: options.InputFormat = None,
     include: options.Include = None,

@@ -21,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
+    check_columns,
     linear_contributions,
-    read_columns,
 )
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, best_cells, read_labels
@@ -105,7 +105,7 @@ class NaiveBayes(LogOddsClassifier):
         self
         """
         X, labels = self._read(X, y)
-        self._learn(X, labels, read_sample_weight(X, sample_weight))
+        self.counts_ = count_terms(X, labels, read_sample_weight(X, sample_weight))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -200,7 +200,7 @@ class NaiveBayes(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        counts = self.counts_.labels(read_columns(columns, len(self.counts_.positive)))
+        counts = self.counts_.labels(check_columns(columns, len(self.counts_.positive)))
         prior = _add_prior(np.zeros(len(counts.positive)), counts.positive, counts.known)
 
         def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -215,10 +215,10 @@ class NaiveBayes(LogOddsClassifier):
         self.counts_ = count_terms(X, labels, weight)
 
     def _log_odds(self, X: Any) -> Any:
+        log_odds = scorer(self.counts_, X, self.alpha)
         if self.top is None:
-            return term_log_odds(self.counts_, X, self.alpha)
-        shape = X.shape[0], len(self.counts_.positive)
-        return best_cells(scorer(self.counts_, X, self.alpha), *shape, self.top)
+            return log_odds(slice(None))
+        return best_cells(log_odds, X.shape[0], len(self.counts_.positive), self.top)
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         if not self.alpha > 0:
@@ -272,7 +272,7 @@ def scorer(
     counts: TermCounts, X: sparse.csr_array, alpha: float
 ) -> Callable[[slice], NDArray[np.float64]]:
     """Return a function of some rows to their log-odds; what all share is computed now."""
-    smoothing, length = alpha * X.shape[1], _length(X)
+    smoothing, length = alpha * X.shape[1], np.asarray(X.sum(axis=1)).ravel()
     if X.nnz > X.shape[1]:
         weights = counts.weights(alpha)
     else:  # of a few documents, the words that they have

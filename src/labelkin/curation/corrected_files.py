@@ -13,13 +13,14 @@ import io
 import json
 import lzma
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from labelkin.corpora import KNOWN, load, text_format
 from labelkin.corpora.documents import TABLES, Documents, Format, are_uris
 from labelkin.corpora.lines import decoded_lines, table_rows
 from labelkin.corpora.tables import SEPARATOR, URI_BREAK, label_in
@@ -64,11 +65,40 @@ def write_corrected(
             file.write(encoder.encode(text))
 
 
-def write_json_lines(documents: Iterable[Mapping[str, Any]], out: Path) -> None:
-    """Write documents as JSON lines."""
+def write_corrected_corpus(
+    corpus: str, out: Path, corrections: Corrections, **reading: Any
+) -> Documents | None:
+    """Write JSON lines or a table in the form of the input; return its documents.
+
+    Other corpora are written as JSON lines, without vectors, and ``None`` is returned.
+    ``reading`` contains options of :func:`labelkin.corpora.load`.
+    """
+    format = None if corpus in KNOWN else text_format(Path(corpus))
+    if format in CORRECTED:
+        named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
+        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        documents = Documents(corpus, needed=needed, **named)
+        write_corrected(documents, format, out, corrections)
+        return documents
+    loaded = load(corpus, **reading)
+    is_text = loaded.features == "text"
+    names, test = loaded.names(), set(loaded.test.tolist())
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for i, labels in enumerate(loaded.label_sets()):
+            text = str(loaded.documents[i]) if is_text else None
+            corrected = corrections.apply(names[i], text, labels)
+            yield {
+                "id": names[i],
+                **({"text": text} if is_text else {}),
+                "labels": list(labels if corrected is None else corrected),
+                "split": "test" if i in test else "train",
+            }
+
     with _opened(out) as file:
-        for document in documents:
-            file.write((json.dumps(document, ensure_ascii=False) + "\n").encode("utf-8"))
+        for line in lines():
+            file.write((json.dumps(line, ensure_ascii=False) + "\n").encode("utf-8"))
+    return None
 
 
 @contextmanager

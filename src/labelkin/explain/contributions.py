@@ -318,9 +318,9 @@ class Posterior:
 
 def content_and_members(content: Any, X: Any) -> tuple[Any, dict[str, Matrix] | None]:
     """Return the log-odds of a content classifier, and what each member of an ensemble adds."""
-    if not hasattr(content, "taken_apart"):
+    if not hasattr(content, "decompose"):
         return content.log_odds(X), None
-    log_odds, parts = content.taken_apart(X)
+    log_odds, parts = content.decompose(X)
     members = {name: values for name, values in parts.items() if name != "prior"}
     if sparse.issparse(log_odds):
         cells = Cells.of(log_odds)

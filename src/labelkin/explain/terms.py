@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContentContributions,
-    Neighbour,
-    TermContribution,
+    NeighbourVote,
+    TermEvidence,
     contributions_of,
-    named,
     terms_of,
+    with_term_names,
 )
 from labelkin.explain.contributions import check_top
 from labelkin.label_matrix import names_to_columns
@@ -56,11 +56,11 @@ class TermExplanation:
 
     label: Any
     log_odds: float
-    terms: tuple[TermContribution, ...]
+    terms: tuple[TermEvidence, ...]
     rest: float
     constant: float
     clipped: float = 0.0
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NeighbourVote, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -117,7 +117,7 @@ def explain_terms(
     names = terms_of(steps) if steps else getattr(classifier, "feature_names_in_", None)
     return [
         [
-            _explanation(label, named(cell, names), top)
+            _explanation(label, with_term_names(cell, names), top)
             for label, cell in zip(label_names, row, strict=True)
         ]
         for row in shares

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from labelkin.content.any_classifier import PerLabel, as_content
 from labelkin.content.ensemble import ContentEnsemble
-from labelkin.content.members import name_of
+from labelkin.content.ensemble_spec import content_name
 from labelkin.content.platt_svm import PlattSVM
 from labelkin.label_matrix.record import check_choice
 from labelkin.registry import Kind, part_class
@@ -179,7 +179,7 @@ def view_members(
     for view in dict.fromkeys(views):
         for classifier in classifiers:
             fresh = as_content(classifier if isinstance(classifier, str) else clone(classifier))
-            name = f"{view}_{name_of(fresh)}" if len(classifiers) > 1 else view
+            name = f"{view}_{content_name(fresh)}" if len(classifiers) > 1 else view
             if view == "characters" and isinstance(fresh, PlattSVM) and not fresh.prune:
                 fresh.set_params(prune=_LITTLE)
             members.append((name, _view(view, words), fresh))

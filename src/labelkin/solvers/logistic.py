@@ -33,6 +33,8 @@ NEWTON_STEPS, GRADIENT_STEPS, HALVINGS = 100, 60, 40
 ROUNDING = 1e-13  # a promised gain below this share of the objective is rounding noise
 #: A step that promises more than this share of the one before takes a new Hessian.
 _SLOW = 0.5
+#: Dot products of the columns of two matrices, for ``einsum``.
+_DOTS = "ij,ij->j"
 _TINY = float(np.finfo(np.float32).tiny)
 
 
@@ -347,7 +349,7 @@ def solve_block(
     point = _evaluate(block, block.centre, inputs.A @ block.centre + offset)
     for _ in range(NEWTON_STEPS):
         gradient, S = _newton_direction(inputs, block, point)
-        promised = _dots(gradient, S)
+        promised = np.einsum(_DOTS, gradient, S)
         is_open = promised > 2 * max(tol, ROUNDING) * point.f
         point = _line_search(block, point, S, inputs.A @ S, promised)
         weights[:, labels], steps[labels] = point.W, steps[labels] + 1
@@ -374,7 +376,7 @@ def _evaluate(block: Block, W: _Array, M: _Array) -> _Point:
     loss -= block.targets * M
     loss *= block.counts
     moved = W - block.centre
-    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * _dots(moved, moved))
+    return _Point(W, M, E, loss.sum(axis=0) + block.penalty / 2 * np.einsum(_DOTS, moved, moved))
 
 
 def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Array, _Array]:
@@ -388,7 +390,7 @@ def _newton_direction(inputs: Inputs, block: Block, point: _Point) -> tuple[_Arr
     parts = G / scale, block.counts * (smaller * larger), block.penalty
     R, D, penalty = (part.astype(np.float32) for part in parts)
     inverse = 1 / (inputs.squares32 @ D + penalty)
-    rz = _dots(R, R * inverse)
+    rz = np.einsum(_DOTS, R, R * inverse)
     eta = np.minimum(0.1, np.cbrt(scale**2 * rz / np.maximum(point.f, _TINY)))
     enough = rz * (eta**2).astype(np.float32)
     search = _Search(np.zeros_like(R), R, R * inverse, rz, enough, D, inverse, penalty, block.own)
@@ -435,11 +437,11 @@ def _gradient_step(inputs: Inputs, search: _Search) -> _Search:
     HV = inputs.At32 @ AV
     HV += search.penalty * V
     without_own(HV, search.own)
-    step = rz / np.maximum(_dots(V, HV), _TINY)
+    step = rz / np.maximum(np.einsum(_DOTS, V, HV), _TINY)
     S += step * V
     R -= step * HV
     Z = R * search.inverse
-    new = _dots(R, Z)
+    new = np.einsum(_DOTS, R, Z)
     V *= new / np.maximum(rz, _TINY)
     V += Z
     return search._replace(rz=new)
@@ -476,7 +478,3 @@ def columns_of(matrix: Any, labels: _Columns) -> _Array:
     """Return some labels' columns as a dense array of their own."""
     part = matrix[:, labels]
     return np.array(part.toarray() if sparse.issparse(part) else part, dtype=np.float64, order="C")
-
-
-def _dots(a: Any, b: Any) -> Any:
-    return np.einsum("ij,ij->j", a, b)

@@ -80,7 +80,7 @@ PLACES: dict[str, str] = {
     "Combination": "labelkin.learned.terms.Combination",
     "KnownLabels": "labelkin.learned.terms.KnownLabels",
     "LabelMatrix": "labelkin.label_matrix.LabelMatrix",
-    "Member": "labelkin.content.members.Member",
+    "Member": "labelkin.content.ensemble_spec.Member",
     "LabelSets": "labelkin.method.label_sets.LabelSets",
     "LinearTerm": "labelkin.solvers.logistic.LinearTerm",
     "OmikujiContent": "labelkin_omikuji.OmikujiContent",

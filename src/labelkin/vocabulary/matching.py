@@ -12,11 +12,10 @@ from scipy import sparse
 
 from labelkin.corpora import Corpus
 from labelkin.label_matrix import LabelMatrix
-from labelkin.vocabulary.files import read_vocabulary
+from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import LabelNames
-from labelkin.vocabulary.languages import LANGUAGE_CODES
-from labelkin.vocabulary.record import Vocabulary
-from labelkin.vocabulary.rules import Rules, read_relations, rules_of
+from labelkin.vocabulary.record import LANGUAGE_CODES, Vocabulary
+from labelkin.vocabulary.rules import Rules, rules_of
 
 
 def corpus_vocabulary(
@@ -81,7 +80,7 @@ class MatchedRules(NamedTuple):
 
     rules: Rules
     n_found: int
-    unknown: list[str]
+    unknown: Sequence[Any]
 
 
 def rules_between(
