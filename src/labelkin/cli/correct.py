@@ -59,7 +59,8 @@ def correct(
             f"At least one change must be made in {corpus}, and {corrections.summary()}. Use the "
             "corpus that was audited, with the --columns and other reading options of the audit."
         )
-    written = f"{corpus} is written as JSON lines." if source is None else reading_line(source)
+    json_lines = f"{corpus} is written as JSON lines; of vectors, ids and labels only."
+    written = json_lines if source is None else reading_line(source)
     print_message(written, quiet)
     print_pairs(
         [
