@@ -16,10 +16,10 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.text.terms import Scheme, TermWeights
-from labelkin.text.words import TermOutput, WordCounts, check_whole_number
+from labelkin.text.words import TermOutput, WordCounts
 
 View = Literal["text", "title", "lead", "body", "characters"]
 Documents = Iterable[str | Mapping[str, str]]
