@@ -28,7 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import LabelMatrix, in_container
-from labelkin.label_matrix.record import check_choice
+from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.odds import log_odds_of, probability_of
 from labelkin.research.related.conditionals import (
     Columns,
@@ -192,10 +192,7 @@ class ChainEnsemble(LogOddsClassifier):
         self.random_state = random_state
 
     def _learn(self, X: Any, labels: LabelMatrix) -> None:
-        if not (isinstance(self.n_chains, int | np.integer) and self.n_chains >= 1):
-            raise ValueError(
-                f"n_chains must be a whole number of at least 1, got {self.n_chains!r}."
-            )
+        check_whole_number("n_chains", self.n_chains)
         random = check_random_state(self.random_state)
         n_documents, n_labels = labels.shape
         base = base_classifier(self.estimator, random)
@@ -389,11 +386,7 @@ class ProbabilisticChain(LogOddsClassifier):
     def _check_parameters(self) -> None:
         check_choice("decide", self.decide, ("label_set", "labels"))
         for name, least in (("exact_labels", 0), ("beam_width", 1), ("n_samples", 1)):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.integer) and value >= least):
-                raise ValueError(
-                    f"{name} must be a whole number of at least {least}, got {value!r}."
-                )
+            check_whole_number(name, getattr(self, name), least)
         if self.exact_labels > _MOST_EXACT:
             raise ValueError(
                 f"exact_labels must be at most {_MOST_EXACT} (2^{_MOST_EXACT} label sets), got "
