@@ -18,7 +18,7 @@ from labelkin.evaluation.metrics.decisions import (
 )
 from labelkin.evaluation.metrics.inputs import (
     DocumentSums,
-    Floats,
+    FloatArray,
     Truth,
     Weights,
     read_inputs,
@@ -76,7 +76,7 @@ subset_loss 0.500>
 
     labels: NDArray[Any]
     ks: tuple[int, ...]
-    propensity: Floats | None
+    propensity: FloatArray | None
     n_documents: float
     decisions: DecisionCounts
     documents: DocumentSums
@@ -122,7 +122,7 @@ subset_loss 0.500>
             scores |= self.probability.scores()
         return scores
 
-    def per_label(self) -> dict[str, Floats]:
+    def per_label(self) -> dict[str, FloatArray]:
         """Return by name what every label scores, ``(n_labels,)`` each, as ``labels`` has them."""
         counts = self.decisions
         columns = {"known": counts.known, "true": counts.true, "decided": counts.decided}

@@ -24,7 +24,7 @@ from scipy import sparse
 from labelkin.evaluation.metrics.inputs import (
     DocumentScores,
     DocumentSums,
-    Floats,
+    FloatArray,
     Truth,
     Weights,
     check_values,
@@ -278,7 +278,7 @@ def propensity_scored_precision_at_k(
 
 def propensities(
     label_counts: ArrayLike, n_documents: int, *, a: float = 0.55, b: float = 1.5
-) -> Floats:
+) -> FloatArray:
     """Return the propensity of every label, ``(n_labels,)``, from the training documents.
 
     Jain, Prabhu & Varma (2016): 1/p_l = 1 + C (N_l + b)^−a with C = (log n − 1)(b + 1)^a. With
@@ -328,7 +328,7 @@ def first_errors(truth: Truth, log_odds: Any) -> NDArray[np.bool_]:
 
 
 def sum_rankings(
-    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: Floats | None = None
+    truth: Truth, log_odds: Any, ks: tuple[int, ...] = (), propensity: FloatArray | None = None
 ) -> DocumentSums:
     """Rank the labels of every labelled document, sorting once for all metrics.
 
@@ -376,8 +376,8 @@ class _Ranking:
     order: NDArray[np.intp]
     relevant: NDArray[np.bool_]
     last: NDArray[np.intp]
-    size: Floats
-    missed: Floats
+    size: FloatArray
+    missed: FloatArray
     n_labels: int
 
 
@@ -405,7 +405,7 @@ def _first_is_wrong(ranking: _Ranking) -> NDArray[np.bool_]:
     return np.asarray(~ranking.relevant[:, :1].any(axis=1))
 
 
-def _last_of_ties(descending: Floats) -> NDArray[np.intp]:
+def _last_of_ties(descending: FloatArray) -> NDArray[np.intp]:
     """For every place the last place with the same value, row by row."""
     n_labels = descending.shape[1]
     last = np.tile(np.arange(n_labels), (len(descending), 1))
@@ -456,7 +456,7 @@ def _first_labels(ranking: _Ranking, ks: tuple[int, ...]) -> DocumentScores:
 
 
 def _gains(
-    truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: Floats
+    truth: Truth, ranking: _Ranking, ks: tuple[int, ...], gain: FloatArray
 ) -> tuple[DocumentScores, DocumentScores]:
     """Gains of the relevant labels among the first k, and of the best k relevant ones."""
     most = max(ks, default=0)
@@ -469,14 +469,14 @@ def _gains(
     return {f"psp@{k}": reached(k) for k in ks}, {f"psp@{k}": best[k] for k in ks}
 
 
-def _running_sum(values: NDArray[np.generic]) -> Callable[[int], Floats]:
+def _running_sum(values: NDArray[np.generic]) -> Callable[[int], FloatArray]:
     """Return what gives the sum of each row's first k columns, of all if fewer."""
     sums = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=sums[:, 1:])
     return lambda k: sums[:, min(k, values.shape[1])]
 
 
-def read_propensity(propensity: ArrayLike | None, n_labels: int) -> Floats | None:
+def read_propensity(propensity: ArrayLike | None, n_labels: int) -> FloatArray | None:
     """Check propensities: one per label, above 0 and at most 1."""
     if propensity is None:
         return None
