@@ -274,18 +274,6 @@ def read_ks(ks: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(k) for k in ks)
 
 
-def check_values(
-    rule: str, values: FloatArray, is_right: NDArray[np.bool_], unit: str, hint: str
-) -> None:
-    """Raise for the first wrong value, with its document or label and the number."""
-    wrong = np.flatnonzero(~is_right)
-    if len(wrong):
-        raise ValueError(
-            f"{rule}, got {float(values[wrong[0]])!r} at {unit} {wrong[0]} ({len(wrong)} such "
-            f"{unit}s). {hint}"
-        )
-
-
 def above_zero(log_odds: Any) -> Any:
     """Return where log-odds are above 0: a bool array, or a 0/1 CSR array of candidates."""
     if not sparse.issparse(log_odds):
