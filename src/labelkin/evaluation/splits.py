@@ -2,7 +2,7 @@
 
 The algorithm is that of Sechidis, Tsoumakas & Vlahavas (2011), *On the stratification of
 multi-label data*: take the label with the fewest documents left, hand each of them to the part
-that wants this label most, and go on. Three things differ from the paper:
+that wants this label most, and continue. Three things differ from the paper:
 
 - a part is never filled beyond its size, so sizes are exact;
 - among parts that want the label equally, the one that wants all labels of the document most comes
@@ -157,7 +157,7 @@ class MultilabelStratifiedShuffleSplit(BaseCrossValidator):
     Parameters
     ----------
     n_splits : int, default 1
-        Number of splits, each drawn anew.
+        Number of random splits.
     test_size : float or int, default 0.2
         Share or number of test documents, as in :func:`stratified_split`.
     random_state : int, RandomState or None, default None

@@ -34,7 +34,7 @@ from labelkin.evaluation.metrics.rankings import sum_rankings
 from labelkin.scaling.blocks import Engine, read_parts
 from labelkin.scaling.distributed import using
 
-#: What an evaluation shows of itself in one line, of the scores it has.
+#: The scores in the short representation of an evaluation.
 _SHOWN = (
     *("micro_f1", "macro_f1", "hamming_loss", "subset_loss", "one_error", "log_loss"),
     "candidate_recall",
@@ -185,7 +185,7 @@ def evaluate(
         Or ``(n_documents,)`` for one label; ±inf for what is sure, no NaN. Left out: nothing that
         needs them. A matrix that lies in [0, 1] is an error: it holds probabilities. Of a sparse
         matrix the stored labels are candidates, the others a "no" below all of them, and
-        ``"candidate_recall"`` says how many of the true labels are candidates.
+        ``"candidate_recall"`` is the share of true labels among the candidates.
     decisions : label matrix, label sets or classes, or None, default None
         0/1 like ``Y``, in any of its forms. Left out: log-odds > 0.
     probabilities : array, sparse matrix or DataFrame of shape (n_documents, n_labels), or None

@@ -253,7 +253,7 @@ def read_inputs(
     if truth.kind == "binary" and len(truth.classes) != 2:
         raise ValueError(
             f"A 1-d Y must show which two classes there are, got {truth.classes.tolist()!r} only. "
-            "Name both: labels=[other class, class the log-odds speak for]."
+            "Name both: labels=[other class, class of the log-odds]."
         )
     weight = read_weight(sample_weight, truth.shape[0])
     scores = None

@@ -283,7 +283,7 @@ def squared_errors(truth: Truth, log_odds: FloatArray) -> FloatArray:
 def log_losses(truth: Truth, log_odds: FloatArray) -> FloatArray:
     """Return −log P(what is true) of every cell, 0 where unknown, ``(n_documents, n_labels)``.
 
-    From the log-odds, whatever their size: log(1 + e^z), and log(1 + e^−z) for positive cells.
+    From log-odds of any size: log(1 + e^z), and log(1 + e^−z) for positive cells.
     """
     losses = _softplus(log_odds)
     losses[truth.cells] = _softplus(-log_odds[truth.cells])
@@ -329,7 +329,7 @@ def sum_probabilities(truth: Truth, log_odds: Any, n_bins: int) -> ProbabilitySu
 
 
 def _product(times: FloatArray, loss: FloatArray) -> FloatArray:
-    """Return the product; nothing counted, of whatever size, is 0."""
+    """Return the product; 0 for weight 0 also if the loss is infinite."""
     return np.where(times > 0, times * np.where(times > 0, loss, 0.0), 0.0)
 
 

@@ -37,7 +37,7 @@ def one_error(Y: Any, log_odds: ArrayLike, *, sample_weight: Weights = None) -> 
     """Return the share of documents whose top label is not relevant; lower is better.
 
     Ties at the top go to the lowest column. Documents without relevant labels are left out, as in
-    all ranking metrics; ``evaluate(...).n_ranked`` says how many are not.
+    all ranking metrics; ``evaluate(...).n_ranked`` is the number of the others.
 
     Parameters
     ----------
