@@ -33,7 +33,7 @@ from labelkin.service.messages import (
 )
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import Asked, RunningService, Service
-from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
 router = APIRouter(prefix="/v1", tags=["Annif"])
 

@@ -12,7 +12,7 @@ from labelkin.curation.saved_work import Entry, Withdrawal
 from labelkin.service import answers, messages
 from labelkin.service.models import ServedModel
 from labelkin.service.running_service import OfModel, Service
-from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
 #: Unknown labels of the saved work that are listed, most common first.
 _MOST_UNKNOWN = 1_000
