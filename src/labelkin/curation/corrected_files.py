@@ -76,7 +76,8 @@ def write_corrected_corpus(
     format = None if corpus in KNOWN else text_format(Path(corpus))
     if format in CORRECTED:
         named = {k: v for k, v in reading.items() if k not in ("path", "merge_spellings")}
-        needed = ("id", "text", "labels") if format == "jsonl" else ("text", "labels")
+        needed: tuple[Any, ...] = ("text", "labels")
+        needed = ("id", *needed) if format == "jsonl" else needed
         documents = Documents(corpus, needed=needed, **named)
         write_corrected(documents, format, out, corrections)
         return documents
