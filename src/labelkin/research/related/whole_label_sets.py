@@ -186,8 +186,7 @@ def prune_label_sets(
     frequent = np.flatnonzero(count >= min_documents)
     if len(frequent) in (0, len(sets)):
         return sets, np.arange(len(group)), group
-    size = sets[frequent].sum(axis=1)
-    order = frequent[np.lexsort((first[frequent], -count[frequent], -size))]
+    order = frequent[np.lexsort((-count[frequent], -sets[frequent].sum(axis=1)))]
     stands_for: dict[int, list[int]] = {int(s): [k] for k, s in enumerate(order)}
     for s in np.flatnonzero(count < min_documents):
         inside = ~(sets[order] & ~sets[s]).any(axis=1) & sets[order].any(axis=1)
