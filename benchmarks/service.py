@@ -103,10 +103,10 @@ def train_model(folder: Path) -> tuple[Path, list[str], str]:
 @contextmanager
 def running(model: Path, folder: Path) -> Iterator[tuple[str, int]]:
     """Run a service; give its address and process id."""
-    journal = folder / f"journal-{time.monotonic_ns()}.sqlite"
+    saved_work = folder / f"saved_work-{time.monotonic_ns()}.sqlite"
     process = subprocess.Popen(
         [sys.executable, "-c", "from labelkin.cli import main; main()", "serve", model,
-         "--port", "0", "--journal", journal],
+         "--port", "0", "--saved-work", saved_work],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from labelkin import LabelDependenceClassifier, corpora
 from labelkin.evaluation import metrics
-from labelkin.vocabulary.rules import Rules, rules_from
+from labelkin.vocabulary import Rules, rules_from
 
 news = corpora.newsroom(900)
 words = TfidfVectorizer(sublinear_tf=True)

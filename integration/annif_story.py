@@ -170,7 +170,7 @@ def tell(annif: Environment, corpus: AnnifCorpus, folder: Path) -> Told:
         "--content", "nearest_neighbours", "--quiet", cwd=folder,
     )  # fmt: skip
     trained = time.perf_counter() - start
-    serve = ("serve", model, "--port", port, "--journal", folder / "journal.sqlite")
+    serve = ("serve", model, "--port", port, "--saved-work", folder / "saved.sqlite")
     up = answers(f"http://127.0.0.1:{port}/health")
     with own.server("labelkin", *serve, cwd=folder, is_up=up, log=folder / "serve.log"):
         rows.append(_evaluated(run, folder, "http", corpus.test, trained))

@@ -74,8 +74,8 @@ def tell(doccano: Environment, folder: Path) -> Told:
     web = ("--chdir", where.strip(), "--bind", f"127.0.0.1:{site_port}", "config.wsgi")
     steps: list[str] = []
     notes: list[str] = []
-    journal = folder / "news.journal.sqlite"
-    serve = ("serve", model, "--port", port, "--journal", journal)
+    saved_work = folder / "news.saved.sqlite"
+    serve = ("serve", model, "--port", port, "--saved-work", saved_work)
     up, site_up = answers(f"http://127.0.0.1:{port}/health"), answers(f"{site}/")
     with (
         own.server("labelkin", *serve, cwd=folder, is_up=up, log=folder / "labelkin.log"),

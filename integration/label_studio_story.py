@@ -7,6 +7,9 @@ and the annotation are made as a person's browser makes them.
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,9 +17,9 @@ from typing import Any, NamedTuple
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from integration.environments import Environment, OwnEnvironment, answers, free_port
+from integration.environments import INSTALL, TOP, Environment, OwnEnvironment, answers, free_port
 from labelkin import corpora
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 _TOKEN = "0123456789abcdef0123456789abcdef01234567"
 #: What labelkin asks for, of whoever asks it.
@@ -54,14 +57,15 @@ def tell(studio: Environment, folder: Path) -> Told:
     folder.mkdir(parents=True, exist_ok=True)
     own = OwnEnvironment()
     own.variables["LABELKIN_TOKEN"] = _SECRET
-    model, journal = folder / "news.labelkin", folder / "news.journal.sqlite"
+    _install_plugin(own, folder / "plugin")
+    model, saved_work = folder / "news.labelkin", folder / "news.saved.sqlite"
     for old in folder.glob("news.*"):
         old.unlink()
     own.run("labelkin", "train", "newsroom", "-o", model, "--content", "naive_bayes", "--quiet",
             cwd=folder)  # fmt: skip
     port, studio_port = free_port(), free_port()
     backend = f"http://127.0.0.1:{port}/label-studio/news"
-    serve = ("serve", model, "--port", port, "--journal", journal)
+    serve = ("serve", model, "--port", port, "--saved-work", saved_work)
     start = (
         *("start", "--no-browser", "--port", studio_port, "--data-dir", folder / "studio"),
         *("--username", "anna@example.org", "--password", "in-a-test-only"),
@@ -77,10 +81,19 @@ def tell(studio: Environment, folder: Path) -> Told:
                       log=folder / "studio.log"),
     ):  # fmt: skip
         try:
-            _work(_Site(site), backend, journal, steps, notes)
+            _work(_Site(site), backend, saved_work, steps, notes)
         except (RuntimeError, OSError, KeyError, IndexError) as error:
             notes.append(f"{type(error).__name__}: {error}")
     return Told(studio.version("label-studio"), steps, notes)
+
+
+def _install_plugin(own: OwnEnvironment, folder: Path) -> None:
+    """Install labelkin-label-studio into a folder that labelkin's processes import from."""
+    package = TOP / "packages" / "labelkin-label-studio"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--upgrade"]
+    subprocess.run([*command, "--target", folder, package], check=True, timeout=INSTALL)
+    before = own.variables.get("PYTHONPATH")
+    own.variables["PYTHONPATH"] = os.pathsep.join(filter(None, [str(folder), before]))
 
 
 class _Site:
@@ -103,7 +116,7 @@ class _Site:
         return json.loads(content) if content else None
 
 
-def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: list[str]) -> None:
+def _work(site: _Site, backend: str, saved_work: Path, steps: list[str], notes: list[str]) -> None:
     """Do what people and Label Studio do, and note it."""
     news = corpora.newsroom(3000)
     labels = news.label_names.tolist()
@@ -162,11 +175,11 @@ def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: lis
     unusual = ["tennis", "wheat"]
     for task in tasks[:_N_ANNOTATIONS]:
         site.ask("POST", f"tasks/{task}/annotations/", {"result": [_region(unusual)]})
-    _wait(lambda: len(read_journal(journal).documents) == _N_ANNOTATIONS)
-    saved = read_journal(journal)
+    _wait(lambda: len(read_saved_documents(saved_work).documents) == _N_ANNOTATIONS)
+    saved = read_saved_documents(saved_work)
     if saved.documents != texts[:_N_ANNOTATIONS] or set(saved.label_sets) != {tuple(unusual)}:
-        notes.append("the journal does not hold what was annotated")
-    steps.append(f"{len(saved.documents)} annotations are in the journal")
+        notes.append("the annotations are not saved")
+    steps.append(f"{len(saved.documents)} annotations are saved")
 
     version = before[tasks[-1]]["model_version"]
     _wait(lambda: site.ask("GET", f"ml/{ml['id']}") and _version(backend) != version)
@@ -186,11 +199,11 @@ def _work(site: _Site, backend: str, journal: Path, steps: list[str], notes: lis
     first = site.ask("GET", f"tasks/{tasks[0]}/annotations/")[0]["id"]
     site.ask("PATCH", f"annotations/{first}/", {"result": [_region(["tennis"])]})
     site.ask("DELETE", f"annotations/{site.ask('GET', f'tasks/{tasks[1]}/annotations/')[0]['id']}/")
-    _wait(lambda: len(read_journal(journal).documents) == _N_ANNOTATIONS - 1)
-    now = read_journal(journal).label_sets
+    _wait(lambda: len(read_saved_documents(saved_work).documents) == _N_ANNOTATIONS - 1)
+    now = read_saved_documents(saved_work).label_sets
     if sorted(now).count(("tennis",)) != 1 or len(now) != _N_ANNOTATIONS - 1:
-        notes.append(f"an update and a deletion do not reach the journal: {now}")
-    steps.append("one annotation updated and one deleted: the journal follows")
+        notes.append(f"an update and a deletion are not saved: {now}")
+    steps.append("one annotation updated and one deleted: the saved work follows")
 
     newest = predicted()
     left = [tasks[1], *tasks[_N_ANNOTATIONS:]]

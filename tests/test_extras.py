@@ -42,8 +42,7 @@ from importlib import import_module
 import labelkin
 
 for name in ("", ".corpora", ".evaluation", ".evaluation.metrics", ".evaluation.significance",
-             ".evaluation.splits", ".storage", ".text", ".thresholds", ".vocabulary",
-             ".vocabulary.rules"):
+             ".evaluation.splits", ".storage", ".text", ".thresholds", ".vocabulary"):
     module = import_module(f"labelkin{name}")
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
@@ -72,7 +71,7 @@ NEEDS_IT = {
 import pathlib
 path = pathlib.Path(tempfile.mkdtemp()) / "topics.ttl"
 path.write_text("")
-labelkin.vocabulary.rules.read_skos(path)
+labelkin.vocabulary.read_vocabulary(path)
 """,
     "dask": """
 from labelkin.scaling.distributed import connected

@@ -31,8 +31,8 @@ def test_the_forecast_names_size_and_way_out(small):
 
 
 def test_all_label_weights_are_forecast(small):
-    Y = np.eye(40)
-    with pytest.raises(MemoryError, match=r"40 × 40 labels .*neighbours=\"auto\""):
+    Y = np.eye(310)
+    with pytest.raises(MemoryError, match=r"310 × 310 labels .*neighbours=\"auto\""):
         LogisticLabels(neighbours=None).fit(Y)
     LogisticLabels(neighbours=4).fit(Y)
 

@@ -23,7 +23,7 @@ from labelkin.label_matrix import read_labels
 from labelkin.learned.calibration import fit_calibration
 from labelkin.prediction import answer_batches, fitted_model
 from labelkin.text import WordCounts
-from labelkin.vocabulary.rules.bound import BoundRules
+from labelkin.vocabulary import BoundRules
 
 rng = np.random.default_rng(1)
 X = rng.poisson(1.0, (80, 20)).astype(float)
@@ -124,7 +124,7 @@ def test_a_model_file_with_rules_that_mislead_is_refused(columns, message, tmp_p
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: model(rules=[(0, 1)]).fit(X, Y), TypeError, r"must be labelkin.Rules"),
+        (lambda: model(rules=[(0, 1)]).fit(X, Y), TypeError, r"must be labelkin.vocabulary.Rules"),
         (lambda: model(evidence_weight="0.5").fit(X, Y), ValueError, "got '0.5'. Use 1"),
         (lambda: model(evidence_weight=True).fit(X, Y), ValueError, "got True. Use 1"),
         (lambda: model().fit(X, Y).suggest(X, top=2.5), ValueError, "whole number.* got 2.5"),

@@ -28,7 +28,7 @@ from labelkin import (
     RandomForest,
     corpora,
 )
-from labelkin.content.default_content import default_content, looks_like_words
+from labelkin.content.ensemble import default_content, looks_like_words
 from labelkin.evaluation.splits import stratified_folds
 
 TOP = Path(__file__).parent.parent.parent

@@ -97,7 +97,7 @@ def evaluate_known_labels(
     Returns
     -------
     list of dict
-        For every strategy: ``"told"``, its name; ``"documents"``, how many were given
+        For every strategy: ``"revealed"``, its name; ``"documents"``, how many were given
         a known label, and ``"with_more"``, those that have a true label left; ``"accepted"``, true
         labels revealed; by system, the scores; ``"standard_errors"``, those of known less predicted
         (jackknife over 20 groups of documents).
@@ -118,7 +118,7 @@ def evaluate_known_labels(
         scores = {name: _scores(system, rest, known is None) for name, system in systems.items()}
         found.append(
             {
-                "told": strategy.name,
+                "revealed": strategy.name,
                 "documents": len(rows),
                 "with_more": int((rest == 1).any(axis=1).sum()),
                 "accepted": None if known is None else int((known == 1).sum()),

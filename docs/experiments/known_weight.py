@@ -32,25 +32,27 @@ from labelkin.method.label_evidence import as_label_classifier
 #: Weights of accepted and of rejected labels.
 VALUES = [(v, v) for v in (0.25, 0.5, KNOWN_WEIGHT, 1.0)]
 VALUES += [(KNOWN_WEIGHT, 0.0), (KNOWN_WEIGHT, 0.5)]
+#: More weights of label classifiers that are not linear, whose evidence is extreme.
+SMALL_VALUES = [(0.05, 0.05), (0.1, 0.1)]
 CHOSEN = KNOWN_WEIGHT, KNOWN_WEIGHT
 SMALL = ["coffee", "3sources-bbc1000", "gpositive", "virusgo", "chd49", "water-quality", "emotions"]
 SMALL += ["scene", "yeast", "genbase", "medical", "enron"]
-#: Kind of evidence → kind of content classifiers, label classifiers and corpora.
+#: Kind of evidence → kind of content classifiers, label classifiers, corpora, and maximum number of
+#: documents whose labels are revealed.
 KINDS = {
-    "linear": ("single", ["logistic"], [*SMALL, "bibtex", "tmc2007-500", *list(FOLDERS)[:2]]),
+    "linear": ("single", ["logistic"], [*SMALL, "bibtex", "tmc2007-500", *list(FOLDERS)[:2]], 600),
     "not linear": (
         "single",
-        ["tree", "forest", "k-NN"],
-        ["emotions", "scene", "yeast", "chd49", "virusgo", "gpositive"],
+        ["tree", "k-NN"],
+        ["emotions", "scene", "chd49", "virusgo", "gpositive"],
+        300,
     ),
-    "candidates": ("candidates", ["logistic"], ["bibtex", "mediamill-small", "delicious"]),
+    "candidates": ("candidates", ["logistic"], ["bibtex", "mediamill-small", "delicious"], 200),
 }
 #: Log-odds of a label outside the candidates, as metrics of candidates count it.
 _OUTSIDE = float(np.log(1e-6))
 #: Open documents below which a way of revealing is left out.
 _FEWEST = 20
-#: Documents of a fold that are revealed, at most.
-_MOST = 600
 
 
 @dataclass(frozen=True)
@@ -84,15 +86,16 @@ class Line(NamedTuple):
     worse_than_chosen: int
 
 
-def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, dict[Any, Any]]]:
+def evaluate(
+    evidence: Evidence, paper: PaperEvidence, values: Sequence[Any], most: int
+) -> Iterator[tuple[str, dict[Any, Any]]]:
     """Yield every way of revealing, and the scores of every value and of nothing known."""
     labels = read_labels(evidence.labels)
     combination = LEARNED.fit(paper, evidence.out_of_fold, labels)
-    rows = np.arange(min(_MOST, evidence.new.shape[0]))
+    rows = np.arange(min(most, evidence.new.shape[0]))
     new_labels = read_labels(evidence.new_labels).rows(rows)
     content = evidence.new[rows]
-    is_sparse = sparse.issparse(content)
-    if is_sparse:
+    if sparse.issparse(content):
         content = Cells.of(content).dense(content.data, -np.inf)
 
     def posterior(rule: Any, content: Any, known: Any = None) -> Any:
@@ -100,15 +103,15 @@ def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, di
         return np.where(np.isneginf(content) & np.isneginf(found), _OUTSIDE, found)
 
     found: dict[str, dict[Any, Any]] = {}
-    for value in VALUES:
+    for value in values:
         rule = replace(combination, known=TwoWeights(paper, *value))
         records = evaluate_known_labels(
             lambda *given, rule=rule: posterior(rule, *given), content, new_labels
         )
         for record in records:
-            is_walk = record["told"].endswith("updated")  # its open cells depend on the value
+            is_walk = record["revealed"].endswith("updated")  # its open cells depend on the value
             if record["with_more"] >= _FEWEST and not is_walk:
-                scores = found.setdefault(record["told"], {None: record["predicted"]})
+                scores = found.setdefault(record["revealed"], {None: record["predicted"]})
                 scores[value] = record["known"]
     yield from found.items()
 
@@ -116,7 +119,8 @@ def evaluate(evidence: Evidence, paper: PaperEvidence) -> Iterator[tuple[str, di
 def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, float]]]:
     """Return gains over nothing known and over the chosen value, by revealing and value."""
     result: dict[tuple[str, Any], list[tuple[float, float]]] = {}
-    contents, classifiers, names = KINDS[kind]
+    contents, classifiers, names, most = KINDS[kind]
+    values = [*SMALL_VALUES, *VALUES] if kind == "not linear" else VALUES
     for name in names:
         papers: dict[str, PaperEvidence] = {}
         for evidence in read_evidence(name, contents, cache, n_folds=1):
@@ -124,8 +128,8 @@ def gains(kind: str, cache: Path) -> dict[tuple[str, Any], list[tuple[float, flo
                 if classifier not in papers:
                     chosen = as_label_classifier(LABEL_CLASSIFIERS[classifier]())
                     papers[classifier] = PaperEvidence.fit(chosen, read_labels(evidence.labels))
-                for revealed, scores in evaluate(evidence, papers[classifier]):
-                    for value in VALUES:
+                for revealed, scores in evaluate(evidence, papers[classifier], values, most):
+                    for value in values:
                         pairs = [
                             (
                                 gain(metric, scores[None][metric], scores[value][metric]),

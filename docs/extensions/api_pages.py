@@ -17,7 +17,7 @@ from docutils import nodes
 
 #: Modules whose every public name has a page.
 MODULES = sorted(
-    {"corpora", "research.related", "text", "thresholds", "vocabulary", "vocabulary.rules"}
+    {"corpora", "research.related", "text", "thresholds", "vocabulary"}
     | {"curation"}
     | {f"evaluation.{name}" for name in ("metrics", "significance", "splits")}
 )
@@ -36,7 +36,7 @@ def names_by_kind(module: str) -> dict[str, list[str]]:
 
 
 def _page_name(name: str) -> str:
-    """Return where the page is: ``labelkin.Rules`` for ``labelkin.vocabulary.rules.Rules``.
+    """Return the name of the page: that of ``labelkin.vocabulary.rules.Rules`` is shorter.
 
     For a method or a field it is that of its class, and then its own name.
     """

@@ -18,9 +18,8 @@ from labelkin.text import WordCounts
 
 _TITLES = {
     "/v1": "Annif's API",
-    "/api/models": "Models: suggestions, reasons, the journal",
+    "/api/models": "Models: suggestions, reasons, saved documents",
     "/api/review": "Review of an audit",
-    "/label-studio": "Label Studio",
     "": "For operators",
 }
 
@@ -87,7 +86,8 @@ def _route(path: str, method: str, route: dict[str, Any]) -> Iterator[str]:
         else:
             errors.append(status)
     if errors:
-        yield from (f"Errors, each a [Problem](#rest-problem): {', '.join(errors)}.", "")
+        kinds = "`type`, `title`, `status` and `detail`"
+        yield from (f"Errors are `application/problem+json` with {kinds}.", "")
 
 
 def _term(name: str, schema: dict[str, Any], required: bool, about: str) -> Iterator[str]:

@@ -85,42 +85,48 @@ def beyond(tables: Tables) -> Lead:
 
 
 def known_labels(tables: Tables) -> Lead:
-    """Say what known labels are worth, by how they are told."""
+    """Say the gain of known labels, by strategy."""
     against = _by_first(tables.find("Better, equal, worse"))
-    nothing = _by_first(tables.find("By what is told, against nothing known"))
-    content = _by_first(tables.find("By what is told, against content alone"))
+    nothing = _by_first(tables.find("By what is revealed, against nothing known"))
+    content = _by_first(tables.find("By what is revealed, against content alone"))
     sentences = []
     for name, words in (
-        ("nothing known", "the model that is told nothing"),
+        ("nothing known", "the same model without known labels"),
         ("content alone",) * 2,
     ):
         better, equal, worse, gain = numbers(against[f"against {name}"][-1])
         sentences.append(
             f"Against {words}, known labels make the labels that stay open better in "
             f"**{better:.0f} of {better + equal + worse:.0f}** comparisons (classifier × corpus × "
-            "way of telling × "
+            "strategy × "
             f"measure), worse in {worse:.0f}; the mean gain is {_signed(gain)} % of the remaining "
             "loss."
         )
-    gains = {told: numbers(cells[-1])[-1] for told, cells in nothing.items()}
+    gains = {name: numbers(cells[-1])[-1] for name, cells in nothing.items()}
     best, least = max(gains, key=gains.__getitem__), min(gains, key=gains.__getitem__)
     sentences.append(
         f"One true label is worth {_signed(gains['true 1'])} %, three {_signed(gains['true 3'])} "
         "%; "
-        f"the most is gained when told “{best}” ({_signed(gains[best])} %), the least at “{least}” "
+        f"the most is gained by “{best}” ({_signed(gains[best])} %), the least by “{least}” "
         f"({_signed(gains[least])} %)."
     )
     further = _by_first(tables.find("Documents that have a further label"))
     if further:
-        better, equal, worse, gain = numbers(further["further 1"][-1])
+        harm = {name: numbers(cells[-1]) for name, cells in nothing.items()}
+        worst = max(harm, key=lambda name: harm[name][2] / sum(harm[name][:3]))
+        texts = [
+            f"pairs are worse in {worse:.0f} of {better + equal + worse:.0f} (mean gain "
+            f"{_signed(gain)} %)"
+            for better, equal, worse, gain in (harm[worst], numbers(further["further 1"][-1]))
+        ]
         sentences.append(
-            f"Where it hurts: of documents that have a further label, after one is told, pairs are "
-            f"worse in {worse:.0f} of {better + equal + worse:.0f} (mean gain {_signed(gain)} %)."
+            f"Where it hurts: after “{worst}”, {texts[0]}; of documents that have a further "
+            f"label, after one is revealed, {texts[1]}."
         )
     rows = {
-        told: [numbers(cells[-1])[-1], numbers(content[told][-1])[-1]]
-        for told, cells in nothing.items()
-        if told in content
+        name: [numbers(cells[-1])[-1], numbers(content[name][-1])[-1]]
+        for name, cells in nothing.items()
+        if name in content
     }
     title = "Mean gain on the labels that stay open, % of the remaining loss"
     legend = "against nothing known", "against content alone"

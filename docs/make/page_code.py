@@ -129,7 +129,7 @@ def write_files(text: str, folder: Path) -> None:
         "scores.csv": lambda path: _write_scores(path, news, slice(150, None)),
         "unseen.csv": lambda path: _write_scores(path, news, slice(150)),
         "news.labelkin": lambda path: _write_model(path, news),
-        "news.journal.sqlite": _write_journal,
+        "news.saved.sqlite": _write_saved_work,
     }
     code = "".join(block.code for block in blocks_of(text))
     for name, make in makers.items():
@@ -189,12 +189,12 @@ def _write_model(path: Path, news: Corpus) -> None:
     save(model.fit(news.documents, labels_of(news)), path)
 
 
-def _write_journal(path: Path) -> None:
-    from labelkin.service.journal import Entry, Journal
+def _write_saved_work(path: Path) -> None:
+    from labelkin.curation.saved_work import Entry, SavedWork
 
-    journal = Journal(path)
-    journal.append([Entry("news", "The river rose.", ("floods",))]).result(timeout=60)
-    journal.close()
+    saved_work = SavedWork(path)
+    saved_work.save([Entry("news", "The river rose.", ("floods",))])
+    saved_work.close()
 
 
 def with_output(text: str, name: str) -> str:

@@ -370,14 +370,14 @@ def _known_table(pages: Sequence[CorpusPage]) -> str:
     body = []
     for page in pages:
         for record in page.known:
-            if record["told"] not in _TOLD:
+            if record["revealed"] not in _TOLD:
                 continue
             cells = []
             for name in ("micro_f1", "macro_f1", "one_error", "log_loss"):
                 values = [record[system].get(name) for system in ("alone", "predicted", "known")]
                 error = record["standard_errors"].get(name, 0.0)
                 cells.append(f"{' → '.join(f'{v:.4f}' for v in values)} (± {error:.4f})")
-            body.append([page.results.name, record["told"], *cells])
+            body.append([page.results.name, record["revealed"], *cells])
     return _markdown(["corpus", "told", "micro F1", "macro F1", "one-error", "log loss"], body)
 
 

@@ -1,9 +1,8 @@
 """Names of parts for Python, the command line and TOML files.
 
-A part is named as its parameter takes it: ``LabelDependenceClassifier(content="naive_bayes")``,
-``labelkin train --content naive_bayes`` and ``content = "naive_bayes"`` in an experiment are the
-same. The classes are imported when they are asked for: a command that lists names loads no
-scikit-learn.
+``LabelDependenceClassifier(content="naive_bayes")``, ``labelkin train --content naive_bayes`` and
+``content = "naive_bayes"`` in an experiment name the same class. Classes are imported when they
+are used: a command that lists names does not load scikit-learn.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal
 
-Kind = Literal["content", "labels", "thresholds", "related"]
+Kind = Literal["content", "labels", "thresholds"]
 
 #: Kind of part → name → module below ``labelkin``, or of another package of ours, and class.
 PARTS: dict[Kind, dict[str, str]] = {
@@ -38,27 +37,10 @@ PARTS: dict[Kind, dict[str, str]] = {
         "mcut": "thresholds.per_document.MCut",
         "expected_f1": "thresholds.per_document.ExpectedF1",
     },
-    "related": {
-        "classifier_chain": "research.related.chains.ClassifierChain",
-        "chain_ensemble": "research.related.chains.ChainEnsemble",
-        "probabilistic_chain": "research.related.chains.ProbabilisticChain",
-        "stacked_relevance": "research.related.stacking.StackedRelevance",
-        "dependent_relevance": "research.related.stacking.DependentRelevance",
-        "dependency_network": "research.related.stacking.DependencyNetwork",
-        "mlknn": "research.related.neighbours.MLkNN",
-        "brknn": "research.related.neighbours.BRkNN",
-        "iblr": "research.related.neighbours.IBLR",
-        "multilabel_tree": "research.related.whole_label_sets.MultilabelTree",
-        "multilabel_forest": "research.related.whole_label_sets.MultilabelForest",
-        "mixture_model": "research.related.mixtures.MixtureModel",
-        "parametric_mixture": "research.related.mixtures.ParametricMixture",
-        "label_powerset": "research.related.whole_label_sets.LabelPowerset",
-        "rakel": "research.related.whole_label_sets.RAkEL",
-    },
 }
 
 
-#: What people type in place of long names.
+#: Short names.
 SHORT = {"nb": "naive_bayes", "knn": "nearest_neighbours"}
 
 
@@ -68,7 +50,7 @@ def names(kind: Kind) -> tuple[str, ...]:
 
 
 def part_class(kind: Kind, name: str) -> Any:
-    """Return the class that a name stands for.
+    """Return the class of a name.
 
     Examples
     --------
@@ -87,7 +69,7 @@ def part_class(kind: Kind, name: str) -> Any:
 
 
 def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
-    """Return a hint that names the choice most like a misspelt value; empty if there is none.
+    """Return a hint with the choice most similar to a misspelt value, or an empty text.
 
     Examples
     --------
@@ -99,7 +81,7 @@ def did_you_mean(value: Any, choices: Sequence[Any]) -> str:
 
 
 def check_name(kind: Kind, name: str) -> None:
-    """Raise for a name that stands for nothing, and list those that do."""
+    """Raise for an unknown name, with a list of known names."""
     if name in PARTS[kind]:
         return
     hint = did_you_mean(name.replace("-", "_").lower(), tuple(PARTS[kind]))

@@ -133,9 +133,9 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
         ([*train, "no/m"], "in a folder that exists"),
         (["train", "no.jsonl", "-o", "m"], "There is no file or folder"),
         ([*train, "m", "--content", "naive-bayes"], "Did you mean 'naive_bayes'?"),
-        ([*train, "m", "--labels", "forest"], "labels must be one of 'logistic', 'svm'"),
+        ([*train, "m", "--labels", "forest"], "'logistic', 'svm'"),
         ([*train, "m", "--variant", "medium"], "'soft', 'hard'"),
-        ([*train, "m", "--thresholds", "scutfbr"], "thresholds must be"),
+        ([*train, "m", "--thresholds", "2"], "thresholds must be strictly between 0 and 1"),
         ([*train, "m", "--evidence-weight", "much"], "--evidence-weight must be"),
         ([*train, "m", "--rules", "no.csv"], "No such file"),
         ([*train, "m", "--saved-work", "no.sqlite"], "No such file"),
@@ -161,7 +161,6 @@ def test_a_wrong_call_is_answered_before_scikit_learn_is_loaded(tmp_path):
             ["correct", "news.jsonl", "mine.txt", "-o", "mine.txt"],
             "--out must be a new file",
         ),
-        (["experiment", "compare", ".", "no"], "folder with run.json"),
         (["corpus", "info", "no.jsonl"], "There is no file or folder"),
         (["corpus", "info", "nwesroom"], "Known corpora: 'newsroom'"),
         (["experiment", "run", "no.toml"], "No such file"),
@@ -313,7 +312,7 @@ class TestServe:
         assert models == [Path("a.labelkin"), Path("b.labelkin")]
         assert options["token"] == "of-the-environment"
         assert (options["host"], options["port"]) == ("127.0.0.1", 0)
-        assert options["journal"] == Path("j.sqlite")
+        assert options["saved_work"] == Path("j.sqlite")
         assert options["insecure"] is False
 
     def test_the_token_of_the_command_line_goes_first(self, served, monkeypatch, tmp_path):

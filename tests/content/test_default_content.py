@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from labelkin import ContentEnsemble, LabelDependenceClassifier, PlattSVM
-from labelkin.content.default_content import default_content, looks_like_words
+from labelkin.content.ensemble import default_content, looks_like_words
 
 rng = np.random.default_rng(0)
 NUMBERS = rng.normal(size=(60, 4))

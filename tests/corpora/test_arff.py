@@ -199,11 +199,14 @@ def test_a_set_without_a_split_is_all_for_training(tmp_path):
     [
         (
             {"xml": XML.replace('"tea"', '"beer"')},
-            r"tiny.xml, line 3: a label must be an attribute of tiny-train.arff, and 'beer' is",
+            r"tiny.xml: a label must be an attribute of tiny-train.arff, and 'beer' is",
         ),
-        ({"xml": XML.replace('"length"', '"tea"')}, r"tiny.xml, line 4: .* own, got 'tea' again"),
-        ({"xml": XML.replace('name="tea"', "")}, r"tiny.xml, line 3: .* of its own, got none"),
-        ({"xml": XML[:150]}, r"tiny.xml, line 4: the file must be XML, got .* cut off\?"),
+        (
+            {"xml": XML.replace('"length"', '"tea"')},
+            r"tiny.xml: .* own name, got 'tea' again",
+        ),
+        ({"xml": XML.replace('name="tea"', "")}, r"tiny.xml: .* own name, got none"),
+        ({"xml": XML[:150]}, r"tiny.xml: the file must be XML, got .* cut off\?"),
         ({"xml": "<labels/>"}, r"tiny.xml: the file must have labels, .* got none"),
         ({"test": ""}, r"tiny-test.arff: there must be rows after @data, got none"),
     ],
@@ -241,7 +244,7 @@ def test_files_that_are_missing_are_named(tmp_path):
         ),
         ("1,0,2,3\n1,0,2,3,4\n", r"line 10: a row must have 4 values, one per attribute, got 5"),
         ("{1 1,3 2\n", r"line 9: a sparse row must end with }, got '{1 1,3 2'. Is the file cut"),
-        ("{1 1}\n{4 1}\n", r"line 10: attributes are numbered 0 to 3, got 4 in a sparse row"),
+        ("{1 1}\n{4 1}\n", r"line 10: attributes are numbered 0 to 3, got 4"),
         ("{-1 1}\n", r"line 9: a sparse row must be pairs of position and value, got '-1 1'"),
         ("{1}\n", r"line 9: a sparse row must be pairs of position and value, got '1'"),
         ("{1 1 2 1}\n", r"line 9: a sparse row must be pairs of position and value, got '1 1 2 1'"),
@@ -265,17 +268,23 @@ def test_a_row_that_does_not_fit_is_named_with_its_line(tmp_path, rows, match):
             HEADER.replace("tea", "'red wine'"),
             r"line 5: attributes must be distinct, got 'red wine'",
         ),
-        (HEADER.replace("real", "string"), r"line 7: an attribute must be numeric .* 'string'"),
+        (
+            HEADER.replace("real", "string"),
+            r"line 7: an attribute must be .* string",
+        ),
         (
             HEADER.replace("{0, 1}", ""),
-            r"line 5: an attribute must be numeric or .* got tea with ''",
+            r"line 5: an attribute must be .* got '@attribute tea'",
         ),
-        (HEADER.replace("tea {0, 1}", ""), r"line 5: an attribute must be @attribute NAME TYPE"),
+        (HEADER.replace("tea {0, 1}", ""), r"line 5: an attribute must be @attribute NAME"),
         (
             HEADER.replace("{0, 1}", "{0,1,2}"),
-            r"line 5: a label must be declared \{0,1\}, got 'tea'",
+            r"a label must be declared \{0,1\}, got 'tea'",
         ),
-        (HEADER.replace("{0, 1}", "{a,b}"), r"line 5: a label must be declared \{0,1\}, got 'tea'"),
+        (
+            HEADER.replace("{0, 1}", "{a,b}"),
+            r"a label must be declared \{0,1\}, got 'tea'",
+        ),
         (HEADER.replace("@data\n", ""), r"line 8: the header must have .* got '1,0,2,3'"),
         (HEADER.replace("-C 2", ""), r"must say how many labels .* got 'tiny: '.*as tiny.xml"),
         (HEADER.replace("-C 2", "-C 4"), r"both labels and features of the 4 attributes, got -C 4"),
@@ -300,12 +309,10 @@ def test_the_training_documents_must_be_there(tmp_path, n_train):
         read_meka(write(tmp_path, "1,0,2,3\n"), n_train=n_train)
 
 
-def test_bytes_of_another_encoding_are_named_with_their_line(tmp_path):
+def test_another_encoding_is_detected(tmp_path):
     path = tmp_path / "tiny.arff"
     path.write_bytes(HEADER.replace("it's", "thé").encode("latin-1") + b"1,0,2,3\n")
-    with pytest.raises(ValueError, match=r"line 6: the text must be utf-8, got 0xE9 at byte \d+"):
-        read_meka(path)
-    assert read_meka(path, encoding="latin-1").terms[0] == "thé"
+    assert read_meka(path).terms[0] == "thé"
 
 
 PUBLISHED = {
@@ -324,7 +331,7 @@ PUBLISHED = {
 
 @cache
 def published(name):
-    return read_mulan(SETS / name)
+    return read_mulan(SETS / name, ids="protein" if name == "genbase" else None)
 
 
 @needs_sets

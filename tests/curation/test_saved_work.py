@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -108,10 +109,20 @@ def test_entries_are_saved_whole_or_not_at_all(saved, path):
     assert saved.count("m") == 1
 
 
-def test_threads_save_at_the_same_time(saved, path):
-    with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda i: saved.save([Entry("m", str(i), ())]), range(100)))
-    assert sorted(int(text) for text, _, _ in rows(path)) == list(range(100))
+def test_threads_that_wait_share_a_transaction(saved, path, monkeypatch):
+    n_transactions, save_waiting = [], SavedWork._save_waiting
+
+    def slow(*args):
+        n_transactions.append(1)
+        time.sleep(0.02)
+        save_waiting(*args)
+
+    monkeypatch.setattr(SavedWork, "_save_waiting", slow)
+    with ThreadPoolExecutor(20) as threads:
+        numbers = list(threads.map(lambda i: saved.save([Entry("m", str(i), ())]), range(100)))
+    assert [texts for texts, _, _ in sorted(rows(path))] == sorted(map(str, range(100)))
+    assert sorted(number for (number,) in numbers) == list(range(1, 101))
+    assert len(n_transactions) < 50
 
 
 def test_a_full_disk_is_an_error_and_loses_nothing(saved, path):
@@ -211,8 +222,8 @@ def newer(path):
     ("make", "reason"),
     [
         (corrupt, "must be saved work of labelkin, got another file"),
-        (foreign, "must be saved work of labelkin, got another SQLite file"),
-        (newer, "must have format 3, got 9"),
+        (foreign, "must be saved work of labelkin in format 3, got another SQLite file"),
+        (newer, "in format 3, got format 9"),
     ],
 )
 def test_other_files_are_an_error_and_stay_as_they_are(path, make, reason):

@@ -38,7 +38,7 @@ def strategies():
 def test_documents_have_so_many_labels_and_perfect_content_stays_perfect():
     content = np.where(Y == 1, 1.0, -1.0)
     found = evaluate_known_labels(lambda content, known=None: content, content, read_labels(Y))
-    by_name = {record["told"]: record for record in found}
+    by_name = {record["revealed"]: record for record in found}
     sizes = {n: (r["documents"], r["with_more"]) for n, r in by_name.items() if "true" in n}
     assert sizes == {"true 1": (3, 2), "true 2": (2, 1), "true 3": (1, 0), "true half": (3, 2)}
     assert by_name["further 1"]["documents"] == 2
@@ -84,12 +84,12 @@ def test_an_updated_walk_goes_by_the_order_after_each_answer():
     np.testing.assert_array_equal(asked, expected)
 
 
-@pytest.mark.parametrize("told", ["true 1", "wrong 2", "walk 3", "half", "further 1"])
-def test_scores_are_scikit_learns_on_the_open_cells(told):
-    record = {r["told"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))}[
-        told
-    ]
-    strategy = strategies()[told]
+@pytest.mark.parametrize("revealed", ["true 1", "wrong 2", "walk 3", "half", "further 1"])
+def test_scores_are_scikit_learns_on_the_open_cells(revealed):
+    record = {
+        r["revealed"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))
+    }[revealed]
+    strategy = strategies()[revealed]
     content, truth, known = CONTENT[strategy.rows], TRUTH[strategy.rows], strategy.known
     is_open = np.isnan(known)
     posteriors = (content, answering(content), answering(content, known))
@@ -123,9 +123,9 @@ def test_of_each_cell_all_others_are_known():
         seen.append(known)
         return answering(content, known)
 
-    record = {r["told"]: r for r in evaluate_known_labels(remember, CONTENT, read_labels(TRUTH))}[
-        "all others"
-    ]
+    record = {
+        r["revealed"]: r for r in evaluate_known_labels(remember, CONTENT, read_labels(TRUTH))
+    }["all others"]
     whole = [known for known in seen if known is not None and np.isnan(known).sum() == 80]
     assert len(whole) == 9
     assert not {"subset_loss", "one_error"} & set(record["known"])
@@ -136,9 +136,9 @@ def test_of_each_cell_all_others_are_known():
 
 def test_the_standard_error_of_a_mean_is_that_of_its_groups():
     """Of a mean over documents the jackknife over groups of one size is the textbook's."""
-    record = {r["told"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))}[
-        "walk 1"
-    ]
+    record = {
+        r["revealed"]: r for r in evaluate_known_labels(answering, CONTENT, read_labels(TRUTH))
+    }["walk 1"]
     strategy = strategies()["walk 1"]
     is_open = np.isnan(strategy.known)
 
@@ -173,12 +173,12 @@ labels.BLR = { classifier = "logistic" }
     (corpus,) = results.corpora
     found = evaluate_runs(corpus, results.experiment)
     assert {(content, addition) for content, addition, _ in found} == {("NB", "BLR+M2 w=auto")}
-    records = {record["told"]: record for _, _, record in found}
+    records = {record["revealed"]: record for _, _, record in found}
     assert {"true 1", "walk 3", "walk 3 updated", "all others"} <= set(records)
     rescorer = LabelRescorer(evidence_weight="auto", scale="log_odds")
     rescorer.fit(corpus.Y_train, scores=np.array(corpus.runs[0].out_of_fold()))
     by_hand = evaluate_known_labels(
         rescorer.rescore, np.array(corpus.runs[0].log_odds()), read_labels(corpus.Y)
     )
-    expected = next(record for record in by_hand if record["told"] == "walk 3")
+    expected = next(record for record in by_hand if record["revealed"] == "walk 3")
     assert records["walk 3"]["known"] == pytest.approx(expected["known"])

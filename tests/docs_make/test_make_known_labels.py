@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 def row(predicted, known, error=0.01, metric="micro_f1"):
     scores = {"alone": {metric: 0.5}, "predicted": {metric: predicted}, "known": {metric: known}}
-    return Row("c", "NB", {"told": "true 1", **scores, "standard_errors": {metric: error}})
+    return Row("c", "NB", {"revealed": "true 1", **scores, "standard_errors": {metric: error}})
 
 
 def test_a_gain_is_a_share_of_the_remaining_loss():
@@ -47,16 +47,18 @@ def test_the_page_counts_what_the_runs_have(folder):
     rows = read_rows([folder])
     assert all(row.record["with_more"] >= 20 for row in rows)
     text = page(rows)
-    asked = [r for r in rows if not r.told.startswith("further") and "updated" not in r.told]
+    asked = [
+        r for r in rows if not r.revealed.startswith("further") and "updated" not in r.revealed
+    ]
     gains = [r.gain(m) for r in asked for m in r.record["known"] if not np.isnan(r.gain(m))]
     counts = [sum(g > 0 for g in gains), sum(g == 0 for g in gains), sum(g < 0 for g in gains)]
     assert f"against nothing known **{' / '.join(map(str, counts))}**" in text
     harmed = [
-        r for r in rows if "updated" not in r.told for m in r.record["known"] if r.clear(m) < -2
+        r for r in rows if "updated" not in r.revealed for m in r.record["known"] if r.clear(m) < -2
     ]
     table = text.partition("## Where known labels do harm")[2].partition("## Cell by cell")[0]
     assert table.count("\n| newsroom NB |") == len(harmed)
-    for record in (r.record for r in asked if r.told == "true 1"):
+    for record in (r.record for r in asked if r.revealed == "true 1"):
         assert f"{record['known']['micro_f1']:.4f}" in text
 
 

@@ -94,7 +94,7 @@ def command_answers(folder, news, texts):
 
 def service_answers(folder, texts):
     """Ask a service of the model of :func:`command_answers`: what its routes answer."""
-    app = create_app([folder / "news.labelkin"], journal=folder / "journal.sqlite")
+    app = create_app([folder / "news.labelkin"], saved_work=folder / "saved.sqlite")
     answers = {}
     with TestClient(app, base_url="http://127.0.0.1") as client:
 

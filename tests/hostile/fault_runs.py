@@ -10,7 +10,6 @@ import io
 import json
 import os
 import shutil
-import sqlite3
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -18,9 +17,8 @@ from pathlib import Path
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, cli, storage
+from labelkin.curation.saved_work import Entry, SavedWork, read_saved_documents
 from labelkin.research import experiments
-from labelkin.service import read_journal
-from labelkin.service.journal import Entry, Journal
 from labelkin.text import WordCounts
 
 SYSTEM = ctypes.CDLL(None)
@@ -174,30 +172,28 @@ class Auditing:
     done = None
 
 
-class Journalling:
-    """What was acknowledged is there, once; what was not is there once or not at all."""
+class SavingWork:
+    """An acknowledged entry is there once; another one once or not at all."""
 
     files = ("j.sqlite",)
 
     def prepare(self, folder):
-        journal = Journal(folder / "j.sqlite")
-        journal.append([Entry("m", str(i), ("a",)) for i in range(3)]).result()
-        journal.close()
+        saved_work = SavedWork(folder / "j.sqlite")
+        saved_work.save([Entry("m", str(i), ("a",)) for i in range(3)])
+        saved_work.close()
 
     def act(self, folder):
-        journal = Journal(folder / "j.sqlite")
+        saved_work = SavedWork(folder / "j.sqlite")
         try:
-            journal.append([Entry("m", "new", ("b",))]).result()
+            saved_work.save([Entry("m", "new", ("b",))])
             (folder.parent / f"{folder.name}.acknowledged").touch()
-        except sqlite3.Error as error:  # the service's answer names the file
-            raise OSError(f"{folder / 'j.sqlite'}: {error}") from None
         finally:
-            journal.close()
+            saved_work.close()
 
     def state(self, folder):
         acknowledged = (folder.parent / f"{folder.name}.acknowledged").exists()
-        documents = read_journal(folder / "j.sqlite").documents
-        Journal(folder / "j.sqlite").close()
+        documents = read_saved_documents(folder / "j.sqlite").documents
+        SavedWork(folder / "j.sqlite").close()
         if documents == ["0", "1", "2", "new"]:
             return "new"
         return "old" if documents == ["0", "1", "2"] and not acknowledged else "lost"
@@ -212,7 +208,7 @@ SCENES = {
     "predict": Predicting,
     "experiment": Experimenting,
     "audit": Auditing,
-    "journal": Journalling,
+    "saved work": SavingWork,
 }
 
 

@@ -28,7 +28,7 @@ from labelkin import (
     corpora,
     storage,
 )
-from labelkin.service.journal import Entry, Journal
+from labelkin.curation.saved_work import Entry, SavedWork
 from labelkin.text import WordCounts
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -167,14 +167,8 @@ def test_a_seed_makes_the_answers_the_same_whatever_the_content(content):
 
 @pytest.fixture(scope="module")
 def server(model, tmp_path_factory):
-    """A service that may open 256 files, connections among them."""
-    folder = tmp_path_factory.mktemp("served")
-    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))\n"
-    with (
-        (folder / "log").open("wb") as log,
-        server_process(model, folder / "journal.sqlite", before=few, stderr=log) as server,
-    ):
-        server.log = folder / "log"
+    saved_work = tmp_path_factory.mktemp("served") / "saved.sqlite"
+    with server_process(model, saved_work) as server:
         yield server
 
 
@@ -186,22 +180,6 @@ def connect(server, text):
 
 
 class TestService:
-    def test_connections_that_send_little_keep_nobody_out(self, server, long_proofs):
-        """More of them than there may be open files; a line every few seconds from each."""
-        half = "GET /health HTTP/1.1\r\nHost: localhost\r\n"
-        slow = [connect(server, half) for _ in range(300)]
-        end = time.monotonic() + (100 if long_proofs else 3)
-        with httpx.Client(base_url=server.address, timeout=20) as client:
-            while time.monotonic() < end:
-                assert client.get("/health").status_code == 200
-                for connection in slow:
-                    with suppress(OSError):  # it was turned away
-                        connection.sendall(b"X: y\r\n")
-                time.sleep(1)
-        for connection in slow:
-            connection.close()
-        assert server.log.stat().st_size < 10_000
-
     def test_bodies_on_their_way_have_a_bounded_size(self, server, long_proofs):
         n_bodies, size = (60, 8_000_000) if long_proofs else (20, 8_000_000)
         head = "POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
@@ -228,25 +206,25 @@ class TestService:
         assert resident(server) - before < 100_000_000
 
 
-def test_a_long_journal_is_read_in_little_time(model, tmp_path, long_proofs):
+def test_many_saved_entries_are_read_in_little_time(model, tmp_path, long_proofs):
     """A hundred thousand entries take three seconds of the processor, texts never in memory."""
     from labelkin.service import create_app
 
     n_entries, random = 100_000 if long_proofs else 5_000, np.random.default_rng(0)
     labels = [str(label) for label in storage.read_header(model).labels]
-    journal, path = Journal(tmp_path / "j.sqlite"), tmp_path / "j.sqlite"
+    saved_work, path = SavedWork(tmp_path / "j.sqlite"), tmp_path / "j.sqlite"
     for begin in range(0, n_entries, 1_000):
         sets = [random.choice(labels, 3, replace=False).tolist() for _ in range(1_000)]
-        journal.append(
+        saved_work.append(
             [
                 Entry("news", f"{begin + i} {'gas and oil ' * 20}", tuple(one))
                 for i, one in enumerate(sets)
             ]
         ).result()
-    journal.close()
-    create_app([model], journal=tmp_path / "other.sqlite").state.service.close()  # imports
+    saved_work.close()
+    create_app([model], saved_work=tmp_path / "other.sqlite").state.service.close()  # imports
     start = time.process_time()
-    service = create_app([model], journal=path).state.service
+    service = create_app([model], saved_work=path).state.service
     seconds = time.process_time() - start
     assert [one.snapshot.learned for one in service.models.values()] == [n_entries]
     service.close()

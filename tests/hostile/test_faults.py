@@ -27,7 +27,14 @@ def layer(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("scene", "every"),
-    [("save", 1), ("journal", 2), ("predict", 3), ("train", 2), ("audit", 8), ("experiment", 40)],
+    [
+        ("save", 1),
+        ("saved work", 2),
+        ("predict", 3),
+        ("train", 2),
+        ("audit", 8),
+        ("experiment", 40),
+    ],
 )
 def test_after_any_fault_it_is_the_old_state_or_the_new(layer, tmp_path, scene, every, long_proofs):
     done = subprocess.run(

@@ -10,7 +10,7 @@ import pytest
 from live_server import ServerProcess
 from load import read_answer
 
-from labelkin.service import journal_upkeep, read_journal
+from labelkin.curation.saved_work import check_saved_work, read_saved_documents
 
 pytestmark = pytest.mark.xdist_group("service")
 FORM, JSON = "application/x-www-form-urlencoded", "application/json"
@@ -99,26 +99,26 @@ async def story(start_server, n_clients, n_kills, seconds):
 @pytest.mark.long
 def test_every_acknowledged_document_is_there_once(small_model, tmp_path, long_proofs, capsys):
     """At full size: a hundred clients and ten minutes, with a kill every minute."""
-    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (10, 1, 2)
-    journal = tmp_path / "journal.sqlite"
+    n_clients, n_kills, seconds = (100, 10, 60) if long_proofs else (10, 10, 1.5)
+    saved_work = tmp_path / "saved.sqlite"
     seen = asyncio.run(
         story(
-            lambda: ServerProcess(small_model, journal),
+            lambda: ServerProcess(small_model, saved_work),
             n_clients,
             n_kills,
             seconds,
         )
     )
-    found = Counter(read_journal(journal).documents)
+    found = Counter(read_saved_documents(saved_work).documents)
     with capsys.disabled():
         slowest = sorted(seen.latencies)[int(0.99 * len(seen.latencies))]
         print(
             f"\n{n_kills} kills, {len(seen.acknowledged)} saved, {len(found)} "
-            f"in the journal, answers {dict(seen.statuses)}, {seen.n_cut} connections cut, "
+            f"in the file, answers {dict(seen.statuses)}, {seen.n_cut} connections cut, "
             f"p99 {1000 * slowest:.0f} ms"
         )
     assert seen.strange == []
     assert len(seen.acknowledged) > n_kills
     assert {text: found[text] for text in seen.acknowledged if found[text] != 1} == {}
     assert set(found.values()) == {1}
-    assert journal_upkeep.check(journal).is_whole
+    assert check_saved_work(saved_work) == len(found)

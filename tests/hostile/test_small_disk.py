@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from labelkin import LabelRescorer, cli, storage
-from labelkin.service import read_journal
-from labelkin.service.journal import Entry, Journal
+from labelkin.curation.saved_work import Entry, SavedWork, read_saved_documents
 from labelkin.text import WordCounts
 
 
@@ -44,23 +43,26 @@ def test_an_older_model_stays(disk):
     assert len(storage.load(path).label_names_) == 5
 
 
-def test_a_journal_keeps_what_it_has_acknowledged_and_goes_on_when_there_is_room(disk):
+def test_acknowledged_entries_stay_on_a_full_disk_and_saving_resumes_when_there_is_room(disk):
     filler = disk / "filler"
     filler.write_bytes(bytes(500_000))
-    journal, acknowledged = Journal(disk / "j.sqlite"), []
+    saved_work, acknowledged = SavedWork(disk / "j.sqlite"), []
     for i in range(200):
         text = f"document {i} " + "x" * 20_000
-        written = journal.append([Entry("m", text, ("a",))])
-        if written.exception() is not None:
+        try:
+            saved_work.save([Entry("m", text, ("a",))])
+        except OSError as error:
+            assert "j.sqlite" in str(error)
             break
         acknowledged.append(text)
     assert 0 < len(acknowledged) < 200
-    assert journal.append(()).exception() is not None, "it cannot be written, and says it can"
+    with pytest.raises(OSError, match=r"j\.sqlite"):
+        saved_work.check_writable()
     filler.unlink()
-    assert journal.append(()).exception() is None
-    journal.append([Entry("m", "the last", ("a",))]).result()
-    journal.close()
-    assert read_journal(disk / "j.sqlite").documents == [*acknowledged, "the last"]
+    saved_work.check_writable()
+    saved_work.save([Entry("m", "the last", ("a",))])
+    saved_work.close()
+    assert read_saved_documents(disk / "j.sqlite").documents == [*acknowledged, "the last"]
 
 
 def test_predict_names_the_file_and_goes_on_when_there_is_room(disk, tmp_path, capsys):

@@ -5,10 +5,10 @@ from operator import add
 import numpy as np
 import pandas as pd
 import pytest
-from labelkin.content.term_counts import count_terms
 from scipy import sparse
 
 from labelkin import LabelRescorer, LearnedWeight, LogisticLabels, NaiveBayes
+from labelkin.content.naive_bayes import count_terms
 from labelkin.evaluation.metrics import evaluate, evaluate_blocks
 from labelkin.label_matrix import read_labels
 from labelkin.method.label_sets import count_label_sets

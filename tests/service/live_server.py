@@ -11,34 +11,34 @@ from threading import Thread
 import httpx
 import uvicorn
 
-from labelkin.service import Limits, create_app
-from labelkin.service.connections import bounded_protocol
+from labelkin.service import create_app
 from labelkin.service.serving import listen
 
 #: Serves what its arguments name, prints its address, and ends as the tests want it to.
 PROGRAM = """
 import sys
 from pathlib import Path
-from labelkin.service import serve
-journal, review, *models = map(Path, sys.argv[1:])
+from labelkin.service import Limits, serve
+saved_work, review, *models = map(Path, sys.argv[1:])
 serve(
     models,
     port=0,
-    journal=journal,
+    saved_work=saved_work,
     review=None if review == Path("none") else review,
     announce=lambda address: print(address, flush=True),
+    limits=Limits({limits}),
 )
 """
 #: Before it: a disk on which every commit takes a while.
 SLOW_DISK = """
 import time
-from labelkin.service import journal
-quick = journal.insert
-def slow(database, entries):
-    ids = quick(database, entries)
+from labelkin.curation.saved_work import SavedWork
+write = SavedWork._write
+def slow(*args):
+    number = write(*args)
     time.sleep(0.03)
-    return ids
-journal.insert = slow
+    return number
+SavedWork._write = slow
 """
 
 
@@ -46,8 +46,7 @@ journal.insert = slow
 def serving(*models, **options):
     """Serve models in a thread; give a client of it."""
     app = create_app(models, **options)
-    http = bounded_protocol(options.get("limits") or Limits())
-    config = uvicorn.Config(app, log_level="error", access_log=False, http=http, loop="asyncio")
+    config = uvicorn.Config(app, log_level="error", access_log=False, loop="asyncio")
     server = uvicorn.Server(config)
     with listen("127.0.0.1", 0) as listening:
         thread = Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -55,6 +54,7 @@ def serving(*models, **options):
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
             with httpx.Client(base_url=address, timeout=30) as client:
+                client.app = app
                 yield client
         finally:
             server.should_exit = True
@@ -64,11 +64,11 @@ def serving(*models, **options):
 class ServerProcess:
     """A server in a process of its own, which can be killed."""
 
-    def __init__(self, model, journal, *, before="", review="none", stderr=None):
-        program = before + PROGRAM
+    def __init__(self, model, saved_work, *, before="", review="none", stderr=None, limits=""):
+        program = before + PROGRAM.replace("{limits}", limits)
         models = [] if model is None else [model]
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, journal, review, *models],
+            [sys.executable, "-c", program, saved_work, review, *models],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,
@@ -94,9 +94,9 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(model, journal, **options):
+def server_process(model, saved_work, **options):
     """Serve a model (``None``: none) in a process of its own; it does not outlive the test."""
-    server = ServerProcess(model, journal, **options)
+    server = ServerProcess(model, saved_work, **options)
     try:
         yield server
     finally:

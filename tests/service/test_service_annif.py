@@ -7,20 +7,20 @@ from functools import partial
 import pytest
 from live_server import server_process, wait_until
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 annif_client = pytest.importorskip("annif_client", reason="annif-client is a test dependency")
 pytestmark = pytest.mark.xdist_group("service")
 
 
 @pytest.fixture(scope="module")
-def journal(tmp_path_factory):
-    return tmp_path_factory.mktemp("annif") / "journal.sqlite"
+def saved_work(tmp_path_factory):
+    return tmp_path_factory.mktemp("annif") / "saved.sqlite"
 
 
 @pytest.fixture(scope="module")
-def annif(news_file, journal):
-    with server_process(news_file, journal) as server:
+def annif(news_file, saved_work):
+    with server_process(news_file, saved_work) as server:
         yield annif_client.AnnifClient(f"{server.address}v1/")
 
 
@@ -94,7 +94,7 @@ def test_a_batch_is_its_documents(annif, newsroom):
     assert annif.suggest_batch("news", []) == []
 
 
-def test_what_is_learned_is_in_the_journal_and_soon_in_the_answers(annif, journal):
+def test_learned_documents_are_saved_and_soon_in_the_answers(annif, saved_work):
     before = {item["label"]: item["score"] for item in annif.suggest("news", "", limit=100)}
     documents = [
         {"text": f"Chess {i}", "subjects": [{"uri": "tennis", "label": "Tennis"}]}
@@ -103,7 +103,7 @@ def test_what_is_learned_is_in_the_journal_and_soon_in_the_answers(annif, journa
     answer = annif.learn("news", documents)
     assert answer.status_code == 204
     assert answer.content == b""
-    texts, label_sets, _ = read_journal(journal)
+    texts, label_sets, _ = read_saved_documents(saved_work)
     assert texts == [document["text"] for document in documents]
     assert set(label_sets) == {("tennis",)}
 
@@ -114,10 +114,10 @@ def test_what_is_learned_is_in_the_journal_and_soon_in_the_answers(annif, journa
     wait_until(grown)
 
 
-def test_an_unknown_uri_is_known_by_its_name(annif, journal):
+def test_an_unknown_uri_is_known_by_its_name(annif, saved_work):
     subjects = [{"uri": "http://example.org/gas", "label": "gas"}, {"uri": "http://example.org/x"}]
     annif.learn("news", [{"text": "both", "subjects": subjects}])
-    assert read_journal(journal).label_sets[-1] == ("gas", "http://example.org/x")
+    assert read_saved_documents(saved_work).label_sets[-1] == ("gas", "http://example.org/x")
 
 
 def test_what_is_not_offered_is_said(annif):
@@ -136,7 +136,7 @@ def test_another_language_is_a_problem(client):
 @pytest.mark.parametrize(
     "form",
     [b"", b"limit=3", b"text=a&limit=-1", b"text=a&limit=x", b"text=a&threshold=2",
-     b"text=a&threshold=nan", b"text=%ff", b"text=\xff", b"&".join([b"text=a"] * 101)],
+     b"text=a&threshold=nan", b"text=%ff", b"text=\xff", b"&".join([b"text=a"] * 3001)],
 )  # fmt: skip
 def test_a_form_that_does_not_fit_is_a_problem(client, form):
     kind = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -210,19 +210,6 @@ def test_known_labels_that_make_no_sense_are_a_problem(client, known, detail):
     assert detail in answer.json()["detail"]
 
 
-def test_refused_is_another_word_for_rejected(client):
-    request = {"text": "Gas.", "accepted": ["crude-oil"]}
-    ours, alias = (
-        client.post(f"{NEWS}/suggest", json={**request, word: ["gas"]}).json()
-        for word in ("rejected", "refused")
-    )
-    assert ours == alias
-    assert {"label": "gas", "state": "rejected", "because": None} in ours["known"]
-    both = client.post(f"{NEWS}/suggest", json={**request, "rejected": [], "refused": ["gas"]})
-    assert both.status_code == 400
-    assert "refused" not in client.get("/openapi.json").text
-
-
 def test_known_labels_that_break_a_rule_are_a_problem(client):
     request = {"text": "Sport.", "accepted": ["football", "tennis"]}
     answer = client.post(f"{RULED}/suggest", json=request)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from live_server import serving
 
-from labelkin.explain.label_graph import label_graph
+from labelkin.explain.graph import label_graph
 
 pytestmark = pytest.mark.xdist_group("service")
 SOME = "/api/models/some"
@@ -12,8 +12,8 @@ SOME = "/api/models/some"
 
 @pytest.fixture(scope="module")
 def some(candidates_file, tmp_path_factory):
-    journal = tmp_path_factory.mktemp("journal") / "some.sqlite"
-    with serving(candidates_file, journal=journal) as asking:
+    saved_work = tmp_path_factory.mktemp("saved") / "some.sqlite"
+    with serving(candidates_file, saved_work=saved_work) as asking:
         yield asking
 
 

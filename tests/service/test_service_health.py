@@ -3,9 +3,6 @@
 import shutil
 import signal
 import socket
-import sqlite3
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 
@@ -22,8 +19,9 @@ from labelkin import (
     NearestNeighbours,
     storage,
 )
-from labelkin.service import Limits, create_app, read_journal, serve
-from labelkin.service import journal as journal_module
+from labelkin.curation import saved_work as saved_work_module
+from labelkin.curation.saved_work import read_saved_documents
+from labelkin.service import Limits, create_app, serve
 
 pytestmark = pytest.mark.xdist_group("service")
 
@@ -33,43 +31,37 @@ def test_it_is_alive_and_ready(client):
     assert client.get("/ready").json() == {"status": "ready"}
 
 
-def test_it_is_not_ready_and_saves_nothing_when_the_journal_cannot_be_written(
-    news_file, tmp_path, monkeypatch
-):
-    def fail(database, entries):
-        raise sqlite3.OperationalError("attempt to write a readonly database")
-
-    monkeypatch.setattr(journal_module, "insert", fail)
-    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+def test_it_is_not_ready_and_saves_nothing_when_the_disk_is_read_only(news_file, tmp_path):
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
+        service = client.app.state.service
+        (saved_work,) = service._files.values()
+        saved_work._database.execute("PRAGMA query_only=1")
         for answer in (
-            client.get("/ready"),
             client.post("/api/models/news/documents", json={"text": "a"}),
             client.post("/v1/projects/news/learn", json=[{"text": "a", "subjects": []}]),
         ):
             assert answer.status_code == 503
             assert "readonly database. Nothing was saved" in answer.json()["detail"]
+            assert answer.headers["retry-after"] == "10"
         assert client.get("/health").status_code == 200
         assert client.post("/api/models/news/suggest", json={"text": "a"}).status_code == 200
 
 
-def test_many_who_ask_at_once_whether_it_is_ready_cost_one_write(news_file, tmp_path, monkeypatch):
-    insert, calls = journal_module.insert, []
-
-    def slow(database, entries):
-        calls.append(1)
-        time.sleep(0.3)
-        return insert(database, entries)
-
-    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
-        monkeypatch.setattr(journal_module, "insert", slow)
-        with ThreadPoolExecutor(20) as askers:
-            found = [askers.submit(client.get, "/ready") for _ in range(20)]
-            assert {answer.result().status_code for answer in found} == {200}
-        assert 1 <= len(calls) <= 3
+@pytest.mark.parametrize("what", ["a full disk", "a read-only file"])
+def test_it_is_not_ready_on_a_disk_that_cannot_be_written(news_file, tmp_path, monkeypatch, what):
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
+        assert client.get("/ready").status_code == 200
+        if what == "a full disk":
+            monkeypatch.setattr(saved_work_module, "_LEAST_FREE", 2**80)
+        else:
+            monkeypatch.setattr(saved_work_module.os, "access", lambda *_: False)
+        answer = client.get("/ready")
+        assert answer.status_code == 503
+        assert "saved.sqlite" in answer.json()["detail"]
 
 
 def test_metrics_count_by_route_and_status(news_file, tmp_path):
-    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         client.post("/api/models/news/documents", json={"text": "a", "accepted": ["gas"]})
         for _ in range(3):
             client.post("/api/models/news/suggest", json={"text": "a"})
@@ -81,8 +73,8 @@ def test_metrics_count_by_route_and_status(news_file, tmp_path):
     assert f'labelkin_requests_total{{{route},status="404"}} 1.0' in text
     assert 'labelkin_requests_total{method="any",route="none",status="404"} 1.0' in text
     assert f"labelkin_request_seconds_count{{{route}}} 4.0" in text
-    assert 'labelkin_journal_documents{journal="journal.sqlite"} 1.0' in text
-    (size,) = [line for line in text.splitlines() if line.startswith("labelkin_journal_bytes{")]
+    assert 'labelkin_saved_documents{file="saved.sqlite"} 1.0' in text
+    (size,) = [line for line in text.splitlines() if line.startswith("labelkin_saved_bytes{")]
     assert float(size.split()[1]) > 1000
 
 
@@ -104,8 +96,8 @@ def test_unknown_paths_and_methods_are_problems(client):
 
 
 def test_termination_finishes_what_was_taken(news_file, tmp_path):
-    journal = tmp_path / "journal.sqlite"
-    server = ServerProcess(news_file, journal)
+    saved_work = tmp_path / "saved.sqlite"
+    server = ServerProcess(news_file, saved_work)
     acknowledged = []
 
     def save(i):
@@ -131,19 +123,19 @@ def test_termination_finishes_what_was_taken(news_file, tmp_path):
     for thread in threads:
         thread.join()
     assert status in (0, -signal.SIGTERM)
-    assert set(acknowledged) <= set(read_journal(journal).documents)
-    assert not journal.with_name("journal.sqlite-wal").exists()  # closed in order
+    assert set(acknowledged) <= set(read_saved_documents(saved_work).documents)
+    assert not saved_work.with_name("saved.sqlite-wal").exists()  # closed in order
 
 
 def test_a_port_in_use_is_named(news_file, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1, port {port}"):
-            serve([news_file], port=port, journal=tmp_path / "journal.sqlite")
+            serve([news_file], port=port, saved_work=tmp_path / "saved.sqlite")
 
 
 def test_the_address_is_announced(news_file, tmp_path):
-    with server_process(news_file, tmp_path / "journal.sqlite") as server:
+    with server_process(news_file, tmp_path / "saved.sqlite") as server:
         assert httpx.get(f"{server.address}health").json() == {"status": "alive"}
 
 
@@ -155,7 +147,7 @@ def test_no_model_is_nothing_to_serve():
 def test_a_model_that_takes_no_texts_is_an_error(newsroom, tmp_path):
     rescorer = LabelRescorer().fit([["a", "b"], ["a"], ["b"]])
     path = storage.save(rescorer, tmp_path / "rescorer.labelkin")
-    with pytest.raises(ValueError, match=r"pipeline from texts .* got LabelRescorer"):
+    with pytest.raises(ValueError, match=r"a pipeline that ends in one, got a LabelRescorer"):
         create_app([path])
 
 
@@ -196,9 +188,9 @@ def test_neighbours_are_named_and_numbers_are_names(newsroom, tmp_path):
         assert related.status_code == 200
 
 
-def test_a_deleted_journal_is_noticed_by_saving_and_by_ready(news_file, tmp_path):
-    path = tmp_path / "journal.sqlite"
-    with serving(news_file, journal=path) as client:
+def test_a_deleted_file_is_noticed_by_saving_and_by_ready(news_file, tmp_path):
+    path = tmp_path / "saved.sqlite"
+    with serving(news_file, saved_work=path) as client:
         assert client.post("/api/models/news/documents", json={"text": "a"}).status_code == 201
         assert client.get("/ready").status_code == 200
         for file in tmp_path.iterdir():
@@ -208,44 +200,26 @@ def test_a_deleted_journal_is_noticed_by_saving_and_by_ready(news_file, tmp_path
             client.post("/api/models/news/documents", json={"text": "a"}),
         ):
             assert answer.status_code == 503
-            assert "journal.sqlite" in answer.json()["detail"]
+            assert "saved.sqlite" in answer.json()["detail"]
             assert "was moved, deleted or replaced" in answer.json()["detail"]
 
 
 def test_labels_that_are_made_up_are_counted_to_a_bound(news_file, tmp_path, monkeypatch):
     monkeypatch.setattr("labelkin.service.models._MOST_UNKNOWN", 50)
-    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         for i in range(3):
             labels = [f"made up {i} {j}" for j in range(100)]
             request = {"text": f"a {i}", "accepted": labels}
             assert client.post("/api/models/news/documents", json=request).status_code == 201
-        state = "/api/models/news/journal"
+        state = "/api/models/news/saved"
         wait_until(lambda: client.get(state).json()["learned"] == 3)
         assert len(client.get(state).json()["unknown"]) == 50
 
 
-def test_a_journal_that_has_its_size_takes_no_more_and_the_service_answers_on(news_file, tmp_path):
-    limits = Limits(journal_bytes=1)
-    with serving(news_file, journal=tmp_path / "journal.sqlite", limits=limits) as client:
-        answer = client.post("/api/models/news/documents", json={"text": "a"})
+def test_a_file_of_the_maximum_size_takes_no_more_and_the_service_answers_on(news_file, tmp_path):
+    limits = Limits(saved_work_bytes=1)
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
+        answer = client.post("/api/models/news/documents", json={"text": "a" * 200_000})
         assert answer.status_code == 503
-        assert "may have 1 bytes" in answer.json()["detail"]
+        assert "full" in answer.json()["detail"]
         assert client.post("/api/models/news/suggest", json={"text": "a"}).status_code == 200
-
-
-def test_texts_of_the_journal_are_not_in_memory_when_it_is_learned(
-    news_file, tmp_path, monkeypatch
-):
-    path = tmp_path / "journal.sqlite"
-    journal = journal_module.Journal(path)
-    journal.append([journal_module.Entry("news", "long", ("gas",))]).result()
-    journal.close()
-    replay, replayed = journal_module.Journal.replay, []
-
-    def watched(*args, **options):
-        replayed.extend(replay(*args, **options))
-        return list(replayed)
-
-    monkeypatch.setattr(journal_module.Journal, "replay", watched)
-    create_app([news_file], journal=path).state.service.close()
-    assert [(entry.text, entry.accepted) for entry in replayed] == [("", ("gas",))]

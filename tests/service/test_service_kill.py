@@ -8,7 +8,7 @@ import httpx
 import pytest
 from live_server import SLOW_DISK, server_process
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 pytestmark = pytest.mark.xdist_group("service")
 N_CLIENTS = 8
@@ -51,25 +51,25 @@ def test_every_acknowledged_document_survives_a_kill(news_file, tmp_path, long_p
     n_rounds, n_calls = (3 if slow_disk else 10, 1_000) if long_proofs else (1, 200)
     rng = random.Random(0)
     for i in range(n_rounds):
-        journal = tmp_path / f"{i}.sqlite"
-        with server_process(news_file, journal, before=SLOW_DISK if slow_disk else "") as server:
+        saved_work = tmp_path / f"{i}.sqlite"
+        with server_process(news_file, saved_work, before=SLOW_DISK if slow_disk else "") as server:
             clients = Clients(server.address, n_calls, server.process.kill)
             clients.run(enough=rng.randrange(n_calls // 10, n_calls * 9 // 10))
             assert server.process.wait(timeout=30) < 0
-        kept = read_journal(journal).documents
+        kept = read_saved_documents(saved_work).documents
         assert len(clients.acknowledged) < n_calls, "the kill came too late"
         assert set(clients.acknowledged) <= set(kept) <= set(clients.sent)
         assert len(set(kept)) == len(kept)
-        with sqlite3.connect(journal) as database:
+        with sqlite3.connect(saved_work) as database:
             assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_a_killed_server_starts_again_with_all_it_had(news_file, tmp_path):
-    journal = tmp_path / "journal.sqlite"
-    with server_process(news_file, journal) as server:
+    saved_work = tmp_path / "saved.sqlite"
+    with server_process(news_file, saved_work) as server:
         clients = Clients(server.address, 40, server.process.kill)
         clients.run(enough=20)
-    kept = read_journal(journal).documents
-    with server_process(news_file, journal) as server:
-        state = httpx.get(f"{server.address}api/models/news/journal").json()
+    kept = read_saved_documents(saved_work).documents
+    with server_process(news_file, saved_work) as server:
+        state = httpx.get(f"{server.address}api/models/news/saved").json()
     assert state["documents"] == state["learned"] == len(kept) >= 20

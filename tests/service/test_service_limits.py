@@ -1,23 +1,24 @@
 """Too much at a time is answered, each kind with its problem; what was taken is finished."""
 
-import asyncio
+import socket
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
-from live_server import serving, wait_until
+from live_server import server_process, serving, wait_until
 
-from labelkin.service import Limits
-from labelkin.service.messages import ProblemError
-from labelkin.service.work import WorkerPool
+from labelkin.service import Limits, answers
 
 pytestmark = pytest.mark.xdist_group("service")
 
 
 @pytest.fixture(scope="module")
 def small(news_file, tmp_path_factory):
-    journal = tmp_path_factory.mktemp("small") / "journal.sqlite"
+    saved_work = tmp_path_factory.mktemp("small") / "saved.sqlite"
     limits = Limits(text_characters=100, batch_documents=3, known_labels=2, label_characters=30)
-    with serving(news_file, journal=journal, limits=limits) as client:
+    with serving(news_file, saved_work=saved_work, limits=limits) as client:
         yield client
 
 
@@ -67,7 +68,7 @@ LONG = {"text": "x" * 101}
 )
 def test_each_bound_has_its_problem(small, path, body, problem):
     assert kind(small.post(path, json=body)) == problem
-    assert small.get("/api/models/news/journal").json()["documents"] == 0
+    assert small.get("/api/models/news/saved").json()["documents"] == 0
 
 
 def test_a_long_form_is_a_problem(small):
@@ -82,112 +83,90 @@ def test_limits_must_make_sense(limits):
 
 
 class Door:
-    """Work that takes as long as the test wants."""
+    """Work in a thread that takes as long as the test wants."""
 
     def __init__(self):
         self.entered, self.open = threading.Semaphore(0), threading.Event()
 
-    def work(self):
+    def work(self, *_):
         self.entered.release()
         assert self.open.wait(10)
-        return "done"
+        return {"labels": [], "total": 0}
 
 
-def test_who_comes_when_all_is_taken_is_sent_away_at_once():
-    async def story():
-        door, pool = Door(), WorkerPool(Limits(workers=2, waiting=1))
-        tasks = [asyncio.create_task(pool.do(door.work)) for _ in range(3)]
-        await asyncio.to_thread(door.entered.acquire)
-        with pytest.raises(ProblemError, match="At most 3 requests") as busy:
-            await pool.do(door.work)
-        assert (busy.value.status, busy.value.headers) == (503, {"Retry-After": "1"})
+SEARCH = "/api/models/news/labels"
+
+
+def test_a_request_that_takes_too_long_is_a_problem(news_file, tmp_path, monkeypatch):
+    door = Door()
+    monkeypatch.setattr(answers, "search_labels", door.work)
+    limits = Limits(workers=1, seconds=0.2)
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
+        with ThreadPoolExecutor(2) as clients:
+            found = list(clients.map(client.get, [SEARCH] * 2))
+        assert [kind(answer) for answer in found] == [(504, "too-slow")] * 2
+        assert "within 0.2 s" in found[0].json()["detail"]
         door.open.set()
-        assert await asyncio.gather(*tasks) == ["done"] * 3
-        assert await pool.do(door.work) == "done"
-        pool.close()
-        assert pool.taken == 0
-
-    asyncio.run(story())
-
-
-def test_what_takes_too_long_is_a_problem_and_keeps_its_place_until_it_ends():
-    async def story():
-        door, pool = Door(), WorkerPool(Limits(workers=1, waiting=0, seconds=0.05))
-        with pytest.raises(ProblemError, match=r"within 0\.05 s") as late:
-            await pool.do(door.work)
-        assert late.value.status == 504
-        with pytest.raises(ProblemError) as busy:
-            await pool.do(door.work)
-        assert busy.value.status == 503
-        door.open.set()
-        pool.close()
-        assert pool.taken == 0
-
-    asyncio.run(story())
-
-
-def test_what_waits_when_its_time_is_over_is_never_begun():
-    async def story():
-        door, pool = Door(), WorkerPool(Limits(workers=1, waiting=1, seconds=0.05))
-        tasks = [asyncio.create_task(pool.do(door.work)) for _ in range(2)]
-        results = await asyncio.gather(*tasks, return_exceptions=True)
-        assert [result.status for result in results] == [504, 504]
-        door.open.set()
-        pool.close()
-        assert door.entered.acquire(blocking=False)
-        assert not door.entered.acquire(blocking=False)
-
-    asyncio.run(story())
-
-
-def test_faults_of_the_work_come_through():
-    def work():
-        raise ZeroDivisionError("here")
-
-    async def story():
-        pool = WorkerPool(Limits())
-        with pytest.raises(ZeroDivisionError, match="here"):
-            await pool.do(work)
-        pool.close()
-        with pytest.raises(ProblemError, match="shutting down"):
-            await pool.do(work)
-        assert pool.taken == 0
-
-    asyncio.run(story())
+        wait_until(lambda: client.get(SEARCH).status_code == 200)
 
 
 def test_a_fault_of_ours_is_a_problem_without_details(news_file, tmp_path, monkeypatch):
-    from labelkin.service import answers
-
     def work(*_):
         raise ZeroDivisionError("a secret")
 
     monkeypatch.setattr(answers, "suggest", work)
-    with serving(news_file, journal=tmp_path / "journal.sqlite") as client:
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite") as client:
         answer = client.post("/api/models/news/suggest", json={"text": "a"})
         assert kind(answer) == (500, "fault")
         assert "secret" not in answer.text
         assert 'status="500"} 1.0' in client.get("/metrics").text
 
 
-def test_many_at_once_beyond_the_bound_get_503_and_the_others_an_answer(
+def test_requests_beyond_the_limit_get_503_and_the_others_an_answer(
     news_file, tmp_path, monkeypatch
 ):
-    from labelkin.service import answers
-
     door = Door()
-    monkeypatch.setattr(answers, "suggest", lambda *_: door.work())
+    monkeypatch.setattr(answers, "search_labels", door.work)
     limits = Limits(workers=1, waiting=1)
-    with serving(news_file, journal=tmp_path / "journal.sqlite", limits=limits) as client:
-        request = {"url": "/api/models/news/suggest", "json": {"text": ""}}
-        threads = [threading.Thread(target=client.post, kwargs=request) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        door.entered.acquire()
-        wait_until(lambda: "labelkin_requests_in_work 2.0" in client.get("/metrics").text)
-        answer = client.post(**request)
-        assert kind(answer) == (503, "busy")
-        assert answer.headers["retry-after"] == "1"
-        door.open.set()
-        for thread in threads:
-            thread.join()
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
+        with ThreadPoolExecutor(2) as clients:
+            found = [clients.submit(client.get, SEARCH) for _ in range(2)]
+            door.entered.acquire()
+            wait_until(
+                lambda: client.app.state.service.telemetry.requests_in_work._value.get() == 2
+            )
+            answer = client.get(SEARCH)
+            assert kind(answer) == (503, "busy")
+            assert answer.headers["retry-after"] == "1"
+            assert client.get("/health").status_code == 200
+            door.open.set()
+        assert [one.result().status_code for one in found] == [200, 200]
+
+
+def test_bodies_are_bounded_together(news_file, tmp_path):
+    limits = Limits(body_bytes=200_000, bodies_bytes=500_000)
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", limits=limits) as client:
+        place = client.base_url.host, client.base_url.port
+        head = (
+            b"POST /v1/projects/news/suggest HTTP/1.1\r\nHost: localhost\r\n"
+            b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 190000\r\n\r\n"
+        )
+        begun = [socket.create_connection(place, timeout=10) for _ in range(4)]
+        for connection in begun:
+            connection.sendall(head + b"x" * 150_000)
+            time.sleep(0.2)
+        assert begun[-1].recv(65536).startswith(b"HTTP/1.1 503 ")
+        for connection in begun:
+            connection.close()
+        ask = {"url": "/v1/projects/news/suggest", "data": {"text": "a"}}
+        wait_until(lambda: client.post(**ask).is_success)
+
+
+def test_connections_are_bounded(news_file, tmp_path):
+    with server_process(news_file, tmp_path / "saved.sqlite", limits="connections=3") as server:
+        place = httpx.URL(server.address)
+        idle = [socket.create_connection((place.host, place.port)) for _ in range(3)]
+        wait_until(lambda: httpx.get(f"{server.address}health").status_code == 503)
+        for connection in idle:
+            connection.close()
+        wait_until(lambda: httpx.get(f"{server.address}health").status_code == 200)

@@ -6,7 +6,7 @@ import pytest
 from live_server import server_process
 from load import run_clients
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 pytestmark = pytest.mark.xdist_group("service")
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.xdist_group("service")
 def test_a_hundred_clients_get_answers_and_lose_nothing(
     news_file, newsroom, tmp_path, long_proofs, capsys
 ):
-    journal = tmp_path / "journal.sqlite"
+    saved_work = tmp_path / "saved.sqlite"
     texts = [str(text) for text in newsroom.documents[newsroom.test]]
-    with server_process(news_file, journal) as server:
+    with server_process(news_file, saved_work) as server:
         load = run_clients(
             server.address,
             texts,
@@ -31,4 +31,4 @@ def test_a_hundred_clients_get_answers_and_lose_nothing(
     assert load.faults == []
     assert set(load.statuses) <= {200, 201, 204}
     assert len(load.acknowledged) > 0
-    assert Counter(read_journal(journal).documents) == Counter(load.acknowledged)
+    assert Counter(read_saved_documents(saved_work).documents) == Counter(load.acknowledged)

@@ -9,10 +9,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, storage
-from labelkin.service import read_journal
-from labelkin.service.health import Telemetry
-from labelkin.service.journal import Entry
+from labelkin.curation.saved_work import Entry, SavedWork, Withdrawal, read_saved_documents
 from labelkin.service.models import Learner, ServedModel
+from labelkin.service.telemetry import Telemetry
 from labelkin.text import WordCounts
 
 pytestmark = pytest.mark.xdist_group("service")
@@ -34,13 +33,13 @@ def learned(client, n_documents):
 
 
 @pytest.fixture
-def journal(tmp_path):
-    return tmp_path / "journal.sqlite"
+def saved_work(tmp_path):
+    return tmp_path / "saved.sqlite"
 
 
-def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, journal):
+def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, saved_work):
     file = news_file.read_bytes()
-    with serving(news_file, journal=journal) as client:
+    with serving(news_file, saved_work=saved_work) as client:
         before = suggested(client)
         answers = [client.post(f"{NEWS}/documents", json=document) for document in SAVED]
         assert [answer.status_code for answer in answers] == [201] * 3
@@ -49,16 +48,16 @@ def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, jou
         wait_until(learned(client, 3))
         after = suggested(client)
         assert after["suggestions"] != before["suggestions"]
-        state = client.get(f"{NEWS}/journal").json()
+        state = client.get(f"{NEWS}/saved").json()
     assert state == {
         "documents": 3,
         "learned": 3,
         "unknown": [{"label": "brand-new", "documents": 1}],
     }
-    assert read_journal(journal).documents == ["First.", "Second.", "Third."]
-    with serving(news_file, journal=journal) as client:
+    assert read_saved_documents(saved_work).documents == ["First.", "Second.", "Third."]
+    with serving(news_file, saved_work=saved_work) as client:
         again = suggested(client)
-        assert client.get(f"{NEWS}/journal").json() == state
+        assert client.get(f"{NEWS}/saved").json() == state
     assert again["learned"] == 3
     for one, other in zip(again["suggestions"], after["suggestions"], strict=True):
         assert one["label"] == other["label"]
@@ -66,9 +65,9 @@ def test_saved_documents_are_learned_within_a_second_and_replayed(news_file, jou
     assert news_file.read_bytes() == file
 
 
-def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journal):
-    """The oracle: label evidence fitted on training and journal documents together."""
-    with serving(news_file, journal=journal) as client:
+def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, saved_work):
+    """The oracle: label evidence fitted on training and saved_work documents together."""
+    with serving(news_file, saved_work=saved_work) as client:
         for document in SAVED:
             client.post(f"{NEWS}/documents", json=document)
         wait_until(learned(client, 3))
@@ -87,22 +86,22 @@ def test_learning_equals_fitting_on_both(news_model, newsroom, news_file, journa
         assert value == pytest.approx(fitted.weights_[names.index(name), gas], abs=1e-5)
 
 
-def test_a_model_trained_on_the_journal_does_not_learn_it_twice(news_model, tmp_path, journal):
+def test_a_model_trained_on_saved_work_does_not_learn_it_twice(news_model, tmp_path, saved_work):
     path = tmp_path / "news.labelkin"
     storage.save(news_model, path)
-    with serving(path, journal=journal) as client:
+    with serving(path, saved_work=saved_work) as client:
         client.post(f"{NEWS}/documents", json=SAVED[0])
-    mark = read_journal(journal).mark
-    storage.save(news_model, path, summary={"journal": mark})
-    with serving(path, journal=journal) as client:
+    mark = read_saved_documents(saved_work).mark
+    storage.save(news_model, path, summary={"saved_work": mark})
+    with serving(path, saved_work=saved_work) as client:
         assert suggested(client)["learned"] == 0
         client.post(f"{NEWS}/documents", json=SAVED[1])
         wait_until(learned(client, 1))
-    with serving(path, journal=journal) as client:
+    with serving(path, saved_work=saved_work) as client:
         assert suggested(client)["learned"] == 1
 
 
-def test_each_model_has_its_journal_beside_it(news_model, tmp_path):
+def test_each_model_has_its_saved_work_beside_it(news_model, tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         storage.save(news_model, tmp_path / folder / "news.labelkin")
@@ -110,22 +109,46 @@ def test_each_model_has_its_journal_beside_it(news_model, tmp_path):
         ids = [model["id"] for model in client.get("/api/models").json()["models"]]
         assert ids == ["news", "news-2"]
         client.post("/api/models/news-2/documents", json=SAVED[0])
-        wait_until(lambda: client.get("/api/models/news-2/journal").json()["learned"] == 1)
-        assert client.get("/api/models/news/journal").json()["learned"] == 0
-    assert read_journal(tmp_path / "a" / "news.journal.sqlite").documents == []
-    assert read_journal(tmp_path / "b" / "news.journal.sqlite").documents == ["First."]
+        wait_until(lambda: client.get("/api/models/news-2/saved").json()["learned"] == 1)
+        assert client.get("/api/models/news/saved").json()["learned"] == 0
+    assert read_saved_documents(tmp_path / "a" / "news.saved.sqlite").documents == []
+    assert read_saved_documents(tmp_path / "b" / "news.saved.sqlite").documents == ["First."]
 
 
-def test_documents_that_come_together_are_learned_together(news_file, monkeypatch):
-    model, batches = ServedModel("news", news_file), []
-    monkeypatch.setattr(model, "learn", batches.append)
-    learner = Learner(model, Telemetry())
-    for i in range(500):
-        learner.hear([Entry("news", str(i), ("gas",))])
-    wait_until(lambda: sum(map(len, batches)) == 500)
+@pytest.fixture
+def learning(news_file, saved_work):
+    """A model that learns from a file, and the file."""
+    model, file, telemetry = ServedModel("news", news_file), SavedWork(saved_work), Telemetry()
+    learner = Learner(model, file, telemetry)
+    yield model, file, learner, telemetry
     learner.close()
-    assert [entry.text for batch in batches for entry in batch] == [str(i) for i in range(500)]
+    file.close()
+    assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
+
+
+def test_documents_that_are_saved_together_are_learned_together(learning, monkeypatch):
+    model, file, learner, _ = learning
+    batches = []
+    monkeypatch.setattr(model, "learn", lambda entries, anew: batches.append(len(entries)))
+    for i in range(200):
+        file.save([Entry("news", str(i), ("gas",))])
+        learner.notify()
+    wait_until(lambda: sum(batches) == 200)
     assert len(batches) < 50
+
+
+def test_after_a_replacement_everything_is_learned_again(learning):
+    model, file, learner, _ = learning
+    gas = model.column["gas"]
+    before = model.snapshot.rescorer.label_sets_.positives()[gas]
+    for i in range(5):
+        file.save([Entry("news", str(i), ("gas",), origin=f"o{i}")])
+        learner.notify()
+    wait_until(lambda: model.snapshot.learned == 5)
+    file.save([Entry("news", "0", ("tennis",), origin="o0"), Withdrawal("news", "o1")])
+    learner.notify()
+    wait_until(lambda: model.snapshot.learned == 4)
+    assert model.snapshot.rescorer.label_sets_.positives()[gas] == before + 3
 
 
 def test_labels_that_follow_by_a_rule_are_learned_too(ruled_file):
@@ -137,29 +160,21 @@ def test_labels_that_follow_by_a_rule_are_learned_too(ruled_file):
     assert gained == {"wheat", "grain", "football", "tennis"}  # what a person accepts stands
 
 
-def test_a_model_goes_on_with_what_it_knew_when_learning_fails(news_file, monkeypatch, caplog):
-    model, telemetry = ServedModel("news", news_file), Telemetry()
-    known = model.snapshot
+def test_a_model_keeps_what_it_has_learned_when_learning_fails(learning, monkeypatch, caplog):
+    model, file, learner, telemetry = learning
 
-    def fail(entries):
+    def fail(*_):
         raise RuntimeError("no such luck")
 
     monkeypatch.setattr(model, "learn", fail)
-    learner = Learner(model, telemetry)
-    learner.hear([Entry("news", "", ("gas",))])
+    file.save([Entry("news", "", ("gas",))])
+    learner.notify()
     wait_until(lambda: "no such luck" in caplog.text)
     monkeypatch.undo()
-    learner.hear([Entry("news", "", ("gas",)), Entry("another", "", ("gas",))])
+    file.save([Entry("news", "", ("gas",)), Entry("another", "", ("gas",))])
+    learner.notify()
     wait_until(lambda: model.snapshot.learned == 1)
-    learner.close()
-    assert known.learned == 0
     assert b'outcome="failed"} 1.0' in telemetry.text()
-
-
-def test_closing_ends_the_thread(news_file):
-    learner = Learner(ServedModel("news", news_file), Telemetry())
-    learner.close()
-    assert not any(thread.name.startswith("learning news") for thread in threading.enumerate())
 
 
 def test_label_evidence_that_cannot_learn_is_served_all_the_same(newsroom, tmp_path):
@@ -187,7 +202,7 @@ def test_create_app_accepts_one_path_and_names_other_types(news_file, tmp_path):
     from labelkin import NaiveBayes
     from labelkin.service import create_app
 
-    app = create_app(str(news_file), journal=tmp_path / "j.sqlite")
+    app = create_app(str(news_file), saved_work=tmp_path / "j.sqlite")
     assert list(app.state.service.models)
     app.state.service.close()
     with pytest.raises(TypeError, match=r"got Pipeline\. Save it first: labelkin\.save"):

@@ -10,7 +10,7 @@ NEWS = "/api/models/news"
 
 def test_the_limits_are_told_with_the_models(news_file, tmp_path):
     limits = Limits(text_characters=1234, known_labels=5, label_characters=6)
-    with serving(news_file, journal=tmp_path / "j.sqlite", limits=limits) as client:
+    with serving(news_file, saved_work=tmp_path / "j.sqlite", limits=limits) as client:
         answer = client.get("/api/models").json()
         assert answer["limits"] == {
             "text_characters": 1234,
@@ -42,7 +42,7 @@ def test_how_many_labels_are_open_is_told(client):
     assert answer["n_open"] == len(answer["suggestions"]) == n_labels - 2
 
 
-def test_edges_come_best_borne_out_first(client):
+def test_edges_are_sorted_by_support(client):
     edges = client.get(f"{NEWS}/graph").json()["edges"]
     for sign in (1, -1):
         side = [edge for edge in edges if sign * edge["strength"] > 0]

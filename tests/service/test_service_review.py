@@ -8,8 +8,8 @@ from issue_list import FIRST, write_issues
 from live_server import server_process, serving
 
 from labelkin.curation.corrections import Decision
-from labelkin.service import Limits, create_app, read_answers
-from labelkin.service.journal import Entry, Journal
+from labelkin.curation.saved_work import read_answers
+from labelkin.service import Limits, create_app
 
 pytestmark = pytest.mark.xdist_group("service")
 
@@ -37,7 +37,7 @@ def test_a_review_needs_no_model_and_writes_beside_the_list(client, issues):
         "issues.jsonl", 3, 1, None,
     )  # fmt: skip
     say(client, 1, "change")
-    assert read_answers(issues.with_suffix(".journal.sqlite")) == [
+    assert read_answers(issues.with_suffix(".saved.sqlite")) == [
         Decision("n7", "grain", False, "change", pytest.approx(float("nan"), nan_ok=True),
                  "0123456789ab")
     ]  # fmt: skip
@@ -61,7 +61,7 @@ def test_answers_are_counted_and_undone_in_their_order(client, issues):
     assert (state["change"], state["next"], state["last"]) == (0, 3, 1)
     state = say(client, 1, None).json()
     assert (state["next"], state["last"]) == (1, 2)
-    answers = read_answers(issues.with_suffix(".journal.sqlite"))
+    answers = read_answers(issues.with_suffix(".saved.sqlite"))
     assert [(one.document, one.answer) for one in answers] == [("n8", "keep")]
 
 
@@ -70,31 +70,31 @@ def test_an_answer_can_be_changed(client, issues):
     say(client, 2, "keep")
     state = say(client, 1, "change").json()
     assert (state["change"], state["keep"], state["last"]) == (1, 1, 1)
-    answers = read_answers(issues.with_suffix(".journal.sqlite"))
+    answers = read_answers(issues.with_suffix(".saved.sqlite"))
     assert [(one.document, one.answer) for one in answers] == [("n8", "keep"), ("n7", "change")]
 
 
 def test_answers_survive_a_kill(issues, tmp_path):
-    journal = tmp_path / "j.sqlite"
-    with server_process(None, journal, review=issues) as server:
+    saved_work = tmp_path / "j.sqlite"
+    with server_process(None, saved_work, review=issues) as server:
         httpx.post(f"{server.address}api/review/answers", json={"number": 2, "answer": "change"})
         server.kill()
-    with server_process(None, journal, review=issues) as server:
+    with server_process(None, saved_work, review=issues) as server:
         state = httpx.get(f"{server.address}api/review").json()
         assert (state["change"], state["next"], state["last"]) == (1, 1, 2)
         shown = httpx.get(f"{server.address}api/review/issues/2").json()
         assert shown["answer"] == "change"
 
 
-def test_with_a_model_the_answers_go_to_its_journal(issues, news_file, tmp_path):
-    journal = tmp_path / "both.sqlite"
-    with serving(news_file, journal=journal, review=issues) as client:
+def test_with_a_model_the_answers_go_to_its_saved_work(issues, news_file, tmp_path):
+    saved_work = tmp_path / "both.sqlite"
+    with serving(news_file, saved_work=saved_work, review=issues) as client:
         say(client, 1, "change")
         body = {"text": "Oil.", "accepted": ["oil"]}
         client.post("/api/models/news/documents", json=body)
-        assert client.get("/api/models/news/journal").json()["documents"] == 1
+        assert client.get("/api/models/news/saved").json()["documents"] == 1
         assert "labelkin" in client.get("/").text
-    assert len(read_answers(journal)) == 1
+    assert len(read_answers(saved_work)) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_wrong_answers_are_problems(client, body, status, kind):
 
 
 def test_without_a_review_there_is_nothing_to_review(news_file, tmp_path):
-    with serving(news_file, journal=tmp_path / "j.sqlite") as client:
+    with serving(news_file, saved_work=tmp_path / "j.sqlite") as client:
         assert client.get("/api/review").json()["total"] == 0
         for answer in (client.get("/api/review/issues/1"), say(client, 1, "keep")):
             assert answer.status_code == 404
@@ -141,12 +141,12 @@ def test_a_list_that_is_no_list_is_named_by_line(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         create_app([], review=path)
-    assert not path.with_suffix(".journal.sqlite").exists()
+    assert not path.with_suffix(".saved.sqlite").exists()
 
 
 def test_tables_and_missing_lists_are_named(tmp_path):
     (tmp_path / "issues.csv").touch()
-    with pytest.raises(ValueError, match="JSON lines, which hold the texts"):
+    with pytest.raises(ValueError, match="JSON lines, which contain the texts"):
         create_app([], review=tmp_path / "issues.csv")
     with pytest.raises(FileNotFoundError, match="There is no file of issues"):
         create_app([], review=tmp_path / "no.jsonl")
@@ -163,15 +163,3 @@ def test_two_issues_of_a_document_do_not_mix(tmp_path):
         say(client, 2, "change")
         assert client.get("/api/review/issues/1").json()["answer"] is None
         assert client.get("/api/review/issues/2").json()["answer"] == "change"
-
-
-def test_documents_and_answers_share_a_journal(tmp_path):
-    journal = Journal(tmp_path / "j.sqlite")
-    heard = []
-    journal.listen(heard.extend)
-    entry = Entry("m", "Tea.", ("tea",))
-    journal.append([entry, Decision("1", "tea", True, "keep")]).result(timeout=30)
-    assert heard == [entry]
-    assert journal.n_documents == {"m": 1}
-    assert [one.answer for one in journal.answers()] == ["keep"]
-    journal.close()

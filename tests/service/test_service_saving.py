@@ -3,7 +3,7 @@
 import pytest
 from live_server import serving, wait_until
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 TEXT = "The river rose again, and crews brought food."
 EDITED = f"{TEXT} More rain is expected."
@@ -12,8 +12,8 @@ EDITED = f"{TEXT} More rain is expected."
 @pytest.fixture
 def desk(news_file, ruled_file, tmp_path):
     """Return a function that saves, one that reads what is saved, and one that counts documents."""
-    journal = tmp_path / "journal.sqlite"
-    with serving(news_file, ruled_file, journal=journal) as client:
+    saved_work = tmp_path / "saved.sqlite"
+    with serving(news_file, ruled_file, saved_work=saved_work) as client:
 
         def save(text, *labels, record=None, model="news"):
             body = {"text": text, "accepted": labels, "record": record}
@@ -22,11 +22,11 @@ def desk(news_file, ruled_file, tmp_path):
             return answer.json()["record"]
 
         def saved():
-            found = read_journal(journal)
+            found = read_saved_documents(saved_work)
             return list(zip(found.documents, found.label_sets, strict=True))
 
         def counts():
-            state = client.get("/api/models/news/journal").json()
+            state = client.get("/api/models/news/saved").json()
             return state["documents"], state["learned"]
 
         yield save, saved, counts

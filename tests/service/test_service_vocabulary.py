@@ -5,7 +5,7 @@ from live_server import serving
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, storage
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 from labelkin.text import WordCounts
 from labelkin.vocabulary import Concept, Vocabulary
 
@@ -39,13 +39,13 @@ def model_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def journal(tmp_path_factory):
-    return tmp_path_factory.mktemp("journal") / "drinks.sqlite"
+def saved_work(tmp_path_factory):
+    return tmp_path_factory.mktemp("saved") / "drinks.sqlite"
 
 
 @pytest.fixture(scope="module")
-def drinks(model_file, news_file, journal):
-    with serving(model_file, news_file, journal=journal) as asking:
+def drinks(model_file, news_file, saved_work):
+    with serving(model_file, news_file, saved_work=saved_work) as asking:
         yield asking
 
 
@@ -126,7 +126,7 @@ def test_other_fields_of_a_form_come_once(drinks):
     form = {"text": ["cow", "tea"], "exclude": ["tea", "milk"]}
     answer = drinks.post("/v1/projects/drinks/suggest", data=form)
     assert answer.status_code == 400
-    assert "must come once" in answer.json()["detail"]
+    assert "must be there once" in answer.json()["detail"]
 
 
 def test_vocabularies_are_listed_as_annif_does(drinks):
@@ -138,11 +138,11 @@ def test_vocabularies_are_listed_as_annif_does(drinks):
     assert plain["vocab"] is plain["vocab_language"] is None
 
 
-def test_what_is_learned_is_under_the_label_of_the_model(drinks, journal):
+def test_what_is_learned_is_under_the_label_of_the_model(drinks, saved_work):
     subjects = [{"uri": BASE + "chai"}, {"uri": "urn:x", "label": "Milch"}, {"uri": "urn:y"}]
     documents = [{"text": "both", "subjects": subjects}]
     assert drinks.post("/v1/projects/drinks/learn", json=documents).status_code == 204
-    assert read_journal(journal).label_sets[-1] == (BASE + "tea", BASE + "milk", "urn:y")
+    assert read_saved_documents(saved_work).label_sets[-1] == (BASE + "tea", BASE + "milk", "urn:y")
 
 
 def test_models_say_which_languages_they_have(drinks):

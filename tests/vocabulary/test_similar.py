@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labelkin.vocabulary.label_names import LabelNames
-from labelkin.vocabulary.similar import SimilarNames
+from labelkin.vocabulary.label_names import LabelNames, SimilarNames
 
 NAMES = [
     "wheat",

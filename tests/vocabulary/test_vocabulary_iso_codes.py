@@ -66,7 +66,7 @@ def served(model, tmp_path_factory):
     pytest.importorskip("httpx")
     from labelkin.service import create_app
 
-    app = create_app([model], journal=tmp_path_factory.mktemp("iso-journal") / "j.sqlite")
+    app = create_app([model], saved_work=tmp_path_factory.mktemp("iso-saved_work") / "j.sqlite")
     testclient = pytest.importorskip("fastapi.testclient")
     with testclient.TestClient(app, base_url="http://127.0.0.1") as client:
         yield client

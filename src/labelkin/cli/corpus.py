@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from labelkin.cli import options
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import counted, echo, listed, print_table, progress_bars, resumable
 
 if TYPE_CHECKING:
@@ -51,9 +52,9 @@ def info(name: options.CorpusNames, reading: options.Reading) -> None:
 
 @corpus.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="A known corpus.")],
+    name: Annotated[str, argument("A known corpus.")],
     folder: Annotated[
-        Path | None, typer.Option(help="Folder of the corpus. [default: the data folder]")
+        Path | None, option("Folder of the corpus. [default: the data folder]")
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -82,11 +83,9 @@ def fetch(
 
 @corpus.command()
 def export(
-    name: Annotated[
-        Literal["newsroom"], typer.Argument(metavar="newsroom", help="The built-in corpus.")
-    ],
-    out: Annotated[Path, typer.Option(help="The folder for the files; created if missing.")],
-    n_documents: Annotated[int, typer.Option(min=2, help="Number of documents.")] = 3000,
+    name: Annotated[Literal["newsroom"], argument("The built-in corpus.", metavar="newsroom")],
+    out: Annotated[Path, option("The folder for the files; created if missing.")],
+    n_documents: Annotated[int, option("Number of documents.", min=2)] = 3000,
 ) -> None:
     """Write the built-in corpus to files, to try the other commands with.
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import option
 from labelkin.cli.printing import (
     counted,
     echo,
@@ -33,7 +32,7 @@ def evaluate(
     reading: options.Reading,
     part: options.Part = None,
     per_label: Annotated[
-        bool, typer.Option("--per-label", help="Also print the scores of every label.")
+        bool, option("Also print the scores of every label.", "--per-label")
     ] = False,
     label_language: options.LabelLanguage = None,
     trusted: options.Trusted = None,

@@ -6,7 +6,6 @@ import html
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ import typer
 
 from labelkin.cli import options
 from labelkin.cli.corpus import place_of
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import (
     echo,
     print_json,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from labelkin.research.experiments.plan import Experiment
     from labelkin.research.experiments.run import Progress
 
-_FOLDERS = "labelkin experiment list names the folders of runs."
 _ABOUT = """Experiments: systems compared on a corpus, by a TOML file.
 
 The tables of the paper: `labelkin corpus fetch reuters21578` downloads the corpus, and
@@ -42,9 +41,9 @@ experiment = typer.Typer(help=_ABOUT, no_args_is_help=True, rich_markup_mode="ma
 
 
 def demo(
-    n_documents: Annotated[int, typer.Option(min=2, help="Number of documents.")] = 3000,
-    random_state: Annotated[int, typer.Option(min=0, help="Seed of the corpus and the folds.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("labelkin-demo"),
+    n_documents: Annotated[int, option("Number of documents.", min=2)] = 3000,
+    random_state: Annotated[int, option("Seed of the corpus and the folds.", min=0)] = 0,
+    out: Annotated[Path, option("Folder of the report.")] = Path("labelkin-demo"),
     quiet: options.Quiet = False,
 ) -> None:
     """Train and compare eighteen systems on a synthetic corpus.
@@ -68,7 +67,7 @@ def demo(
 
 @experiment.command("list")
 def list_experiments(
-    folder: Annotated[Path | None, typer.Argument(help="A result folder.")] = None,
+    folder: Annotated[Path | None, argument("A result folder.")] = None,
 ) -> None:
     """List the experiments of labelkin and their corpora, or the complete runs in a folder.
 
@@ -93,18 +92,13 @@ def list_experiments(
 @experiment.command()
 def run(
     name: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT", help="One of labelkin (experiment list), or a TOML file."
-        ),
+        str, argument("One of labelkin (experiment list), or a TOML file.", metavar="EXPERIMENT")
     ],
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of runs and tables. [default: labelkin-results/NAME]"),
+        Path | None, option("Folder of runs and tables. [default: labelkin-results/NAME]")
     ] = None,
     path: Annotated[
-        Path | None,
-        typer.Option(help="Path of the corpus, if the experiment has one corpus."),
+        Path | None, option("Path of the corpus, if the experiment has one corpus.")
     ] = None,
     n_jobs: options.NJobs = None,
     quiet: options.Quiet = False,
@@ -139,9 +133,7 @@ def run(
 def new(
     name: options.CorpusName,
     reading: options.Reading,
-    out: Annotated[
-        Path | None, typer.Option(help="The new file. [default: named as the corpus]")
-    ] = None,
+    out: Annotated[Path | None, option("The new file. [default: named as the corpus]")] = None,
 ) -> None:
     """Write an experiment on a corpus of your own.
 
@@ -165,9 +157,9 @@ def new(
 
 @experiment.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(help="Result folders.")],
+    folders: Annotated[list[Path], argument("Result folders.")],
     out: Annotated[
-        Path | None, typer.Option(help="Folder of the tables. [default: the result folder]")
+        Path | None, option("Folder of the tables. [default: the result folder]")
     ] = None,
 ) -> None:
     """Write the tables of the paper from stored runs: Markdown, CSV, LaTeX and a page with plots.
@@ -189,11 +181,9 @@ def report(
 
 @experiment.command()
 def compare(
-    baseline: Annotated[
-        Path, typer.Argument(metavar="RUN", help="The folder of a run (experiment list).")
-    ],
-    proposal: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of another.")],
-    n_draws: Annotated[int, typer.Option(min=1, help="Draws of the bootstrap.")] = 1000,
+    baseline: Annotated[Path, argument("The folder of a run (experiment list).", metavar="RUN")],
+    proposal: Annotated[Path, argument("The folder of another.", metavar="RUN")],
+    n_draws: Annotated[int, option("Draws of the bootstrap.", min=1)] = 1000,
     random_state: options.RandomState = 0,
     json: options.AsJson = False,
 ) -> None:
@@ -204,11 +194,6 @@ def compare(
     """
     if baseline.resolve() == proposal.resolve():
         raise ValueError(f"Two different runs must be compared, got {baseline} twice.")
-    for folder in (baseline, proposal):
-        if not (folder / "run.json").is_file():
-            seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
-            hint = f"Name one seed: {', '.join(seeds[:3])}." if seeds else _FOLDERS
-            raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
     from labelkin.research.experiments.comparison import compare_runs, read_run
 
     found = compare_runs(read_run(baseline), read_run(proposal), n_draws, random_state)

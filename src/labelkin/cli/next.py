@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import option
 from labelkin.cli.predict import check_inputs, read_documents, reading_line
 from labelkin.cli.printing import counted, print_json, print_message, print_table, watching
 
@@ -24,10 +23,9 @@ def next(
     model: options.ModelFile,
     pool: options.Inputs,
     reading: options.Reading,
-    n: Annotated[int, typer.Option("--n", "-n", min=1, help="Number of documents.")] = 10,
+    n: Annotated[int, option("Number of documents.", "--n", "-n", min=1)] = 10,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="A new file, .csv, .tsv or .jsonl, instead of a table."),
+        Path | None, option("A new file, .csv, .tsv or .jsonl, instead of a table.", "--out", "-o")
     ] = None,
     as_json: options.AsJson = False,
     replace: options.Replace = False,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from labelkin.cli import options
 from labelkin.cli.evaluate import open_model_and_corpus, part_of
+from labelkin.cli.options import option
 from labelkin.cli.printing import echo, print_json, print_message, print_table
 
 if TYPE_CHECKING:
@@ -28,11 +27,10 @@ def optimize(
     reading: options.Reading,
     part: options.Part = None,
     metric: Annotated[
-        Literal["document_f1", "micro_f1", "macro_f1"],
-        typer.Option(help="Metric of the printed table."),
+        Literal["document_f1", "micro_f1", "macro_f1"], option("Metric of the printed table.")
     ] = "document_f1",
     plot: Annotated[
-        Path | None, typer.Option(help="A picture (.svg), or a page with all tables (.html).")
+        Path | None, option("A picture (.svg), or a page with all tables (.html).")
     ] = None,
     replace: options.Replace = False,
     trusted: options.Trusted = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -19,7 +19,7 @@ import typer
 from labelkin.cli.printing import counted, listed, print_message
 from labelkin.corpora.tables import find_spellings, placeholders
 from labelkin.files import check_ordinary
-from labelkin.registry import SHORT, Kind, check_name, names
+from labelkin.registry import SHORT, check_name, names
 
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
@@ -32,6 +32,16 @@ MODEL_START = b"\x89LABELKIN"
 #: Titles of groups of options.
 MODEL, WORDS, FILES = "Model", "Words of the texts", "How files are read"
 ASSIGNED, NAMES = "Assigned labels", "Names of labels"
+
+
+def option(about: str, *names: str, panel: str | None = None, **rules: Any) -> Any:
+    """Return an option with a help text, in a group of options."""
+    return typer.Option(*names, help=about, rich_help_panel=panel, **rules)
+
+
+def argument(about: str, metavar: str | None = None) -> Any:
+    """Return an argument with a help text."""
+    return typer.Argument(help=about, metavar=metavar)
 
 
 def _known_encoding(name: str | None) -> str | None:
@@ -51,208 +61,157 @@ def _one_character(text: str | None) -> str | None:
     return delimiter
 
 
-def _part(kind: Kind, about: str, several: bool = False) -> Any:
-    """Return an option that checks and completes names of parts; ``several``: with commas."""
-
-    def checked(text: str | None) -> str | None:
-        if text is None:
-            return None
-        given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
-        for name in given if several else [text]:
-            check_name(kind, name)
-        return ",".join(dict.fromkeys(given)) if several else text
-
-    def completed(incomplete: str) -> list[str]:
-        before, comma, last = incomplete.rpartition(",")
-        return [before + comma + name for name in names(kind) if name.startswith(last)]
-
-    choices = f"[{'|'.join(names(kind))}]{',...' * several}"
-    return typer.Option(
-        help=about,
-        metavar=choices,
-        callback=checked,
-        autocompletion=completed,
-        rich_help_panel=MODEL,
-    )
+def _content_names(text: str | None) -> str | None:
+    """Return full names of content classifiers, separated by commas."""
+    if text is None:
+        return None
+    given = [SHORT.get(name.strip(), name.strip()) for name in text.split(",")]
+    for name in given:
+        check_name("content", name)
+    return ",".join(dict.fromkeys(given))
 
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors only.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Overwrite an existing --out.")]
+Quiet = Annotated[bool, option("Print results and errors only.", "--quiet", "-q")]
+AsJson = Annotated[bool, option("Print JSON.", "--json")]
+Replace = Annotated[bool, option("Overwrite an existing --out.", "--replace")]
 Encoding = Annotated[
     str | None,
-    typer.Option(
-        help="Encoding of text files. [default: detected]",
-        callback=_known_encoding,
-        rich_help_panel=FILES,
-    ),
+    option("Encoding of text files. [default: detected]", panel=FILES, callback=_known_encoding),
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(
-        help="Character between the columns of a table. [default: detected]",
+    option(
+        "Character between the columns of a table. [default: detected]",
+        panel=FILES,
         callback=_one_character,
-        rich_help_panel=FILES,
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
-        help="Text between the labels in a cell of a table. [default: detected, else ;]",
-        rich_help_panel=FILES,
+    option(
+        "Text between the labels in a cell of a table. [default: detected, else ;]", panel=FILES
     ),
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Column or key of text, title, labels, id or split, as text=abstract; may be repeated.",
+        panel=FILES,
         metavar="FIELD=NAME",
-        help="Column or key of text, title, labels, id or split, as text=abstract; may be "
-        "repeated.",
-        rich_help_panel=FILES,
     ),
 ]
 InputFormat = Annotated[
     Literal["jsonl", "json", "csv", "tsv", "text"] | None,
-    typer.Option(
-        help="Format of the documents. [default: by the ending of the file]", rich_help_panel=FILES
-    ),
+    option("Format of the documents. [default: by the ending of the file]", panel=FILES),
 ]
 Part = Annotated[
     Literal["test", "train", "all"] | None,
-    typer.Option(help="Which documents. [default: test documents if there are any, else all]"),
+    option("Which documents. [default: test documents if there are any, else all]"),
 ]
-ModelFile = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="A model file, as labelkin train writes it.")
-]
+ModelFile = Annotated[Path, argument("A model file, as labelkin train writes it.", metavar="MODEL")]
 Trusted = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Contents that a model file of known origin may have: omikuji, which Omikuji's code reads.",
         metavar="NAME",
-        help="Contents that a model file of known origin may have: omikuji, which Omikuji's code "
-        "reads.",
     ),
 ]
 CorpusName = Annotated[
-    str,
-    typer.Argument(
-        metavar="CORPUS", help="A known corpus (labelkin corpus list), or the path of one."
-    ),
+    str, argument("A known corpus (labelkin corpus list), or the path of one.", metavar="CORPUS")
 ]
 CorpusNames = Annotated[
     list[str],
-    typer.Argument(
-        metavar="CORPUS",
-        help="A known corpus (labelkin corpus list), or paths of files and folders.",
+    argument(
+        "A known corpus (labelkin corpus list), or paths of files and folders.", metavar="CORPUS"
     ),
 ]
 Inputs = Annotated[
     list[str],
-    typer.Argument(
-        metavar="INPUT",
-        help="JSON, JSON lines, CSV or TSV with a column of texts, text files with a document per "
+    argument(
+        "JSON, JSON lines, CSV or TSV with a column of texts, text files with a document per "
         "line, folders of .txt files, or - for stdin.",
+        metavar="INPUT",
     ),
 ]
-Content = Annotated[str, _part("content", "Content classifier: evidence from the document.")]
-Contents = Annotated[
+Content = Annotated[
     str | None,
-    _part(
-        "content",
+    option(
         "Content classifier: evidence from the document. Several, as svm,nb,knn, are weighted. "
         "[default: svm for words, forest and logistic regression for other numbers]",
-        several=True,
+        panel=MODEL,
+        metavar=f"[{'|'.join(names('content'))}],...",
+        callback=_content_names,
     ),
 ]
-Labels = Annotated[str, _part("labels", "Label classifier: evidence from the other labels.")]
+Labels = Annotated[
+    Literal["logistic", "svm"],
+    option("Label classifier: evidence from the other labels.", panel=MODEL),
+]
 Variant = Annotated[
     Literal["soft", "hard"],
-    typer.Option(
-        help="Fill in other labels by probabilities (M2) or by decisions (M1).",
-        rich_help_panel=MODEL,
-    ),
+    option("Fill in other labels by probabilities (M2) or by decisions (M1).", panel=MODEL),
 ]
 RulesFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="Rules between labels: a table (narrower, broader) or SKOS.", rich_help_panel=MODEL
-    ),
+    Path | None, option("Rules between labels: a table (narrower, broader) or SKOS.", panel=MODEL)
 ]
 Vocab = Annotated[
     str | None,
-    typer.Option(
-        metavar="FILE",
-        help="Names of the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
+    option(
+        "Names of the labels: SKOS (.ttl, .rdf, .nt, .jsonld), or a table (.tsv, .csv) of "
         "uri, label_en, …, notation.",
-        rich_help_panel=NAMES,
+        panel=NAMES,
+        metavar="FILE",
     ),
 ]
 LabelLanguage = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CODE", help="Language of the labels' names, such as en.", rich_help_panel=NAMES
-    ),
+    str | None, option("Language of the labels' names, such as en.", panel=NAMES, metavar="CODE")
 ]
 Include = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Assign only this label and narrower ones, by URI, notation or name; may be repeated.",
+        panel=ASSIGNED,
         metavar="LABEL",
-        help="Assign only this label and narrower ones, by URI, notation or name; may be repeated.",
-        rich_help_panel=ASSIGNED,
     ),
 ]
 Exclude = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        "Do not assign this label or narrower ones; may be repeated.",
+        panel=ASSIGNED,
         metavar="LABEL",
-        help="Do not assign this label or narrower ones; may be repeated.",
-        rich_help_panel=ASSIGNED,
     ),
 ]
-Stem = Annotated[bool, typer.Option(help="Reduce words to stems.", rich_help_panel=WORDS)]
-Language = Annotated[str, typer.Option(help="Language of the texts.", rich_help_panel=WORDS)]
-StopWords = Annotated[
-    str, typer.Option(help="auto, smart, none, or a file.", rich_help_panel=WORDS)
-]
-MinDocuments = Annotated[
-    int,
-    typer.Option(
-        min=1, help="Minimum number of documents that contain a word.", rich_help_panel=WORDS
-    ),
-]
-RandomState = Annotated[int, typer.Option(help="Seed.")]
+RandomState = Annotated[int, option("Seed.")]
 Dask = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS", help="Scheduler of a Dask cluster, as tcp://host:8786, to work on."
-    ),
+    option("Scheduler of a Dask cluster, as tcp://host:8786, to work on.", metavar="ADDRESS"),
 ]
-NJobs = Annotated[int | None, typer.Option("--n-jobs", "-j", help="Threads; -1 for all cores.")]
+NJobs = Annotated[int | None, option("Threads; -1 for all cores.", "--n-jobs", "-j")]
 
 
 def read_evidence_weight(text: str) -> float | Literal["auto"]:
     """Return an evidence weight: ``"auto"`` or a number of at least 0."""
     if text == "auto":
         return "auto"
+    with suppress(ValueError):
+        if 0 <= (weight := float(text)) < float("inf"):
+            return weight
+    raise ValueError(
+        f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
+        "paper's, 0 the content alone."
+    )
+
+
+def read_thresholds(text: str | None) -> float | str | None:
+    """Return thresholds as the classifier takes them: a probability, or a name."""
     try:
-        weight = float(text)
+        number = float(text or 0.5)
     except ValueError:
-        weight = -1.0
-    if not 0 <= weight < float("inf"):
-        raise ValueError(
-            f"evidence_weight must be a number of at least 0 or auto, got {text!r}. 1 is the "
-            "paper's, 0 the content alone."
-        )
-    return weight
-
-
-def word_options(language: str, stop_words: str, stem: bool, min_documents: int) -> dict[str, Any]:
-    """Return the parameters of ``WordCounts``."""
-    return {
-        "language": language,
-        "stop_words": _read_stop_words(stop_words),
-        "stem": stem,
-        "min_documents": min_documents,
-    }
+        return text
+    if not 0 < number < 1:
+        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
+    return number
 
 
 def _read_stop_words(text: str) -> Any:
@@ -286,30 +245,42 @@ def read_columns(texts: list[str]) -> dict[Any, str | list[str]]:
     return {field: found if found[1:] else found[0] for field, found in names.items()}
 
 
+class CountedWords(NamedTuple):
+    """Options for counting words."""
+
+    stem: Annotated[bool, option("Reduce words to stems.", "--stem/--no-stem", panel=WORDS)] = True
+    language: Annotated[str, option("Language of the texts.", panel=WORDS)] = "english"
+    stop_words: Annotated[str, option("auto, smart, none, or a file.", panel=WORDS)] = "auto"
+    min_documents: Annotated[
+        int, option("Minimum number of documents that contain a word.", panel=WORDS, min=1)
+    ] = 3
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of ``WordCounts``."""
+        return self._asdict() | {"stop_words": _read_stop_words(self.stop_words)}
+
+
 class Reading(NamedTuple):
     """Options for reading a corpus."""
 
-    path: Annotated[
-        Path | None, typer.Option(help="Path of a known corpus.", rich_help_panel=FILES)
-    ] = None
+    path: Annotated[Path | None, option("Path of a known corpus.", panel=FILES)] = None
     columns: Columns = None
     separator: Separator = None
     delimiter: Delimiter = None
     encoding: Encoding = None
     unlabelled: Annotated[
         Literal["none", "skip"] | None,
-        typer.Option(
-            help="Documents without labels: keep them (none) or skip them. [default: none]",
-            rich_help_panel=FILES,
+        option(
+            "Documents without labels: keep them (none) or skip them. [default: none]", panel=FILES
         ),
     ] = None
     merge_spellings: Annotated[
         bool | None,
-        typer.Option(
-            "--merge-spellings",
-            help="Merge labels that differ in case, blanks or end punctuation into the most "
+        option(
+            "Merge labels that differ in case, blanks or end punctuation into the most "
             "frequent spelling.",
-            rich_help_panel=FILES,
+            "--merge-spellings",
+            panel=FILES,
         ),
     ] = None
     preferred: dict[str, Any] | None = None  #: not an option: columns of a model file
@@ -402,27 +373,37 @@ def _understood(corpus: Corpus, unlabelled: str | None) -> str:
 
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter ``reading`` of a command by the options of :class:`Reading`."""
-    return _with_reading(command, Reading._fields[:-1])
+    return _with_options(command, "reading", Reading, Reading._fields[:-1])
 
 
 def reads_documents(command: Callable[..., None]) -> Callable[..., None]:
     """Do the same with the options that apply to documents without labels."""
-    return _with_reading(command, ("columns", "separator", "delimiter", "encoding"))
+    return _with_options(
+        command, "reading", Reading, ("columns", "separator", "delimiter", "encoding")
+    )
 
 
-def _with_reading(command: Callable[..., None], fields: Sequence[str]) -> Callable[..., None]:
+def counts_words(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter ``words`` of a command by the options of :class:`CountedWords`."""
+    return _with_options(command, "words", CountedWords, CountedWords._fields)
+
+
+def _with_options(
+    command: Callable[..., None], name: str, record: Any, fields: Sequence[str]
+) -> Callable[..., None]:
     own = signature(command, eval_str=True)
-    hints = get_type_hints(Reading, include_extras=True)
+    hints = get_type_hints(record, include_extras=True)
 
     @wraps(command)
     def called(**given: Any) -> None:
-        reading = Reading(**{name: given.pop(name) for name in fields})
-        command(**given, reading=reading)
+        found = record(**{field: given.pop(field) for field in fields})
+        command(**given, **{name: found})
 
-    named = Parameter.KEYWORD_ONLY
-    parameters = [p.replace(kind=named) for p in own.parameters.values() if p.name != "reading"]
-    for name in fields:
-        parameters.append(Parameter(name, named, default=None, annotation=hints[name]))
+    kind = Parameter.KEYWORD_ONLY
+    parameters = [p.replace(kind=kind) for p in own.parameters.values() if p.name != name]
+    for field in fields:
+        default = record._field_defaults[field]
+        parameters.append(Parameter(field, kind, default=default, annotation=hints[field]))
     called.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     return called
 

@@ -10,9 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import MODEL, argument, option
 from labelkin.cli.printing import WORDS, counted, print_message, watching
 
 if TYPE_CHECKING:
@@ -26,37 +25,30 @@ if TYPE_CHECKING:
 def rescore(
     scores: Annotated[
         Path,
-        typer.Argument(
-            metavar="SCORES",
-            help="A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).",
+        argument(
+            "A score matrix: .npz, .npy, .csv, .tsv, .jsonl, .txt (label:score).", metavar="SCORES"
         ),
     ],
-    train: Annotated[str, typer.Option(help="Training labels: a corpus, or a 0/1 matrix.")],
+    train: Annotated[str, option("Training labels: a corpus, or a 0/1 matrix.")],
     reading: options.Reading,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file. [default: stdout]")
-    ] = None,
+    out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
     scale: Annotated[
-        Literal["probability", "log_odds"], typer.Option(help="Scale of the scores.")
+        Literal["probability", "log_odds"], option("Scale of the scores.")
     ] = "probability",
     evidence_weight: Annotated[
-        str,
-        typer.Option(
-            help="Weight of label evidence: auto learns it; 1 is the paper's.",
-            rich_help_panel=options.MODEL,
-        ),
+        str, option("Weight of label evidence: auto learns it; 1 is the paper's.", panel=MODEL)
     ] = "auto",
     out_of_fold: Annotated[
         Path | None,
-        typer.Option(
-            help="Out-of-fold scores of the training documents, which auto learns from. "
-            "[default: a weight of 0.1]",
+        option(
+            "Out-of-fold scores of the training documents, which auto learns from. "
+            "[default: a weight of 0.1]"
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(
-            help="Labels of the scored documents, as --train, to print metrics before and after; "
+        option(
+            "Labels of the scored documents, as --train, to print metrics before and after; "
             "matched by id, else by order. [default: scored documents of --train]"
         ),
     ] = None,

@@ -5,44 +5,39 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import print_message
 
 
 def serve(
-    models: Annotated[
-        list[Path] | None, typer.Argument(metavar="MODEL...", help="Model files.")
-    ] = None,
+    models: Annotated[list[Path] | None, argument("Model files.", metavar="MODEL...")] = None,
     review: Annotated[
         Path | None,
-        typer.Option(
-            metavar="ISSUES",
-            help="Issues to review on the page, as labelkin audit --out issues.jsonl writes them; "
+        option(
+            "Issues to review on the page, as labelkin audit --out issues.jsonl writes them; "
             "needs no model.",
+            metavar="ISSUES",
         ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Address.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
+    host: Annotated[str, option("Address.")] = "127.0.0.1",
+    port: Annotated[int, option("Port; 0 takes a free one.", min=0, max=65535)] = 8000,
     token: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "Token that requests must contain. Others can see it, unless it is a variable.",
             envvar="LABELKIN_TOKEN",
             show_envvar=True,
-            help="Token that requests must contain. Others can see it, unless it is a variable.",
         ),
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")
+        bool, option("Listen beyond this machine without a token.", "--insecure")
     ] = False,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Another host name, as behind a proxy; may be repeated."),
+        list[str] | None, option("Another host name, as behind a proxy; may be repeated.")
     ] = None,
     saved_work: Annotated[
-        Path | None,
-        typer.Option(help="File of saved documents and answers. [default: beside the model]"),
+        Path | None, option("File of saved documents and answers. [default: beside the model]")
     ] = None,
     trusted: options.Trusted = None,
 ) -> None:
@@ -64,15 +59,15 @@ def serve(
     for path in models:
         options.check_model(path)
     options.check_input(review)
+    from labelkin.curation.saved_work import saved_work_path
     from labelkin.service import serve as run_service
-    from labelkin.service.journal import default_journal
 
     def announce(address: str) -> None:
         print_message(address)
         if review is not None:
             print_message(f"The review is at {address}review")
         places = models if models or review is None else [review]
-        for place in dict.fromkeys(saved_work or default_journal(path) for path in places):
+        for place in dict.fromkeys(saved_work or saved_work_path(path) for path in places):
             print_message(f"Saved work: {place}")
 
     run_service(
@@ -81,7 +76,7 @@ def serve(
         port=port,
         token=token,
         insecure=insecure,
-        journal=saved_work,
+        saved_work=saved_work,
         hosts=allow_host or (),
         announce=announce,
         review=review,

@@ -9,14 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import counted, echo, print_json, print_message, print_table
 
 if TYPE_CHECKING:
-    from labelkin.explain.contributions import Explanation, Posterior
-    from labelkin.explain.terms import TermExplanation
+    from labelkin.explain.contributions import Explanation, Posterior, TermExplanation
     from labelkin.prediction import FittedModel
     from labelkin.vocabulary import LabelNames
 
@@ -32,22 +30,19 @@ _MOST_WORDS, _MOST_NEIGHBOURS = 6, 5
 def suggest(
     model: options.ModelFile,
     text: Annotated[
-        str,
-        typer.Argument(metavar="TEXT", help="The document, or a file with it; - reads stdin."),
+        str, argument("The document, or a file with it; - reads stdin.", metavar="TEXT")
     ],
     as_text: Annotated[
-        bool, typer.Option("--text", help="TEXT is the document, even if it looks like a file.")
+        bool, option("TEXT is the document, even if it looks like a file.", "--text")
     ] = False,
-    accept: Annotated[
-        list[str] | None, typer.Option(help="A label of the text; may be repeated.")
-    ] = None,
+    accept: Annotated[list[str] | None, option("A label of the text; may be repeated.")] = None,
     reject: Annotated[
-        list[str] | None, typer.Option(help="A label that the text has not; may be repeated.")
+        list[str] | None, option("A label that the text has not; may be repeated.")
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show the evidence for and against each label.")
+        bool, option("Show the evidence for and against each label.", "--explain")
     ] = False,
-    top: Annotated[int, typer.Option(min=1, help="Number of labels.")] = 10,
+    top: Annotated[int, option("Number of labels.", min=1)] = 10,
     include: options.Include = None,
     exclude: options.Exclude = None,
     label_language: options.LabelLanguage = None,

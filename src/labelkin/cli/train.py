@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from labelkin.cli import options
+from labelkin.cli.options import ASSIGNED, MODEL, option
 from labelkin.cli.printing import (
     WORDS,
     counted,
@@ -25,101 +24,80 @@ from labelkin.registry import names
 if TYPE_CHECKING:
     from labelkin.corpora import Corpus
     from labelkin.label_matrix import LabelMatrix
-    from labelkin.models.builder import ContentPlan
     from labelkin.vocabulary import Vocabulary
 
-#: Metrics that thresholds can be chosen for, and scikit-learn's names of four of them.
-METRICS = ("micro_f1", "macro_f1", "document_f1", "subset_loss", "hamming_loss")
-_SCIKIT_LEARN = ("f1_micro", "f1_macro", "f1_samples", "zero_one_loss")
 _STAGES = {"WordCounts": "words", "TermWeights": "weights of words", "StandardScaler": "scales"}
 #: Labels from which SVMs without candidates get a hint.
 _MANY_LABELS = 1000
 
 
 @options.reads_corpus
+@options.counts_words
 def train(
     corpus: options.CorpusNames,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model file to write.")],
+    out: Annotated[Path, option("The model file to write.", "--out", "-o")],
     reading: options.Reading,
+    words: options.CountedWords,
     preset: Annotated[
         Literal["fast", "default", "strong"] | None,
-        typer.Option(
-            help="fast: naive Bayes; default: chosen by the features, an SVM for words; strong: "
+        option(
+            "fast: naive Bayes; default: chosen by the features, an SVM for words; strong: "
             "SVMs of several views of a text, and a label for every document if all training "
             "documents have one, at ten times the cost.",
-            rich_help_panel=options.MODEL,
+            panel=MODEL,
         ),
     ] = None,
-    content: options.Contents = None,
+    content: options.Content = None,
     views: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="Views of a text for each content classifier: text, title, lead, body, "
+        option(
+            "Views of a text for each content classifier: text, title, lead, body, "
             "characters, titled_text; a title is the first line, or --columns title=NAME.",
-            rich_help_panel=options.MODEL,
+            panel=MODEL,
+            metavar="NAME,...",
         ),
     ] = None,
     top: Annotated[
         int | None,
-        typer.Option(
+        option(
+            "Candidates per document, for thousands of labels. [default: all labels]",
+            panel=MODEL,
             min=1,
-            help="Candidates per document, for thousands of labels. [default: all labels]",
-            rich_help_panel=options.MODEL,
         ),
     ] = None,
     labels: options.Labels = "logistic",
     variant: options.Variant = "soft",
     evidence_weight: Annotated[
         str | None,
-        typer.Option(
-            help="Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
-            rich_help_panel=options.MODEL,
+        option(
+            "Weight of label evidence: auto learns it; 1 is the paper's. [default: auto]",
+            panel=MODEL,
         ),
     ] = None,
     rules: options.RulesFile = None,
     saved_work: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also learn from the work that labelkin serve saved.",
-            rich_help_panel=options.MODEL,
-        ),
+        Path | None, option("Also learn from the work that labelkin serve saved.", panel=MODEL)
     ] = None,
     thresholds: Annotated[
         str | None,
-        typer.Option(
-            help=f"A probability, a metric ({', '.join(METRICS)}), or a rule "
+        option(
+            "A probability, a metric such as micro_f1 or document_f1, or a rule "
             f"({', '.join(names('thresholds'))}). [default: 0.5]",
-            rich_help_panel=options.ASSIGNED,
+            panel=ASSIGNED,
         ),
     ] = None,
     at_least: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            help="Minimum number of labels per document. [default: 0]",
-            rich_help_panel=options.ASSIGNED,
-        ),
+        option("Minimum number of labels per document. [default: 0]", panel=ASSIGNED, min=0),
     ] = None,
     at_most: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Maximum number of labels per document.",
-            rich_help_panel=options.ASSIGNED,
-        ),
+        int | None, option("Maximum number of labels per document.", panel=ASSIGNED, min=1)
     ] = None,
     vocab: options.Vocab = None,
     label_language: options.LabelLanguage = None,
-    stem: options.Stem = True,
-    language: options.Language = "english",
-    stop_words: options.StopWords = "auto",
-    min_documents: options.MinDocuments = 3,
     random_state: options.RandomState = 0,
     n_jobs: options.NJobs = None,
-    all_documents: Annotated[
-        bool, typer.Option("--all", help="Learn from test documents also.")
-    ] = False,
+    all_documents: Annotated[bool, option("Learn from test documents also.", "--all")] = False,
     replace: options.Replace = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -147,10 +125,12 @@ def train(
     options.check_model_target(out, replace)
     asked_weight = evidence_weight or ("0.1" if preset == "fast" else "auto")
     weight = options.read_evidence_weight(asked_weight)
-    cut = _read_thresholds(thresholds)
-    if at_most is not None and at_least is not None and at_most < at_least:
-        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
-    words = options.word_options(language, stop_words, stem, min_documents)
+    _check_limits(at_least, at_most)
+    cut = options.read_thresholds(thresholds)
+    from labelkin.thresholds import LabelLimits, as_rule
+
+    rule = as_rule(cut, "log_odds")
+    parameters = words.parameters()
     with stage(f"reading {', '.join(corpus)}", quiet):
         loaded = reading.corpus(corpus, quiet)
     is_tested = len(loaded.test) > 0 and not all_documents
@@ -158,20 +138,21 @@ def train(
         held_out = f"{counted(len(loaded.test), 'test document')} held out and scored at the end"
         print_message(f"{held_out}; --all also learns from them.", quiet)
 
-    from labelkin.models.builder import build_content, build_part, build_steps
+    from labelkin.models.builder import build_content, build_part, build_steps, plan_for_corpus
     from labelkin.models.classifier import LabelDependenceClassifier
     from labelkin.storage import save
     from labelkin.text import WordCounts
-    from labelkin.thresholds import LabelLimits, as_rule
     from labelkin.vocabulary.matching import corpus_vocabulary, current_labels
 
-    plan = _plan(preset, content, views, loaded)
+    plan = plan_for_corpus(
+        loaded, preset, (content or "").split(","), (views or "").replace(" ", "").split(",")
+    )
     documents, found, mark = _documents(loaded, all_documents, saved_work, quiet)
-    concepts = corpus_vocabulary(loaded, vocab, label_language, language)
+    concepts = corpus_vocabulary(loaded, vocab, label_language, words.language)
     label_sets = current_labels(found, concepts)
     label_names = label_sets.names.tolist()
     shown = print_matches(label_names, concepts, vocab or loaded.name, quiet, found.shape[1])
-    rule, counts = as_rule(cut, "log_odds"), WordCounts(**words)
+    counts = WordCounts(**parameters)
     least = _at_least(preset, at_least, label_sets, quiet)
     classifier = LabelDependenceClassifier(
         build_content(plan, top=top, words=counts),
@@ -224,6 +205,11 @@ def train(
     print_pairs([("", ""), ("model", str(out)), ("size", size_text(out.stat().st_size))])
 
 
+def _check_limits(at_least: int | None, at_most: int | None) -> None:
+    if at_most is not None and at_least is not None and at_most < at_least:
+        raise ValueError(f"--at-most must not be below --at-least, got {at_most} and {at_least}.")
+
+
 def _note_saved_work(out: Path, saved_work: Path | None) -> None:
     """Print a note about saved work beside the model that was not learned from."""
     beside = out.with_suffix(".saved.sqlite")
@@ -232,25 +218,6 @@ def _note_saved_work(out: Path, saved_work: Path | None) -> None:
             f"Note: the label evidence learns from {beside} when the model is served; "
             "--saved-work also learns its words."
         )
-
-
-def _plan(preset: Any, content: str | None, views: str | None, corpus: Corpus) -> ContentPlan:
-    """Return the content that options name for a corpus."""
-    from scipy import sparse
-
-    from labelkin.models.builder import plan_content
-
-    seen = [view.strip() for view in views.split(",")] if views else []
-    if seen and corpus.features != "text":
-        raise ValueError(f"--views are of texts, and {corpus.name} has {corpus.features}.")
-    if "title" in seen and not any("\n" in text for text in corpus.documents):
-        raise ValueError(
-            f"--views title needs titles, and {corpus.name} has none: the first line of a text of "
-            "several lines is one. Name their column by --columns title=NAME."
-        )
-    names = content.split(",") if content else ()
-    is_sparse = sparse.issparse(corpus.documents)
-    return plan_content(preset, names, seen, corpus.features, is_sparse)
 
 
 def _hint_candidates(n_labels: int, quiet: bool) -> None:
@@ -361,19 +328,3 @@ def _print_test_scores(model: Any, corpus: Corpus, concepts: Vocabulary | None) 
     echo("")
     title = counted(len(corpus.test), "test document")
     print_scores({"model": {name: found[name] for name in WORDS}}, title)
-
-
-def _read_thresholds(text: str | None) -> float | str | None:
-    """Return thresholds as the classifier takes them: a probability, or a name."""
-    if text is None or text in (*METRICS, *_SCIKIT_LEARN, *names("thresholds")):
-        return text
-    try:
-        number = float(text)
-    except ValueError:
-        raise ValueError(
-            f"thresholds must be a probability, a metric ({', '.join(METRICS)}) or a rule "
-            f"({', '.join(names('thresholds'))}), got {text!r}."
-        ) from None
-    if not 0 < number < 1:
-        raise ValueError(f"thresholds must be strictly between 0 and 1, got {text}.")
-    return number

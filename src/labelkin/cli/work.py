@@ -10,15 +10,14 @@ from typing import Annotated
 import typer
 
 from labelkin.cli import options
+from labelkin.cli.options import argument, option
 from labelkin.cli.printing import echo
 
 work = typer.Typer(
     no_args_is_help=True, rich_markup_mode="markdown", help="Saved work: check, back up, export."
 )
 
-SavedWorkFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="File of labelkin serve: *.saved.sqlite.")
-]
+SavedWorkFile = Annotated[Path, argument("File of labelkin serve: *.saved.sqlite.", metavar="FILE")]
 
 
 @work.command("check")
@@ -34,7 +33,7 @@ def check_work(path: SavedWorkFile) -> None:
 
 @work.command("backup")
 def back_up_work(
-    path: SavedWorkFile, new: Annotated[Path, typer.Argument(metavar="NEW", help="A new file.")]
+    path: SavedWorkFile, new: Annotated[Path, argument("A new file.", metavar="NEW")]
 ) -> None:
     """Copy saved work to one new file while a service may write it, and check the copy.
 
@@ -50,9 +49,7 @@ def back_up_work(
 @work.command("export")
 def export_work(
     path: SavedWorkFile,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A new file. [default: stdout]")
-    ] = None,
+    out: Annotated[Path | None, option("A new file. [default: stdout]", "--out", "-o")] = None,
 ) -> None:
     """Write the saved documents as JSON lines, as labelkin train reads them.
 

@@ -23,13 +23,13 @@ from threadpoolctl import threadpool_limits
 from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
+    check_columns,
     contributions_of,
     estimator_contributions,
     estimator_of_label,
-    named,
     names_behind,
-    read_columns,
     split_front,
+    with_term_names,
 )
 from labelkin.estimator import LogOddsClassifier, out_of_fold_log_odds, read_any_documents
 from labelkin.evaluation.splits import CrossValidation
@@ -117,13 +117,13 @@ class PerLabel(LogOddsClassifier):
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments | None:
         """Return what each term adds to the log-odds of some label columns, for a few documents.
 
-        ``[i][k]`` is document i and label ``columns[k]``. ``None`` where the estimator is not one
-        whose log-odds are known to be linear: logistic regression, multinomial, complement and
-        Bernoulli naive Bayes, alone or at the end of a pipeline whose steps name their features.
+        ``[i][k]`` is document i and label ``columns[k]``. ``None`` if the estimator is not known to
+        have linear log-odds: logistic regression and multinomial naive Bayes do, alone or at the
+        end of a pipeline whose steps name their features.
         """
         check_is_fitted(self)
         X = self._read_documents(X, reset=False)
-        asked = read_columns(columns, len(self.prior_log_odds_))
+        asked = check_columns(columns, len(self.prior_log_odds_))
         by_label = [self._label_contributions(X, int(j)) for j in asked]
         given = [shares for shares in by_label if shares is not None]
         if len(given) < len(by_label):
@@ -362,7 +362,7 @@ def _contributions_behind(
     names = names_behind(front, X)
     if names is None and any(cell.terms for row in shares for cell in row):
         return None
-    return [[named(cell, names) for cell in row] for row in shares]
+    return [[with_term_names(cell, names) for cell in row] for row in shares]
 
 
 def cross_val_log_odds(

@@ -19,31 +19,48 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from labelkin.content.member_evidence import Floats, MemberEvidence, beyond_prior, is_empty, length
+from labelkin.content.any_classifier import PerLabel, n_rows
+from labelkin.content.ensemble_spec import (
+    Member,
+    MemberEvidence,
+    beyond_prior,
+    innermost,
+    is_empty,
+    read_members,
+)
+from labelkin.content.forest import RandomForest
 from labelkin.content.member_weights import TrainingEvidence
-from labelkin.content.members import Member, innermost, read_members
+from labelkin.content.platt_svm import PlattSVM
 from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
+    check_columns,
     contributions_of,
-    named,
-    read_columns,
     terms_of,
+    with_term_names,
 )
 from labelkin.estimator import LogOddsClassifier, fit_content, read_any_documents
 from labelkin.label_matrix import LabelMatrix
 from labelkin.odds import log_odds_of
 from labelkin.scikit_learn import read_sample_weight, seeded, takes_sample_weight
-from labelkin.text.views import TextView
+from labelkin.text.terms import TextView
+
+_Floats = NDArray[np.float64]
 
 #: How strongly a label's weights are drawn to those of all: of unlike classifiers, and of one kind
 #: of classifier on several views, which are more alike.
 _UNLIKE, _ALIKE = 30.0, 100.0
 _FOLDS = 5
+#: Share of zeros from which a dense matrix is taken for words, and the rows that are inspected.
+_ZEROS, _ROWS = 0.5, 1000
+#: Documents below which the weights of several classifiers cannot be learned.
+_FEW = 30
 
 
 class ContentEnsemble(LogOddsClassifier):
@@ -128,28 +145,17 @@ class ContentEnsemble(LogOddsClassifier):
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, also those of the members."""
-        own = super().get_params(deep=False).keys()
-        super().set_params(**{key: value for key, value in params.items() if key in own})
-        rest = {key: value for key, value in params.items() if key not in own}
-        if not rest:
-            return self
-        parts: dict[str, Any] = {}
-        for name, features, classifier in read_members(self.members):
-            parts |= {name: classifier, f"{name}_features": features}
-        for key, value in sorted(rest.items()):  # a part before what is inside it
-            part, _, inner = key.partition("__")
-            if part not in parts:
-                raise ValueError(
-                    f"A parameter must be one of the ensemble or of its members "
-                    f"{[m.name for m in read_members(self.members)]}, got {key!r}."
+        self.members = params.pop("members", self.members)
+        if params.keys() - super().get_params(deep=False).keys():
+            self.members = [
+                (
+                    member.name,
+                    params.pop(f"{member.name}_features", member.features),
+                    params.pop(member.name, member.classifier),
                 )
-            if inner:
-                parts[part].set_params(**{inner: value})
-            else:
-                parts[part] = value
-        self.members = [
-            (m.name, parts[f"{m.name}_features"], parts[m.name]) for m in read_members(self.members)
-        ]
+                for member in read_members(self.members)
+            ]
+        super().set_params(**params)
         return self
 
     def fit(self, X: Any, y: Any, **metadata: Any) -> Self:
@@ -185,19 +191,19 @@ class ContentEnsemble(LogOddsClassifier):
         check_is_fitted(self)
         return self._log_odds(self._read_documents(X, reset=False))
 
-    def member_contributions(self, X: Any) -> dict[str, NDArray[np.float64]]:
+    def member_contributions(self, X: Any) -> dict[str, _Floats]:
         """Return what each member adds to the log-odds, ``(n_documents, n_labels)`` each.
 
         By the member's name; ``"prior"`` is what is there without them. All add up to the log-odds.
         Of candidates, values over the stored cells of :meth:`log_odds`, in its order.
         """
-        return self.taken_apart(X)[1]
+        return self.decompose(X)[1]
 
-    def taken_apart(self, X: Any) -> tuple[Any, dict[str, NDArray[np.float64]]]:
+    def decompose(self, X: Any) -> tuple[Any, dict[str, _Floats]]:
         """Return :meth:`log_odds` and :meth:`member_contributions`, both from one computation."""
         check_is_fitted(self)
         evidence = self._evidence(self._read_documents(X, reset=False))
-        parts = {"prior": evidence.of_labels(self._constant())}
+        parts = {"prior": evidence.of_labels(self._constant(self._theta()))}
         for k, member in enumerate(self.members_):
             parts[member.name] = evidence.of_labels(self.weights_[:, k]) * evidence.values[k]
         return evidence.matrix(self._combined(evidence)), parts
@@ -218,9 +224,9 @@ class ContentEnsemble(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        asked = read_columns(columns, len(self.bias_))
-        constant = self._constant()[asked]
-        rows = [[ContentContributions((), float(c)) for c in constant] for _ in range(length(X))]
+        asked = check_columns(columns, len(self.bias_))
+        constant = self._constant(self._theta())[asked]
+        rows = [[ContentContributions((), float(c)) for c in constant] for _ in range(n_rows(X))]
         for k, member in enumerate(self.members_):
             view = member.view(documents)
             found = contributions_of(member.classifier, view, asked)
@@ -234,7 +240,7 @@ class ContentEnsemble(LogOddsClassifier):
                 if is_empty(view)[i]:
                     beyond[:] = 0.0
                 for at, cell in enumerate(row):
-                    part = _scaled(named(cell, names), prior[at], beyond[at])
+                    part = _scaled(with_term_names(cell, names), prior[at], beyond[at])
                     rows[i][at] = _joined(rows[i][at], part, self.weights_[asked[at], k])
         return rows
 
@@ -283,7 +289,7 @@ class ContentEnsemble(LogOddsClassifier):
         members: list[Member],
         evidence: MemberEvidence,
         labels: LabelMatrix,
-        weight: NDArray[np.float64] | None,
+        weight: _Floats | None,
         fold: NDArray[np.intp],
         out_of_fold: bool,
     ) -> Any:
@@ -323,22 +329,22 @@ class ContentEnsemble(LogOddsClassifier):
         found = [m.classifier.log_odds(v) for m, v in zip(self.members_, views, strict=True)]
         return MemberEvidence.of(self.members_, views, found, self.prior_log_odds_)
 
-    def _combined(self, evidence: MemberEvidence, theta: Floats | None = None) -> Floats:
-        weights = self.weights_ if theta is None else theta[:, :-1]
-        bias = self.bias_ if theta is None else theta[:, -1]
-        result = np.array(evidence.of_labels(self._constant(weights, bias)), dtype=np.float64)
-        result = np.broadcast_to(result, evidence.values.shape[1:]).copy()
-        for k, values in enumerate(evidence.values):
-            result += evidence.of_labels(weights[:, k]) * values
+    def _combined(self, evidence: MemberEvidence, theta: _Floats | None = None) -> _Floats:
+        theta = self._theta() if theta is None else theta
+        constant = evidence.of_labels(self._constant(theta))
+        result = np.broadcast_to(constant, evidence.values.shape[1:]).copy()
+        for weights, values in zip(theta.T, evidence.values, strict=False):
+            result += evidence.of_labels(weights) * values
         return result
 
-    def _constant(self, weights: Floats | None = None, bias: Floats | None = None) -> Floats:
-        """Return the log-odds of a document of which no member says anything, ``(n_labels,)``."""
-        weights = self.weights_ if weights is None else weights
-        bias = self.bias_ if bias is None else bias
-        times = 1.0 if self.prior_once_ else weights.sum(axis=1)
-        is_constant = ~weights.any(axis=1) & (bias == 0)  # nothing was learned of such a label
-        return np.asarray(np.where(is_constant, 1.0, times) * self.prior_log_odds_ + bias)
+    def _theta(self) -> _Floats:
+        return np.column_stack([self.weights_, self.bias_])
+
+    def _constant(self, theta: _Floats) -> _Floats:
+        """Return the log-odds of a document without evidence of any member, ``(n_labels,)``."""
+        times = 1.0 if self.prior_once_ else theta[:, :-1].sum(axis=1)
+        is_constant = ~theta.any(axis=1)  # nothing was learned of such a label
+        return np.asarray(np.where(is_constant, 1.0, times) * self.prior_log_odds_ + theta[:, -1])
 
     def _read_documents(self, X: Any, reset: bool) -> Any:
         return read_any_documents(self, X, reset)
@@ -389,3 +395,59 @@ def _joined(
         sum_.neighbours + part.neighbours,
         sum_.clipped + weight * part.clipped,
     )
+
+
+def default_content(X: Any) -> Any:
+    """Return the classifier for documents that are words, or numbers.
+
+    Words: sparse matrices, and dense ones that have no negative values and mostly zeros. They get a
+    :class:`~labelkin.PlattSVM`. Other dense numbers of at least 30 documents get a
+    :class:`~labelkin.ContentEnsemble` of a random forest, and of a logistic regression of the
+    features on one scale, which is better than either.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame
+        The training documents.
+
+    Examples
+    --------
+    >>> default_content(np.array([[0, 0, 2], [1, 0, 0]] * 20))
+    PlattSVM()
+    >>> [name for name, *_ in default_content(np.array([[0.5, -1.2], [0.1, 3.0]] * 20)).members]
+    ['forest', 'logistic']
+    """
+    if n_rows(X) < _FEW or looks_like_words(X):
+        return PlattSVM()
+    return ContentEnsemble(
+        [
+            ("forest", RandomForest()),
+            ("logistic", StandardScaler(), PerLabel(LogisticRegression(C=0.1, max_iter=1000))),
+        ]
+    )
+
+
+def looks_like_words(X: Any) -> bool:
+    """Return whether documents are counts or weights of words, not measurements."""
+    if sparse.issparse(X):
+        return True
+    try:
+        values = np.asarray(X[:_ROWS], dtype=np.float64)
+    except (TypeError, ValueError):  # texts, or a table of other things
+        return True
+    if values.ndim != 2 or not values.size or np.isnan(values).any():
+        return True
+    return bool(values.min() >= 0 and (values == 0).mean() >= _ZEROS)
+
+
+def describe_content(content: Any) -> str:
+    """Return a content classifier in a few words.
+
+    Examples
+    --------
+    >>> describe_content(default_content(np.array([[0.5, -1.2]] * 30)))
+    'ContentEnsemble of forest and logistic'
+    """
+    name = type(content).__name__
+    members = getattr(content, "members", None)
+    return f"{name} of {' and '.join(one[0] for one in members)}" if members else name

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from labelkin.content.member_evidence import Floats, MemberEvidence
+from labelkin.content.ensemble_spec import MemberEvidence
 from labelkin.label_matrix import LabelMatrix
 from labelkin.solvers.shrunken_logistic import GroupedCells, Prior, fit_logistic
+
+_Floats = NDArray[np.float64]
 
 #: Of the shared weights, so that evidence that is everywhere the same has one, too.
 _RIDGE = 1e-3
@@ -51,7 +53,7 @@ class MemberWeights(NamedTuple):
 
     once: bool
     kept: list[int]
-    shared: Floats
+    shared: _Floats
 
 
 class _Block(NamedTuple):
@@ -81,7 +83,7 @@ class TrainingEvidence:
     evidence: MemberEvidence
     labels: LabelMatrix
     weight: NDArray[np.float64] | None
-    prior: Floats
+    prior: _Floats
 
     def members(self, some: list[int]) -> TrainingEvidence:
         """Return the evidence of some members."""
@@ -101,7 +103,7 @@ class TrainingEvidence:
             begin = theta if len(kept) == len(some.inputs) else None
         return min(tried, key=lambda one: one[0])[1]
 
-    def fit(self, chosen: MemberWeights, strength: float, fold: NDArray[np.intp]) -> list[Floats]:
+    def fit(self, chosen: MemberWeights, strength: float, fold: NDArray[np.intp]) -> list[_Floats]:
         """Return weights and bias of every label, ``(n_labels, n_members + 1)``.
 
         Of the documents that are not in each fold; last, of all of them.
@@ -252,7 +254,7 @@ def _with_prior(cells: GroupedCells) -> GroupedCells:
     return replace(cells, inputs=cells.inputs + cells.offset, offset=np.zeros(len(cells.offset)))
 
 
-def _positive_weights(cells: GroupedCells, begin: Floats | None) -> tuple[list[int], Floats]:
+def _positive_weights(cells: GroupedCells, begin: _Floats | None) -> tuple[list[int], _Floats]:
     """Fit shared weights; while one is not positive, leave out the smallest."""
     kept = list(range(len(cells.inputs)))
     while True:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContentContributions,
     ContributionsOfDocuments,
-    Neighbour,
-    read_columns,
+    NeighbourVote,
+    check_columns,
 )
 from labelkin.estimator import LogOddsClassifier
 from labelkin.label_matrix import Cells, LabelMatrix
@@ -66,20 +67,20 @@ class NearestNeighbours(LogOddsClassifier):
         self.n_jobs = n_jobs
 
     def term_contributions(self, X: Any, columns: ArrayLike) -> ContributionsOfDocuments:
-        """Name the neighbours that vote on some label columns, for a few documents.
+        """Return the neighbours that vote on some label columns, for a few documents.
 
         ``[i][k]`` is document i and label ``columns[k]``. There are no terms: the constant is all
         of the log-odds.
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        labels = self.labels_.columns(read_columns(columns, self.labels_.shape[1]))
+        labels = self.labels_.columns(check_columns(columns, self.labels_.shape[1]))
         similar = self._similar(documents)
-        log_odds = self._shares(similar, labels, *labels.counts())
+        log_odds = clone(self).set_params(top=None)._voted(similar, labels)
         return [
             [
                 ContentContributions((), float(log_odds[i, k]), neighbours)
-                for k, neighbours in enumerate(_neighbours(similar[[i]], labels))
+                for k, neighbours in enumerate(_votes(similar[[i]], labels))
             ]
             for i in range(len(log_odds))
         ]
@@ -100,66 +101,47 @@ class NearestNeighbours(LogOddsClassifier):
         similar = similar_documents(
             self.index_, unit_rows(X), self.n_neighbors, leave_one_out=True, n_jobs=self.n_jobs
         )
-        if self.top is not None:
-            return self._voted(similar, labels, leave_one_out=True)
-        positive, known = labels.counts()
-        own = labels.positive.toarray()
-        own_known = 1.0 if labels.unknown is None else 1.0 - labels.unknown.toarray()
-        return self._shares(similar, labels, positive - own, known - own_known)
+        return self._voted(similar, labels, left_out=True)
 
     def _log_odds(self, X: Any) -> Any:
-        if self.top is not None:
-            return self._voted(self._similar(X), self.labels_)
-        return self._shares(self._similar(X), self.labels_, *self.labels_.counts())
+        return self._voted(self._similar(X), self.labels_)
 
     def _similar(self, X: Any) -> sparse.csr_array:
         return similar_documents(self.index_, unit_rows(X), self.n_neighbors, n_jobs=self.n_jobs)
 
-    def _shares(
-        self,
-        similar: sparse.csr_array,
-        labels: LabelMatrix,
-        positive: NDArray[np.float64],
-        known: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        """Log-odds of the similarity-weighted share of neighbours that carry the label.
+    def _voted(self, similar: sparse.csr_array, labels: LabelMatrix, left_out: bool = False) -> Any:
+        """Return the log-odds of the similarity-weighted share of neighbours with the label.
 
-        The prior where nobody votes, and for labels that none or all of the documents carry.
+        The prior where no neighbour votes, and for constant labels. Candidates are the labels of
+        the neighbours. ``left_out``: the documents are not in their priors.
         """
-        votes = (similar @ labels.positive).toarray()
-        voters = np.broadcast_to(np.asarray(similar.sum(axis=1)).reshape(-1, 1), votes.shape)
-        if labels.unknown is not None:
-            voters = voters - (similar @ labels.unknown).toarray()
-        counted = (voters > 0) & ~constant_labels(positive, known)
-        share = np.divide(votes, voters, out=np.zeros_like(votes), where=counted)
-        log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
-        return np.where(counted, log_odds, count_log_odds(positive, known))
-
-    def _voted(
-        self, similar: sparse.csr_array, labels: LabelMatrix, leave_one_out: bool = False
-    ) -> sparse.csr_array:
-        """Return what :meth:`_shares` does, of the labels that some neighbour has."""
         votes = sparse.csr_array(similar @ labels.positive)
         votes.sum_duplicates()
-        cells = Cells.of(votes)
-        voters = np.asarray(similar.sum(axis=1)).ravel()[cells.document]
-        positive, known = (count[cells.label] for count in labels.counts())
+        cells = None if self.top is None else Cells.of(votes)
+        positive, known = labels.counts()
+        voters = np.asarray(similar.sum(axis=1)).reshape(-1, 1)
+        if cells is not None:
+            positive, known = positive[cells.label], known[cells.label]
+            voters = voters[cells.document, 0]
+
+        def at(matrix: Any) -> NDArray[np.float64]:
+            return matrix.toarray() if cells is None else cells.at(sparse.csr_array(matrix))
+
         if labels.unknown is not None:
-            voters = voters - cells.at(sparse.csr_array(similar @ labels.unknown))
-        if leave_one_out:
-            positive = positive - cells.at(labels.positive)
-            known = known - 1.0
-            if labels.unknown is not None:
-                known = known + cells.at(labels.unknown)
+            voters = voters - at(similar @ labels.unknown)
+        if left_out:
+            positive = positive - at(labels.positive)
+            known = known - (1.0 if labels.unknown is None else 1.0 - at(labels.unknown))
+        voted = at(votes)
         counted = (voters > 0) & ~constant_labels(positive, known)
-        share = np.divide(votes.data, voters, out=np.zeros(cells.n), where=counted)
+        share = np.divide(voted, voters, out=np.zeros_like(voted), where=counted)
         log_odds = log_odds_of(np.minimum(share, 1.0), clip=self.clip)
         values = np.where(counted, log_odds, count_log_odds(positive, known))
-        return best_of(cells.matrix(values), int(self.top or cells.shape[1]))
+        return values if cells is None else best_of(cells.matrix(values), int(self.top or 1))
 
 
-def _neighbours(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tuple[Neighbour, ...]]:
-    """Yield, label by label, who votes on one document; nobody on a label all or none have."""
+def _votes(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tuple[NeighbourVote, ...]]:
+    """Yield the votes for one document, label by label; none for constant labels."""
     order = np.argsort(-similar.data, kind="stable")
     documents, similarity = similar.indices[order], similar.data[order]
     cells = labels.rows(documents).dense()
@@ -167,7 +149,7 @@ def _neighbours(similar: sparse.csr_array, labels: LabelMatrix) -> Iterator[tupl
         votes = np.where(np.isnan(cell), 0.0, similarity)
         is_counted = 0 < positive < known and votes.any()
         yield tuple(
-            Neighbour(
+            NeighbourVote(
                 int(documents[i]),
                 float(similarity[i]),
                 None if np.isnan(cell[i]) else bool(cell[i]),

@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.term_contributions import (
     ContributionsOfDocuments,
+    check_columns,
     linear_contributions,
-    read_columns,
 )
 from labelkin.estimator import LogOddsClassifier, read_splits
 from labelkin.evaluation.splits import CrossValidation
@@ -168,7 +168,7 @@ class PlattSVM(LogOddsClassifier):
         """
         check_is_fitted(self)
         documents = self._read_documents(X, reset=False)
-        asked = read_columns(columns, len(self.intercept_))
+        asked = check_columns(columns, len(self.intercept_))
         return linear_contributions(
             documents, lambda terms: self._weights(asked, terms).T, self.intercept_[asked]
         )

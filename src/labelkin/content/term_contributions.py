@@ -1,8 +1,8 @@
-"""Which words, or which documents, the content evidence of a label comes from.
+"""Contributions of words, or of similar documents, to the content evidence of a label.
 
-Where content log-odds are linear in the document's vector they are a constant, the log-odds of a
-document without words, plus a contribution of every term. A classifier of another kind names its
-neighbours, or has nothing exact to say; then the answer is ``None``, never a guess.
+Content log-odds that are linear in the document's vector are a constant, the log-odds of a document
+without words, plus a contribution of every term. Nearest neighbours return their neighbours. Other
+classifiers have no exact contributions: ``None``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from scipy import sparse
 from scipy.special import logit
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import binarize
 
 from labelkin.records import short_repr
 
 
 @short_repr
-class TermContribution(NamedTuple):
-    """What one term of a document adds to a label.
+class TermEvidence(NamedTuple):
+    """Contribution of one term of a document to a label.
 
     Attributes
     ----------
@@ -36,7 +35,7 @@ class TermContribution(NamedTuple):
     log_odds
         Weight × value, in log-odds.
     value
-        What the document's vector holds for the term; not 0.
+        Value of the term in the document's vector; not 0.
     """
 
     term: Any
@@ -45,7 +44,7 @@ class TermContribution(NamedTuple):
 
 
 @short_repr
-class Neighbour(NamedTuple):
+class NeighbourVote(NamedTuple):
     """A training document that resembles the document.
 
     Attributes
@@ -55,7 +54,7 @@ class Neighbour(NamedTuple):
     similarity
         Cosine, above 0.
     has_label
-        Whether it carries the label; ``None`` where nobody knows.
+        Whether it carries the label; ``None`` if that is unknown.
     share
         Its similarity over that of all neighbours whose label is known; 0 where it is not. The
         shares of those that carry the label sum to the label's probability, before clipping.
@@ -70,7 +69,7 @@ class Neighbour(NamedTuple):
 @short_repr
 @dataclass(frozen=True)
 class ContentContributions:
-    """The content log-odds of one label for one document, taken apart.
+    """The content log-odds of one label for one document, decomposed.
 
     constant + the contributions of the terms + clipped = log_odds.
 
@@ -81,15 +80,15 @@ class ContentContributions:
     constant
         The log-odds of a document without words; all of them where no terms are named.
     neighbours
-        The most similar documents first; empty where nobody votes and the label has its prior.
+        The most similar documents first; empty if no neighbour votes and the label has its prior.
     clipped
-        What it takes to stay within the probabilities that the classifier gives, which end before
-        0 and 1. Mostly 0; always, for classifiers that give log-odds.
+        The rest, where the classifier clips its probabilities before 0 and 1. Always 0 for
+        classifiers that return log-odds.
     """
 
-    terms: tuple[TermContribution, ...]
+    terms: tuple[TermEvidence, ...]
     constant: float
-    neighbours: tuple[Neighbour, ...] = ()
+    neighbours: tuple[NeighbourVote, ...] = ()
     clipped: float = 0.0
 
     @property
@@ -115,7 +114,7 @@ def linear_contributions(
     weigh: Callable[[NDArray[np.int64]], NDArray[np.float64]],
     constant: NDArray[np.float64],
 ) -> ContributionsOfDocuments:
-    """Take linear log-odds apart, for a few documents and labels.
+    """Decompose linear log-odds, for a few documents and labels.
 
     Parameters
     ----------
@@ -142,8 +141,8 @@ def linear_contributions(
     ]
 
 
-def named(shares: ContentContributions, names: Any) -> ContentContributions:
-    """Call terms that are columns by their names; ``None``: they have none."""
+def with_term_names(shares: ContentContributions, names: Any) -> ContentContributions:
+    """Replace columns by the names of their terms; ``None``: they have none."""
     if names is None:
         return shares
     terms = (t._replace(term=names[t.term]) if isinstance(t.term, int) else t for t in shares.terms)
@@ -168,7 +167,7 @@ def terms_of(features: Any, columns: Any = None) -> NDArray[Any] | None:
         return None
 
 
-def read_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
+def check_columns(columns: ArrayLike, n_labels: int) -> NDArray[np.int64]:
     """Check label columns, each from 0 to ``n_labels − 1``."""
     asked = np.atleast_1d(np.asarray(columns))
     if asked.size == 0:
@@ -199,68 +198,54 @@ def _rows(X: sparse.csr_array) -> Iterator[tuple[NDArray[np.int64], NDArray[np.f
 
 def _strongest_first(
     terms: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[TermContribution, ...]:
+) -> tuple[TermEvidence, ...]:
     shares = values * weights
     order = np.argsort(-np.abs(shares), kind="stable")
     return tuple(
-        TermContribution(int(terms[f]), float(shares[f]), float(values[f]))
-        for f in order
-        if shares[f]
+        TermEvidence(int(terms[f]), float(shares[f]), float(values[f])) for f in order if shares[f]
     )
 
 
-#: Sums of float32 documents differ by so much, relative to their parts; other models by far more.
+#: Sums of float32 documents differ by this share of their parts; other models by far more.
 _ROUNDING = 1e-5
-
-
-class LinearForm(NamedTuple):
-    """Log-odds of "yes" as constant + Σ weight × value.
-
-    Attributes
-    ----------
-    weigh
-        From some features to their weights.
-    constant
-        The log-odds where all features are 0.
-    above
-        Values above this count as 1, others as 0; ``None``: as they are.
-    """
-
-    weigh: Callable[[NDArray[np.int64]], NDArray[np.float64]]
-    constant: float
-    above: float | None = None
 
 
 def estimator_contributions(
     estimator: Any, X: Any, given: NDArray[np.float64], clip: float
 ) -> list[ContentContributions] | None:
-    """Take apart what one binary classifier says of some documents; ``None`` if it is not linear.
+    """Decompose the log-odds of one binary classifier for some documents; ``None`` if not linear.
 
     Parameters
     ----------
     estimator
-        A fitted classifier of two classes, or a pipeline that ends in one. Shares are those of the
-        features it sees; columns that only pass through the steps before it keep their places.
+        A fitted classifier of two classes, or a pipeline that ends in one. Contributions are those
+        of its features; columns that only pass through the steps before it keep their places.
     X
-        Documents as it takes them.
+        Its documents.
     given
-        The log-odds it gives them, ``(n_documents,)``.
+        The log-odds it returns for them, ``(n_documents,)``.
     clip
         Where its probabilities are clipped.
     """
     front, last = split_front(estimator)
-    form = linear_form(last)
+    form = _linear_form(last)
     names = None if front is None else names_behind(front, X)
     if form is None or (front is not None and names is None):
         return None
+    weights, constant = form
     features = X if front is None else front.transform(X)
-    shares = [named(row, names) for row in _form_contributions(form, features)]
+    if not sparse.issparse(features):
+        features = np.asarray(features, dtype=np.float64)
+    found = linear_contributions(
+        features, lambda terms: weights[terms][:, None], np.array([constant])
+    )
+    shares = [with_term_names(row, names) for (row,) in found]
     linear = np.array([row.log_odds for row in shares])
     size = np.array([sum(abs(term.log_odds) for term in row.terms) for row in shares])
-    if not _agree(given, linear, 1 + size + abs(form.constant), clip):
+    if not _agree(given, linear, 1 + size + abs(constant), clip):
         return None
     return [
-        replace(row, clipped=_beyond_rounding(value - row.log_odds))
+        replace(row, clipped=beyond if abs(beyond := float(value - row.log_odds)) >= 1e-10 else 0.0)
         for row, value in zip(shares, given, strict=True)
     ]
 
@@ -290,49 +275,18 @@ def names_behind(front: Any, X: Any) -> NDArray[Any] | None:
     return terms_of(front)
 
 
-def linear_form(estimator: Any) -> LinearForm | None:
-    """Read off the weights of a classifier of two classes; ``None`` if it shows none."""
-    if isinstance(estimator, BernoulliNB):
-        return _bernoulli_form(estimator)
-    if isinstance(estimator, MultinomialNB | ComplementNB):
+def _linear_form(estimator: Any) -> tuple[NDArray[np.float64], float] | None:
+    """Return weights and constant of a classifier of two classes; ``None`` if it has none."""
+    if isinstance(estimator, MultinomialNB):
         no, yes = estimator.feature_log_prob_
-        # ComplementNB has a prior too, but does not use it for two classes
-        is_complement = isinstance(estimator, ComplementNB)
-        constant = 0.0 if is_complement else _difference(estimator.class_log_prior_)
-        return LinearForm(lambda terms: yes[terms] - no[terms], constant)
+        prior_no, prior_yes = estimator.class_log_prior_
+        return yes - no, float(prior_yes - prior_no)
     if not (hasattr(estimator, "coef_") and hasattr(estimator, "intercept_")):
         return None
     coef = estimator.coef_.toarray() if sparse.issparse(estimator.coef_) else estimator.coef_
     if np.ndim(coef) != 2 or len(coef) != 1:
         return None
-    return LinearForm(lambda terms: coef[0, terms], float(np.ravel(estimator.intercept_)[0]))
-
-
-def _bernoulli_form(estimator: Any) -> LinearForm:
-    """Absent terms speak too: what they say is in the constant, and present ones take it back."""
-    no, yes = estimator.feature_log_prob_
-    absent_no, absent_yes = np.log1p(-np.exp(no)), np.log1p(-np.exp(yes))
-    constant = _difference(estimator.class_log_prior_) + float(np.sum(absent_yes - absent_no))
-
-    def weigh(terms: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.asarray(yes[terms] - absent_yes[terms] - (no[terms] - absent_no[terms]))
-
-    return LinearForm(weigh, constant, estimator.binarize)
-
-
-def _difference(log_prior: NDArray[np.float64]) -> float:
-    no, yes = log_prior
-    return float(yes - no)
-
-
-def _form_contributions(form: LinearForm, features: Any) -> list[ContentContributions]:
-    values = features if sparse.issparse(features) else np.asarray(features, dtype=np.float64)
-    if form.above is not None:
-        values = binarize(values, threshold=form.above)
-    rows = linear_contributions(
-        values, lambda terms: form.weigh(terms)[:, None], np.array([form.constant])
-    )
-    return [row for (row,) in rows]
+    return coef[0], float(np.ravel(estimator.intercept_)[0])
 
 
 def _agree(
@@ -342,7 +296,3 @@ def _agree(
     end = -logit(clip)
     is_clipped = (np.abs(given) > end - _ROUNDING) & (given * linear > end * (end - _ROUNDING))
     return bool(np.all(is_clipped | (np.abs(given - linear) <= _ROUNDING * size)))
-
-
-def _beyond_rounding(value: float) -> float:
-    return float(value) if abs(value) >= 1e-10 else 0.0

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from labelkin.corpora.document_files import DocumentFiles
-from labelkin.corpora.documents import Document, Documents
+from labelkin.corpora.documents import Document, DocumentFiles, Documents
 from labelkin.corpora.lines import stem_of
 from labelkin.corpora.tables import find_spellings
 from labelkin.label_matrix import LabelMatrix, read_labels
@@ -284,7 +283,7 @@ def _with_distinct_ids(files: Sequence[Documents]) -> Iterator[Document]:
         if is_one_row or True not in have_ids:
             yield from documents
         else:
-            yield from (one._replace(id=f"{file._called}:{one.name}") for one in documents)
+            yield from (one._replace(id=f"{file.called}:{one.name}") for one in documents)
 
 
 def corpus_of(documents: Iterable[Document], *, path: Path, name: str | None = None) -> Corpus:

@@ -13,6 +13,7 @@ import json
 import lzma
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -22,7 +23,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from labelkin.corpora.tables import ReadingError
 from labelkin.files import check_unpacked
 
 Item = TypeVar("Item")
@@ -68,6 +68,39 @@ _MARKS = {
 _NOT_WINDOWS = re.compile(rb"[\0-\x08\x0e-\x1a\x81\x8d\x8f\x90\x9d]")
 
 
+class ReadingError(ValueError):
+    """An error in a file whose hint names parameters in Python, and options in a command.
+
+    Parameters
+    ----------
+    message : str
+        The rule and the value received.
+    **parameters
+        Parameters of :func:`labelkin.corpora.load` that may help, with their values.
+
+    Examples
+    --------
+    >>> error = ReadingError("No labels.", columns={"labels": "NAME"})
+    >>> print(error, "/", error.on_command_line())
+    No labels. Pass columns={'labels': 'NAME'}. / No labels. Use --columns labels=NAME.
+    """
+
+    def __init__(self, message: str, **parameters: Any) -> None:
+        self.message, self.parameters = message, parameters
+        listed = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+        super().__init__(f"{message} Pass {listed}.")
+
+    def on_command_line(self) -> str:
+        """Return the message with the options of the command line."""
+        options = [
+            f"--{name} {shlex.quote(one)}"
+            for name, value in self.parameters.items()
+            if name != "quoted"  # not an option
+            for one in ([f"{k}={v}" for k, v in value.items()] if name == "columns" else [value])
+        ]
+        return f"{self.message} Use {' '.join(options)}." if options else self.message
+
+
 def line_of(path: Path | str, number: int) -> str:
     """Return what messages call a line, counted from 1.
 
@@ -77,16 +110,6 @@ def line_of(path: Path | str, number: int) -> str:
     'a.dat, line 7'
     """
     return f"{Path(path).name}, line {number}"
-
-
-def find_file(folder: Path, name: str) -> Path:
-    """Return ``folder/name``, or the same packed as ``.gz``, ``.bz2`` or ``.xz``."""
-    for ending in ("", ".gz", ".bz2", ".xz"):
-        if (folder / f"{name}{ending}").is_file():
-            return folder / f"{name}{ending}"
-    raise FileNotFoundError(
-        f"{folder} must have the file {name} (or {name}.gz, .bz2, .xz), and has none of them."
-    )
 
 
 def stem_of(path: Path) -> str:

@@ -11,7 +11,9 @@ import errno
 import json
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -94,6 +96,9 @@ class Withdrawal(NamedTuple):
     origin: str
 
 
+_Writable = Entry | Withdrawal | Decision
+
+
 class Mark(NamedTuple):
     """Position in a file of saved work: identity of the file and number of the last document."""
 
@@ -143,7 +148,7 @@ def read_saved_documents(path: str | os.PathLike[str], model: str | None = None)
         (last,) = database.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
         rows = database.execute(
             "SELECT text, accepted FROM documents "
-            "WHERE text IS NOT NULL AND (?1 IS NULL OR model = ?1) ORDER BY id",
+            "WHERE text IS NOT NULL AND ifnull(?, model) = model ORDER BY id",
             (model,),
         ).fetchall()
         mark = Mark(_identity(database), last)
@@ -169,10 +174,8 @@ def read_answers(path: str | os.PathLike[str]) -> list[Decision]:
 def check_saved_work(path: Path) -> int:
     """Check the whole file; return the number of documents and answers. Damage is an error."""
     with _reading(path) as database:
-        return sum(
-            database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            for table in ("documents", "answers")
-        )
+        ask = "SELECT (SELECT count(*) FROM documents) + (SELECT count(*) FROM answers)"
+        return int(database.execute(ask).fetchone()[0])
 
 
 def back_up(path: Path, new: Path) -> int:
@@ -231,10 +234,10 @@ class SavedWork:
     """
 
     def __init__(self, path: Path, most_bytes: int | None = None) -> None:
-        self.path = path
-        self.n_replaced = 0
+        self.path, self.n_replaced = path, 0
         self._lock = Lock()
-        self._lock_file = _take_lock_file(path)
+        self._waiting: deque[tuple[Sequence[_Writable], Future[list[int]]]] = deque()
+        self._lock_file: int | None = _take_lock_file(path)
         try:
             with _explained(path):
                 self._database = _open_for_writing(path, most_bytes)
@@ -244,7 +247,7 @@ class SavedWork:
             self.close()
             raise
 
-    def save(self, entries: Sequence[Entry | Withdrawal | Decision]) -> list[int]:
+    def save(self, entries: Sequence[_Writable]) -> list[int]:
         """Write entries in one transaction; they are on the disk on return.
 
         Returns their numbers: that of the document that is there if nothing was written, 0 for the
@@ -256,23 +259,20 @@ class SavedWork:
             The disk is full or read-only, or the file was deleted or replaced; nothing was
             acknowledged.
         """
-        with self._lock, _explained(self.path):
-            self._check_in_place()
-            with self._database:
-                self._database.execute("BEGIN IMMEDIATE")
-                numbers = [self._write(entry) for entry in entries]
-            self._check_in_place()
-        return numbers
+        written: Future[list[int]] = Future()
+        self._waiting.append((entries, written))
+        with self._lock:
+            if not written.done():
+                self._save_waiting()
+        return written.result()
 
     def count(self, model: str | None = None) -> int:
         """Return the number of documents, of one model or of all."""
         with self._lock, _explained(self.path):
-            found = self._database.execute(
-                "SELECT count(*) FROM documents WHERE text IS NOT NULL AND (?1 IS NULL OR "
-                "model = ?1)",
-                (model,),
+            ask = (
+                "SELECT count(*) FROM documents WHERE text IS NOT NULL AND ifnull(?, model) = model"
             )
-            return int(found.fetchone()[0])
+            return int(self._database.execute(ask, (model,)).fetchone()[0])
 
     def entries(self, model: str, after: int = 0) -> tuple[list[Entry], int]:
         """Return the entries of a model after a number, without their texts, and the last number.
@@ -323,20 +323,33 @@ class SavedWork:
                 os.close(self._lock_file)
                 self._lock_file = None
 
-    def _write(self, entry: Entry | Withdrawal | Decision) -> int:
+    def _save_waiting(self) -> None:
+        """Write the entries of all waiting threads in one transaction: they share its time."""
+        waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        try:
+            with _explained(self.path):
+                self._check_in_place()
+                with self._database:
+                    self._database.execute("BEGIN IMMEDIATE")
+                    numbers = [list(map(self._write, entries)) for entries, _ in waiting]
+                self._check_in_place()
+        except Exception as error:
+            for _, written in waiting:
+                written.set_exception(error)
+        else:
+            for (_, written), found in zip(waiting, numbers, strict=True):
+                written.set_result(found)
+
+    def _write(self, entry: _Writable) -> int:
         if isinstance(entry, Decision):
             return self._write_answer(entry)
         ask = "SELECT id, model, text, accepted, rejected FROM documents WHERE origin = ?"
         found = self._database.execute(ask, (entry.origin,)).fetchone()
         number = 0 if found is None else int(found[0])
         if isinstance(entry, Withdrawal):
-            if found is not None and found[2] is not None:
-                self._database.execute(
-                    "UPDATE documents SET text = NULL, accepted = '[]', rejected = '[]' "
-                    "WHERE id = ?",
-                    (number,),
-                )
-                self.n_replaced += 1
+            emptied = "text = NULL, accepted = '[]', rejected = '[]'"
+            self._database.execute(f"UPDATE documents SET {emptied} WHERE id = ?", (number,))
+            self.n_replaced += 1
             return number
         labels = (json.dumps(names, ensure_ascii=False) for names in entry[2:4])
         row = (entry.model, entry.text, *labels)
@@ -455,13 +468,9 @@ def _check_file(path: Path, database: sqlite3.Connection) -> None:
     """Raise for a file of another program or format, and for a damaged one."""
     (application,) = database.execute("PRAGMA application_id").fetchone()
     (version,) = database.execute("PRAGMA user_version").fetchone()
-    if application != _APPLICATION:
-        raise ValueError(f"{path} must be saved work of labelkin, got another SQLite file.")
-    if version != _FORMAT:
-        raise ValueError(
-            f"Saved work must have format {_FORMAT}, got {version} in {path}. Use the version of "
-            "labelkin that wrote it."
-        )
+    if (application, version) != (_APPLICATION, _FORMAT):
+        found = f"format {version}" if application == _APPLICATION else "another SQLite file"
+        raise ValueError(f"{path} must be saved work of labelkin in format {_FORMAT}, got {found}.")
     (found,) = database.execute("PRAGMA integrity_check(1)").fetchone()
     if found != "ok":
         raise _damaged(path, found)

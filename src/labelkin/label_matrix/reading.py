@@ -78,11 +78,13 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     ['sugar', 'tea']
     """
     wanted = None if names is None else name_array(names)
-    Y = unmasked(Y)
+    if isinstance(Y, np.ma.MaskedArray):
+        Y = unmasked(Y)
     if isinstance(Y, LabelMatrix):
         return Y if wanted is None else _arrange(Y, wanted)
     if sparse.issparse(Y):
-        return _name_columns(_read_sparse(Y), wanted)
+        matrix = _read_sparse(Y)
+        return matrix if wanted is None else _name_columns(matrix, wanted)
     if hasattr(Y, "columns") and hasattr(Y, "to_numpy") and len(Y.shape) == 2:
         matrix = _read_dense(frame_values(Y))
         columns = name_array(list(Y.columns))
@@ -97,7 +99,8 @@ def read_labels(Y: Any, *, names: Sequence[Any] | NDArray[Any] | None = None) ->
     if is_column and array.dtype.kind in "biuf":
         is_column = not np.isin(array[~np.isnan(array)], [0, 1]).all()
     if array.ndim == 2 and not is_column:
-        return _name_columns(_read_dense(array), wanted)
+        matrix = _read_dense(array)
+        return matrix if wanted is None else _name_columns(matrix, wanted)
     return _read_classes(array, wanted)
 
 
@@ -261,9 +264,7 @@ def _indicator(row: Any, column: Any, shape: tuple[int, int]) -> sparse.csr_arra
     return matrix
 
 
-def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any] | None) -> LabelMatrix:
-    if wanted is None:
-        return matrix
+def _name_columns(matrix: LabelMatrix, wanted: NDArray[Any]) -> LabelMatrix:
     if len(wanted) != matrix.shape[1]:
         raise ValueError(
             f"Y must have one column per label: {len(wanted)} labels, got shape {matrix.shape}."

@@ -345,7 +345,9 @@ def _check_shape(
 
 
 def _numbers(scores: Any, scale: Scale, what: str, dtype: type[np.float64] | None) -> NDArray[Any]:
-    array = np.asarray(unmasked(scores))
+    if isinstance(scores, np.ma.MaskedArray):
+        scores = unmasked(scores)
+    array = np.asarray(scores)
     if array.dtype.kind == "O":  # numbers among None and other marks of what is missing
         with suppress(TypeError, ValueError):
             array = array.astype(np.float64)

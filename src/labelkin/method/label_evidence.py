@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from labelkin.label_matrix import LabelMatrix, read_labels, read_scores
+from labelkin.label_matrix.record import check_choice
 from labelkin.memory import check_memory
 from labelkin.method.label_sets import LabelSets, count_label_sets
 from labelkin.odds import count_log_odds, log_odds_of, probability_of
-from labelkin.registry import part_class
 from labelkin.scikit_learn import LinkedEstimator
 from labelkin.solvers.logistic import LinearTerm, fit_logistic_layer
 from labelkin.solvers.neighbourhoods import MOST, fit_neighbourhoods
@@ -50,8 +50,7 @@ class LabelEvidence(LinkedEstimator, ABC):
         self
         """
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        self._learn(read_labels(Y), weight)
-        return self
+        return self._learn(read_labels(Y), weight)
 
     def log_odds(self, L: Any) -> NDArray[np.float64]:
         """Return the log-odds of every label given the others, ``(n_documents, n_labels)``.
@@ -75,7 +74,7 @@ class LabelEvidence(LinkedEstimator, ABC):
         return probability_of(self.log_odds(L))
 
     @abstractmethod
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
         """Learn from checked labels; their names and prior, too."""
 
     @abstractmethod
@@ -90,19 +89,12 @@ class LinearLabelEvidence(LabelEvidence):
     bias_: NDArray[np.float64]
     rest_: NDArray[np.float64] | None = None
 
-    def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
-        """Learn from label sets that are counted already; ``names`` are those of the labels."""
-        self.label_names_ = names
-        self.prior_ = label_sets.prior()
-        self._learn_from(label_sets)
-        return self
-
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
-        self.fit_counted(count_label_sets(labels, weight), labels.names)
-
     @abstractmethod
-    def _learn_from(self, label_sets: LabelSets) -> None:
-        """Find ``weights_`` and ``bias_``."""
+    def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
+        """Learn from counted label sets; ``names`` are those of the labels."""
+
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
+        return self.fit_counted(count_label_sets(labels, weight), labels.names)
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         return LinearTerm(self.weights_, self.bias_, self.rest_).at(L)
@@ -167,9 +159,11 @@ class LogisticLabels(LinearLabelEvidence):
         self.neighbours = neighbours
         self.rest = rest
 
-    def _learn_from(self, label_sets: LabelSets) -> None:
+    def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
+        """Learn from counted label sets; ``names`` are those of the labels."""
         n_labels = label_sets.positive.shape[1]
         most = self._most_neighbours(n_labels)
+        self.label_names_, self.prior_ = names, label_sets.prior()
         if most is not None:
             self.weights_, self.bias_, self.rest_ = fit_neighbourhoods(
                 label_sets.positive,
@@ -181,12 +175,13 @@ class LogisticLabels(LinearLabelEvidence):
                 tol=self.tol,
                 n_jobs=self.n_jobs,
             )
-            return
-        check_memory(
-            _COPIES * 8.0 * n_labels**2,
-            f"Label weights of {n_labels:,} × {n_labels:,} labels",
-            'Use LogisticLabels(neighbours="auto"), which tells each label from a few others.',
-        )
+            return self
+        if n_labels > _ALL_LABELS:
+            check_memory(
+                _COPIES * 8.0 * n_labels**2,
+                f"Label weights of {n_labels:,} × {n_labels:,} labels",
+                'Use LogisticLabels(neighbours="auto"), which uses a few other labels for each.',
+            )
         rows = label_sets.inputs(), label_sets.positive, label_sets.count
         tau, unknown = prior_scale(label_sets), label_sets.unknown
         if self.solver == "exact":
@@ -198,6 +193,7 @@ class LogisticLabels(LinearLabelEvidence):
         else:
             raise ValueError(f"solver must be 'exact' or 'weka', got {self.solver!r}.")
         self.weights_, self.bias_, self.rest_ = learned.weights, learned.bias, None
+        return self
 
     def _most_neighbours(self, n_labels: int) -> int | None:
         """Return how many neighbours a label has at most; ``None``: all labels."""
@@ -262,9 +258,11 @@ class SVMLabels(LinearLabelEvidence):
         self.rare = rare
         self.n_jobs = n_jobs
 
-    def _learn_from(self, label_sets: LabelSets) -> None:
+    def fit_counted(self, label_sets: LabelSets, names: NDArray[Any]) -> Self:
+        """Learn from counted label sets; ``names`` are those of the labels."""
         if self.rare not in ("prior", "balanced"):
             raise ValueError(f"rare must be 'prior' or 'balanced', got {self.rare!r}.")
+        self.label_names_, self.prior_ = names, label_sets.prior()
         self.weights_, self.bias_ = fit_svm_layer(
             label_sets.inputs().toarray(),
             label_sets.positive,
@@ -274,6 +272,7 @@ class SVMLabels(LinearLabelEvidence):
             balance_rare=self.rare == "balanced",
             n_jobs=self.n_jobs,
         )
+        return self
 
 
 class PerLabelEvidence(LabelEvidence):
@@ -302,7 +301,7 @@ class PerLabelEvidence(LabelEvidence):
         self.clip = clip
         self.n_jobs = n_jobs
 
-    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> None:
+    def _learn(self, labels: LabelMatrix, weight: NDArray[np.float64] | None) -> Self:
         name = type(self.estimator).__name__
         if not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
@@ -322,6 +321,7 @@ class PerLabelEvidence(LabelEvidence):
             delayed(_fit_on_others)(self.estimator, inputs, known[:, j], j)
             for j in range(labels.shape[1])
         )
+        return self
 
     def _log_odds(self, L: NDArray[np.float64]) -> NDArray[np.float64]:
         result = np.tile(self.prior_log_odds_, (len(L), 1))
@@ -330,6 +330,10 @@ class PerLabelEvidence(LabelEvidence):
                 probability = estimator.predict_proba(np.delete(L, j, axis=1))[:, 1]
                 result[:, j] = log_odds_of(probability, clip=self.clip)
         return result
+
+
+#: Label classifiers by name.
+_NAMED = {"logistic": LogisticLabels, "svm": SVMLabels}
 
 
 def prior_scale(label_sets: LabelSets) -> NDArray[np.float64]:
@@ -361,12 +365,13 @@ def mean_other_labels(label_sets: LabelSets) -> NDArray[np.float64]:
 def as_label_classifier(labels: Any) -> Any:
     """Give any classifier the two verbs of label evidence, ``fit(Y)`` and ``log_odds(L)``.
 
-    ``None`` is :class:`LogisticLabels`; a name of the registry stands for its class.
+    ``None`` is :class:`LogisticLabels`; so is ``"logistic"``, and ``"svm"`` is :class:`SVMLabels`.
     """
     if labels is None:
         return LogisticLabels()
     if isinstance(labels, str):
-        return part_class("labels", labels)()
+        check_choice("labels", labels, _NAMED)
+        return _NAMED[labels]()
     if isinstance(labels, type) or not hasattr(labels, "fit"):
         raise TypeError(
             f"labels must be a label classifier such as LogisticLabels(), or a scikit-learn "

@@ -130,10 +130,11 @@ def count_label_sets(labels: LabelMatrix, weight: NDArray[np.float64] | None = N
     >>> sets.n_sets, sets.n_documents, sets.prior().round(2).tolist()
     (2, 3.0, [0.33, 1.0])
     """
+    if weight is None:
+        return _count_rows(labels.positive, labels.unknown, np.ones(labels.shape[0]))
     weights = read_weight(weight, labels.shape[0])
     counted = np.flatnonzero(weights)
-    if len(counted) < len(weights):
-        labels, weights = labels.rows(counted), weights[counted]
+    labels, weights = labels.rows(counted), weights[counted]
     return _count_rows(labels.positive, labels.unknown, weights)
 
 

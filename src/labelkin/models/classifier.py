@@ -15,8 +15,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from labelkin.content.any_classifier import as_content
-from labelkin.content.default_content import default_content, described
-from labelkin.content.ensemble import ContentEnsemble
+from labelkin.content.ensemble import ContentEnsemble, default_content, describe_content
 from labelkin.estimator import (
     KnownLabelsClassifier,
     LogOddsClassifier,
@@ -430,7 +429,8 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
 
         Calibrated if that is wanted; ±inf, a known label, is 1 or 0.
         """
-        check_is_fitted(self)
+        if not hasattr(self, "rescorer_"):
+            check_is_fitted(self)
         if sparse.issparse(log_odds):
             cells = Cells.of(log_odds)
             return cells.matrix(self.probabilities(log_odds.data, cells.label))
@@ -473,7 +473,7 @@ class LabelDependenceClassifier(KnownLabelsClassifier):
         content = "svm" if self.content is None else self.content
         if self.content is None and X is not None:
             content = default_content(X)
-            report(f"content: {described(content)}, by a look at the features", self.verbose)
+            report(f"content: {describe_content(content)}, by a look at the features", self.verbose)
         return {"content": as_content(content), "labels": as_label_classifier(self.labels)}
 
     def _decisions(self, log_odds: Any) -> Any:

@@ -22,7 +22,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
-from itertools import cycle, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -98,45 +98,38 @@ class OnDask:
         """Return the sum of ``count(block, **shared)`` over the blocks, in the fixed tree.
 
         It is the tree of :meth:`labelkin.scaling.blocks.Local.fold`, with promises in the place of
-        sums: a sum stays where it is counted until another worker adds to it. Counts are large, so
-        a task counts and adds up to four neighbours, and neighbouring sums are made by the same
-        worker, as long as it is there.
+        sums: a sum stays on its worker until another task adds to it. Counts are large, so a task
+        counts and adds four neighbours.
         """
         waiting: deque[Any] = deque()
-        workers = sorted(self.client.nthreads())
-        in_a_row = _in_a_row(blocks, len(workers))
-        together = _together(blocks, in_a_row)
-        ahead = max(self._ahead(), in_a_row * len(workers)) // together
-        turns = cycle([worker for worker in workers for _ in range(in_a_row // together)])
+        together = _together(blocks)
+        ahead = self._ahead()
 
         def counted(some: list[Any], common: Any) -> Any:
             if len(waiting) > ahead:
                 failed = waiting.popleft().exception()  # waits, and leaves the count where it is
                 if failed is not None:
                     raise failed
-            worker = next(turns, None)
             if together == 1:
-                waiting.append(self._submit(count, some[0], common, worker))
+                waiting.append(self._submit(count, some[0], common))
             else:
-                waiting.append(self._task(partial(_fold, count, add, some), common, worker=worker))
+                waiting.append(self._task(partial(_fold, count, add, some), common))
             return waiting[-1]
 
         def added(one: Any, other: Any) -> Any:
             return self._task(partial(_add, add), one, other)
 
         with self._sharing(shared) as common:
-            # Of a power of two of neighbours each, so that trees of theirs make up the same tree.
+            # A power of two of neighbours each, so that their trees are parts of the same tree.
             batches = _batches(_parts(blocks), together)
             return Local().fold(counted, added, batches, common=common).result()
 
-    def _submit(
-        self, function: Callable[..., Any], block: Any, common: Any, worker: str | None = None
-    ) -> Any:
-        """Have a block worked on; a part of a collection is computed where it is worked on."""
+    def _submit(self, function: Callable[..., Any], block: Any, common: Any) -> Any:
+        """Submit a block; a part of a collection is computed where it is worked on."""
         if _is_promised(block):
             return self._task(_apply, function, self._promise(block), common)
-        # Inside the callable nobody looks for promises among thousands of documents.
-        return self._task(partial(_apply, function, block), common, worker=worker)
+        # Inside the callable Dask does not look for promises among thousands of documents.
+        return self._task(partial(_apply, function, block), common)
 
     def _promise(self, block: Any) -> Any:
         if isinstance(block, tuple):
@@ -145,15 +138,14 @@ class OnDask:
             return block
         return self.client.compute(block, retries=self.retries)
 
-    def _task(
-        self, function: Callable[..., Any], *arguments: Any, worker: str | None = None
-    ) -> Any:
+    def _task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        import dask
+
         named = function.args[0] if isinstance(function, partial) else function
         key = f"{getattr(named, '__name__', 'labelkin').strip('_')}-{secrets.token_hex(16)}"
-        # Rather by this worker; by any, if it is gone.
-        where = {} if worker is None else {"workers": [worker], "allow_other_workers": True}
-        with _large_graphs_allowed():
-            return self.client.submit(function, *arguments, key=key, retries=self.retries, **where)
+        # Large blocks are meant: no advice to scatter them.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            return self.client.submit(function, *arguments, key=key, retries=self.retries)
 
     @contextmanager
     def _sharing(self, shared: dict[str, Any]) -> Iterator[Any]:
@@ -298,24 +290,9 @@ def _parts(blocks: Any) -> Iterator[Any]:
     return partitions(blocks) if hasattr(blocks, "to_delayed") else iter(blocks)
 
 
-def _in_a_row(blocks: Any, n_workers: int) -> int:
-    """Return how many blocks one worker counts before the next has its turn, 8 at most.
-
-    As many as leave a turn to every worker; of an iterator nobody knows how many blocks there are.
-    """
-    if not isinstance(blocks, Sequence):
-        return 2
-    return next((many for many in (8, 4, 2) if many * n_workers <= len(blocks)), 1)
-
-
-def _together(blocks: Any, in_a_row: int) -> int:
-    """Return how many neighbours one task counts: half of those in a row, 4 at most.
-
-    One by one where each is computed by Dask, or comes from an iterator: memory holds one of them.
-    """
-    if not isinstance(blocks, Sequence) or any(map(_is_promised, blocks)):
-        return 1
-    return max(1, in_a_row // 2)
+def _together(blocks: Any) -> int:
+    """Return how many neighbours one task counts: 4, or 1 if memory must hold one at a time."""
+    return 1 if not isinstance(blocks, Sequence) or any(map(_is_promised, blocks)) else 4
 
 
 def _batches(blocks: Iterator[Any], size: int) -> Iterator[list[Any]]:
@@ -345,15 +322,6 @@ def _is_future(block: Any) -> bool:
     from distributed import Future
 
     return isinstance(block, Future)
-
-
-@contextmanager
-def _large_graphs_allowed() -> Iterator[None]:
-    """Keep Dask from advising to scatter what is large."""
-    import dask
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-        yield
 
 
 # What runs on workers.

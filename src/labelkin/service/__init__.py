@@ -1,28 +1,22 @@
-"""The HTTP service: suggestions for the page, for Annif's clients and other programs.
+"""The HTTP service: suggestions for the page, for Annif's clients and for other programs.
 
 ===================  ===============================================================================
-``serving``          ``create_app``, ``serve``: models → an application, an address; the bounds
-``app``              the application put together, the page, and /api: suggestions that respond to
-                     accepted and rejected labels, and why
-``connections``      how many there may be, and how long a header may take
-``guard``            hosts, origins, the token, the body's size
-``messages``         what /api takes and answers; problem+json
-``annif``            /v1: Annif's REST API
-``health``           /health, /ready, /metrics: what is counted
+``serving``          ``create_app``, ``serve``, ``Limits``
+``app``              the application: routes, page, health, plugins of other packages
+``api``              ``/api``: suggestions that respond to accepted and rejected labels, and reasons
+``annif``            ``/v1``: Annif's REST API
+``guard``            checks of host, origin, token, size, time and number of requests
+``messages``         schemas of ``/api``, and problems
 ``answers``          a request → labels with the parts of their log-odds, reasons, the label map
-``models``           a model that is served, and how it learns from the journal
-``journal``          labelled documents and answers to issues, durable before the answer;
-                     ``read_journal`` and ``read_answers`` to train on them
-``journal_upkeep``   journals checked, recovered, backed up and exported
-``review``           the issues of an audit, one after another, and what people say of them
-``running_service``  models, journals, learning, the review and worker threads together
-``work``             worker threads; suggestions that wait for a model share one call
+``models``           served models, and how they learn from saved work
+``running_service``  state shared by all requests
+``review``           issues of an audit and the answers of reviewers
+``telemetry``        metrics
 ===================  ===============================================================================
 
-Only ``labelkin[serve]`` brings what the application needs; what reads journals works without.
+The application needs the extra ``labelkin[serve]``.
 """
 
-from labelkin.service.journal import JournalDocuments, read_answers, read_journal
 from labelkin.service.serving import Limits, create_app, serve
 
-__all__ = ["JournalDocuments", "Limits", "create_app", "read_answers", "read_journal", "serve"]
+__all__ = ["Limits", "create_app", "serve"]

@@ -12,16 +12,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import version
 from typing import Annotated, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field, ValidationError
 
+from labelkin.curation.saved_work import Entry
 from labelkin.label_matrix.record import some_of
 from labelkin.service.answers import Wanted, best_labels
-from labelkin.service.guard import SEVERAL
-from labelkin.service.journal_rows import Entry
 from labelkin.service.messages import (
     Concepts,
     ProblemError,
@@ -30,18 +29,18 @@ from labelkin.service.messages import (
     check_concepts,
     check_labels,
     check_text,
-    declared,
     json_answer,
 )
 from labelkin.service.models import ServedModel
-from labelkin.service.running_service import RunningService, Service
-from labelkin.vocabulary.languages import LANGUAGE_CODES
+from labelkin.service.running_service import Asked, RunningService, Service
+from labelkin.vocabulary.record import LANGUAGE_CODES
 
-router = APIRouter(prefix="/v1", tags=["Annif"], responses=declared(401))
+router = APIRouter(prefix="/v1", tags=["Annif"])
 
 _FORM = "application/x-www-form-urlencoded"
-#: Fields of a form that may come again, as Annif sends lists; and how many there may be in all.
-_SEVERAL = (*SEVERAL, "metadata_accepted", "metadata_rejected")
+#: Fields of a form that are lists: a field for each item, as Annif sends them.
+_LISTS = ("include", "exclude", "metadata_accepted", "metadata_rejected")
+#: Fields that a form may have in all.
 _MOST_FIELDS = 3000
 
 Limit = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -172,13 +171,44 @@ class IndexedDocument(BaseModel):
     subjects: list[GivenSubject]
 
 
-# Routes are tried in order: what is asked most often comes first.
+async def _model_of(project_id: str, request: Request) -> Asked:
+    service: RunningService = request.app.state.service
+    return Asked(service, service.model(project_id))
+
+
+async def _read_form(request: Request) -> SuggestForm:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != _FORM:
+        raise ProblemError(415, "no-form", f"The text must be sent as {_FORM}, got {kind!r:.100}.")
+    body = await request.body()
+    try:
+        form = parse_qs(body.decode("ascii"), True, errors="strict", max_num_fields=_MOST_FIELDS)
+        if twice := [name for name in SuggestForm.model_fields if _is_twice(name, form)]:
+            raise ValueError(f"a field must be there once, got {twice[0]} again")
+    except ValueError as error:
+        detail = f"The form must be encoded UTF-8: {error}."
+        raise ProblemError(400, "does-not-fit", detail) from None
+    try:
+        return SuggestForm.model_validate(
+            {name: values if name in _LISTS else values[0] for name, values in form.items()}
+        )
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
+
+
+def _is_twice(name: str, form: Mapping[str, list[str]]) -> bool:
+    return name not in _LISTS and len(form.get(name, ())) > 1
+
+
+_OfProject = Annotated[Asked, Depends(_model_of)]
+
+
+# Routes are tried in order: the most frequent one is the first.
 
 
 @router.post(
     "/projects/{project_id}/suggest",
     response_model=Subjects,
-    responses=declared(404, 415, 422, 504),
     openapi_extra={
         "requestBody": {
             "content": {_FORM: {"schema": SuggestForm.model_json_schema()}},
@@ -188,15 +218,14 @@ class IndexedDocument(BaseModel):
 )
 async def suggest(project_id: str, request: Request) -> Response:
     """Suggest labels for a text."""
-    service: RunningService = request.app.state.service  # quicker than a dependency
-    model = service.model(project_id)
-    form = await _read_form(request)
+    service: RunningService = request.app.state.service  # faster than two dependencies
+    model, form = service.model(project_id), await _read_form(request)
     check_text(form.text, service.limits)
     check_concepts(form.include, form.exclude, service.limits)
     _check_language(model, form.language)
     only, known = (form.include, form.exclude), _known(model, form.metadata, service)
     wanted = Wanted(form.text, form.limit, form.threshold, only, known)
-    found = await service.workers.do_together(best_labels, model, wanted)
+    [found] = await service.compute(model, form.text, best_labels, model, [wanted])
     return json_answer({"results": _subjects(model, found, form.language)})
 
 
@@ -220,21 +249,19 @@ async def list_projects(service: Service) -> ProjectList:
     return ProjectList(projects=[_project(model) for model in service.models.values()])
 
 
-@router.get("/projects/{project_id}", responses=declared(404))
-async def show_project(project_id: str, service: Service) -> Project:
+@router.get("/projects/{project_id}")
+async def show_project(asked: _OfProject) -> Project:
     """Describe one model."""
-    return _project(service.model(project_id))
+    return _project(asked.model)
 
 
 @router.post(
     "/projects/{project_id}/suggest-batch",
     response_model=list[DocumentSubjects],
-    responses=declared(404, 422, 504),
 )
-async def suggest_batch(
-    project_id: str,
+def suggest_batch(
     batch: Batch,
-    service: Service,
+    asked: _OfProject,
     limit: Annotated[Limit, Query()] = 10,
     threshold: Annotated[Threshold, Query()] = 0.0,
     language: str = "",
@@ -242,7 +269,7 @@ async def suggest_batch(
     exclude: Annotated[Concepts, Query()] = [],  # noqa: B006
 ) -> Response:
     """Suggest labels for several texts."""
-    model = service.model(project_id)
+    service, model = asked
     _check_language(model, language)
     check_concepts(include, exclude, service.limits)
     check_batch(len(batch.documents), service.limits)
@@ -255,7 +282,7 @@ async def suggest_batch(
         )
         for document in batch.documents
     ]
-    found = await service.workers.do(best_labels, model, wanted)
+    found = best_labels(model, wanted)
     return json_answer(
         [
             {"results": _subjects(model, labels, language), "document_id": document.document_id}
@@ -264,17 +291,12 @@ async def suggest_batch(
     )
 
 
-@router.post(
-    "/projects/{project_id}/learn",
-    status_code=204,
-    response_model=None,  # older versions of FastAPI take None for a body
-    responses=declared(404, 422, 504),
-)
-async def learn(project_id: str, documents: list[IndexedDocument], service: Service) -> None:
-    """Learn from labelled documents; they are in the journal before the answer."""
-    model = service.model(project_id)
+@router.post("/projects/{project_id}/learn", status_code=204)
+def learn(documents: list[IndexedDocument], asked: _OfProject) -> None:
+    """Learn from labelled documents; they are saved before the answer."""
+    service, model = asked
     check_batch(len(documents), service.limits)
-    await service.write([_entry(model, document, service) for document in documents])
+    service.save(model, [_entry(model, document, service) for document in documents])
 
 
 @router.post("/detect-language", include_in_schema=False)
@@ -330,33 +352,6 @@ def _check_language(model: ServedModel, language: str) -> None:
             f"The labels of {model.id} are in the language {_language(model)!r}, got "
             f"{language!r:.50}. Leave language out.",
         )
-
-
-async def _read_form(request: Request) -> SuggestForm:
-    """Read a form; by hand, because no more than this is needed of one."""
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != _FORM:
-        raise ProblemError(415, "no-form", f"The text must come as {_FORM}, got {kind!r:.100}.")
-    body = await request.body()
-    try:
-        pairs: list[tuple[str, Any]] = parse_qsl(
-            body.decode("ascii"),
-            keep_blank_values=True,
-            encoding="utf-8",
-            errors="strict",
-            max_num_fields=_MOST_FIELDS,
-        )
-        pairs = [(name, value) for name, value in pairs if name in SuggestForm.model_fields]
-        form = dict(pairs)
-        several = {field: [value for name, value in pairs if name == field] for field in _SEVERAL}
-        if len(pairs) > len(form) + sum(max(len(values) - 1, 0) for values in several.values()):
-            raise ValueError("a field must come once, and one comes again")
-        return SuggestForm.model_validate({**form, **several})
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from None
-    except ValueError as error:
-        detail = f"The form must be UTF-8, encoded: {error}."
-        raise ProblemError(400, "does-not-fit", detail) from None
 
 
 def _known(

@@ -1,7 +1,7 @@
-"""What a model answers: labels for a text, the reasons, and its labels listed and drawn.
+"""Answers of a model: labels of a text, reasons, and its labels as a list and as a map.
 
-A request about a text computes its words, its content evidence and its posterior once; whatever is
-answered is read from these.
+A request about a text computes its words, its content evidence and its posterior once; the answer
+is read from these.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labelkin.explain.contributions import Explanation, Posterior
-from labelkin.explain.label_graph import LabelEdge, LabelGraph, circle_order, label_graph
-from labelkin.explain.terms import explain_terms
+from labelkin.explain.graph import LabelEdge, LabelGraph, circle_order, label_graph
 from labelkin.label_matrix import best_labels as best_columns
 from labelkin.label_matrix import read_known, spread_out
 from labelkin.label_matrix.record import some_of
 from labelkin.models.rescorer import LabelRescorer
+from labelkin.prediction import DocumentContent
 from labelkin.service import messages
 from labelkin.service.messages import ProblemError
-from labelkin.service.models import Content, ServedModel, Snapshot
+from labelkin.service.models import ServedModel, Snapshot
 from labelkin.text.words import SurfaceForm, surface_forms
 
 #: Labels, terms and neighbours that are named; of the others the sum is given.
@@ -70,7 +70,7 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
         "model": model.id,
         "suggestions": suggestions,
         "known": known_labels,
-        "n_words": content.n_words,
+        "n_words": None if content.n_words is None else int(content.n_words[0]),
         "learned": snapshot.learned,
         "n_open": int(is_open.sum()),
         **({"names": names} if names else {}),
@@ -78,10 +78,11 @@ def suggest(model: ServedModel, request: messages.SuggestRequest) -> dict[str, A
 
 
 class Wanted(NamedTuple):
-    """Asks for the most probable labels of a text, so many at most, at or above a threshold.
+    """Request for the most probable labels of a text.
 
-    Of those alone that are included, where any are, and not of those that are excluded: ``only``
-    has both. Of the known labels those that are accepted come first, and rejected ones do not come.
+    At most ``limit`` labels with at least the probability ``threshold``. ``only`` has the concepts
+    to include, if any, and those to exclude. Accepted labels come first, rejected ones are left
+    out.
     """
 
     text: str
@@ -120,13 +121,12 @@ def posterior_log_odds(
     known: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
     """Return the posterior log-odds of texts, ``(n_texts, n_labels)``, given their known labels."""
-    content = model.content_log_odds(texts)
-    with _rules_explained(snapshot, known):
-        return spread_out(snapshot.rescorer.rescore(content, known))
+    with _rule_problems(snapshot, known):
+        return spread_out(model.log_odds(texts, known, snapshot.rescorer))
 
 
 def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Explained:
-    """Explain one label, as if nothing were known of it."""
+    """Explain one label, whether or not it is known."""
     _check_names(model, [request.label])
     others = (
         [name for name in names if name != request.label]
@@ -141,8 +141,8 @@ def explain(model: ServedModel, request: messages.ExplainRequest) -> messages.Ex
         raise ProblemError(
             409,
             "no-candidate",
-            f"{request.label!r} is not among the labels that the words of the text suggest: there "
-            "is nothing to explain. Accept it to see what follows from it.",
+            f"{request.label!r} must be a candidate of the text to be explained: its words suggest "
+            "other labels. Accept it to see its effect on them.",
         )
     if not explanations:
         raise ProblemError(
@@ -190,20 +190,19 @@ def _known(
 
 
 def _posterior(
-    model: ServedModel, snapshot: Snapshot, content: Content, known: NDArray[np.float64] | None
+    model: ServedModel,
+    snapshot: Snapshot,
+    content: DocumentContent,
+    known: NDArray[np.float64] | None,
 ) -> Posterior:
-    """Return the posterior of a text, given its known labels and what follows from them."""
-    with _rules_explained(snapshot, known):
-        posterior = snapshot.rescorer.posterior(content.log_odds, known)
-    posterior = replace(posterior, members=content.members)
-    if (calibration := model.classifier.calibration_) is None:
-        return posterior
-    return replace(posterior, calibrated=calibration.probabilities)
+    """Return the posterior of a text, given its known labels and the labels that follow."""
+    with _rule_problems(snapshot, known):
+        return model.fitted.posterior(content, known, snapshot.rescorer)
 
 
 @contextmanager
-def _rules_explained(snapshot: Snapshot, known: Any) -> Iterator[None]:
-    """Have known labels that break a rule be a problem that says so."""
+def _rule_problems(snapshot: Snapshot, known: Any) -> Iterator[None]:
+    """Raise a problem for known labels that break a rule."""
     try:
         yield
     except ValueError as error:
@@ -232,16 +231,16 @@ def _check_names(model: ServedModel, names: Sequence[str]) -> None:
 
 
 def _content_reasons(
-    model: ServedModel, text: str, content: Content, explanation: Explanation
+    model: ServedModel, text: str, content: DocumentContent, explanation: Explanation
 ) -> dict[str, Any]:
-    """Take what the content adds to the prior apart; a model that cannot gives it in one."""
-    found = explain_terms(model.classifier, content.features, [explanation.label], top=_MOST)
+    """Return the contributions of terms; in one number if the model has no contributions."""
+    found = model.fitted.reasons(content.vectors, [explanation.label], top=_MOST)
     if found is None:
         constant = explanation.parts["content"]
         return {"terms": None, "terms_rest": 0.0, "content_constant": constant, "neighbours": []}
     [[reasons]] = found
     forms: dict[str, list[SurfaceForm]] = {}
-    for counts in model.word_counts:
+    for counts in model.fitted.word_counts:
         forms |= surface_forms(text, counts)
     terms = [
         {
@@ -249,8 +248,7 @@ def _content_reasons(
             "words": list(dict.fromkeys(form.word for form in forms.get(_plain(name), ()))),
             "log_odds": added,
         }
-        for term, added, _ in reasons.terms
-        for name in [model.term(term)]
+        for name, added, _ in reasons.terms
     ]
     return {
         "terms": None if reasons.neighbours else terms,

@@ -1,4 +1,4 @@
-"""Who may ask: known hosts, no foreign pages, the bearer of the token, bodies of a bounded size."""
+"""Checks of every request: host, origin, token, size, time and number; headers of every answer."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ import base64
 import binascii
 import hmac
 import logging
-from collections import Counter
 from collections.abc import Iterable
-from contextlib import suppress
-from urllib.parse import parse_qsl, urlsplit
+from time import perf_counter
+from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from labelkin.service.messages import ProblemError
+from labelkin.service.messages import ProblemError, problem_response
 from labelkin.service.serving import LOCAL_HOSTS, Limits
+from labelkin.service.telemetry import Telemetry
 
-#: Addresses that mean all of a machine's, under whatever name it is called.
+#: Addresses that stand for all addresses of a machine, under any name.
 EVERY_ADDRESS = frozenset({"0.0.0.0", "::", ""})
-#: What is asked by programs and by our own page; the page itself and health are for everybody.
-_DATA = ("/api", "/v1", "/label-studio", "/metrics")
-#: Where it may also come as the password of ``Authorization: Basic …``: Label Studio has no other.
-_OR_BASIC = "/label-studio"
-
-#: Parameters of which there may be several.
-SEVERAL = ("include", "exclude")
-_SCHEMES = ("http", "https")
+#: Paths that need no token: the page, which asks for it, and health. Everything else is data.
+_OPEN_PATHS = frozenset({"/", "/review", "/docs", "/health", "/ready", "/openapi.json"})
+_OPEN_FOLDER = "/page/"
+#: The route of requests without a route in the metrics: clients cannot create series.
+_NO_ROUTE = "none"
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'",
@@ -39,107 +36,82 @@ SECURITY_HEADERS = {
     "Cache-Control": "no-store",
 }
 
-_SENT = [(name.lower().encode(), value.encode()) for name, value in SECURITY_HEADERS.items()]
-
 _log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Middleware that lets a request through, or answers why not.
+    """Middleware that checks, bounds and counts requests.
 
-    A page of any site may send requests to a service on this machine. It cannot hide where it comes
-    from: its ``Origin`` is not ours; and where it makes a name of its own point to us, ``Host`` is
-    not ours.
+    A page of any site can send requests to a service on this machine. It cannot hide its
+    ``Origin``; and if it lets a name of its own point to this machine, ``Host`` is foreign.
 
     Parameters
     ----------
     app : ASGI application
-        What is guarded.
+        The application.
     hosts : iterable of str
-        Names and addresses the service is called by; one of ``EVERY_ADDRESS`` allows all.
+        Names and addresses of the service; one of ``EVERY_ADDRESS`` allows all.
     token : str or None
-        What ``Authorization: Bearer …`` must hold; ``None``: nothing is asked for.
+        Required in ``Authorization: Bearer …``; ``None``: no token.
     limits : Limits
-        Of the body's size, and of the time for it to arrive.
+        Limits of body size, time and number of requests.
+    telemetry : Telemetry
+        Counts and times the requests.
     """
 
     def __init__(
-        self, app: ASGIApp, hosts: Iterable[str], token: str | None, limits: Limits
+        self,
+        app: ASGIApp,
+        hosts: Iterable[str],
+        token: str | None,
+        limits: Limits,
+        telemetry: Telemetry,
     ) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts} | LOCAL_HOSTS
         self._token = None if token is None else token.encode()
         self._limits = limits
-        self._held = 0  # bytes of all bodies that are here
+        self._telemetry = telemetry
+        self._n_bytes = self._n_requests = 0  # of the requests that are not yet answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the application answer, or answer with a problem; a fault of ours is logged."""
+        """Let the application answer, or answer with a problem; errors are logged."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        has_begun, wants_body = False, scope["method"] != "HEAD"
-        if not wants_body:  # the answer of GET, without its body
-            scope["method"] = "GET"
-        held = _Held()
+        start, status = perf_counter(), 0
 
         async def sending(message: Message) -> None:
-            nonlocal has_begun
+            nonlocal status
             if message["type"] == "http.response.start":
-                has_begun = True
-                given = list(message["headers"])
-                names = {name for name, _ in given}
-                message["headers"] = given + [pair for pair in _SENT if pair[0] not in names]
-            elif not wants_body:
-                message = {**message, "body": b""}
-            if wants_body:
-                await send(message)
-                return
-            scope["method"] = "HEAD"  # the server counts the bytes of a body, unless it is HEAD
-            try:
-                await send(message)
-            finally:
-                scope["method"] = "GET"
+                status = message["status"]
+                headers = MutableHeaders(raw=message["headers"])
+                for name, value in SECURITY_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
 
         try:
-            self._check(scope)
-            body = await self._read_body(scope, receive, held)
-            await self._app(scope, _again(body, receive), sending)
-        except Exception as error:
-            problem = error
-            if not isinstance(problem, ProblemError):
-                _log.exception("%s %r failed", scope["method"], scope["path"])
-                fault = "The service has a fault, which is in its log."
-                problem = ProblemError(500, "fault", fault)
-            if has_begun:
+            headers, is_data = Headers(scope=scope), _is_data(scope["path"])
+            self._check(headers, is_data)
+            await self._bounded(scope, receive, sending, headers, is_data)
+        except ProblemError as problem:
+            if status:
                 raise
-            await problem.response()(scope, receive, sending)
+            await problem_response(problem)(scope, receive, sending)
+        except Exception:
+            if status:
+                raise
+            _log.exception("%s %r failed", scope["method"], scope["path"])
+            fault = ProblemError(500, "fault", "The service has a fault, which is in its log.")
+            await problem_response(fault)(scope, receive, sending)
         finally:
-            self._held -= held.bytes
+            route = str(getattr(scope.get("route"), "path", _NO_ROUTE))
+            is_routed = route != _NO_ROUTE and status != 405
+            method = scope["method"] if is_routed else "any"
+            self._telemetry.count(method, route, status or 500, perf_counter() - start)
 
-    def _check(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        if "content-length" in headers and "transfer-encoding" in headers:
-            raise ProblemError(
-                400,
-                "two-lengths",
-                "A body has a Content-Length or a Transfer-Encoding, got both: a proxy and this "
-                "service could disagree about where the request ends.",
-                {"Connection": "close"},
-            )
-        host = _in_origin_form(scope) or headers.get("host", "")
-        self._check_host(host)
-        for origin in headers.getlist("origin"):
-            _check_origin(origin, host)
-        if b"&" in scope["query_string"]:
-            _check_query(scope["query_string"].decode("latin-1"))
-        if not scope["path"].startswith(_DATA):
-            return
-        _check_site(headers)
-        if self._token is not None:
-            or_basic = scope["path"].startswith(_OR_BASIC)
-            _check_token(headers.get("authorization", ""), self._token, or_basic)
-
-    def _check_host(self, host: str) -> None:
+    def _check(self, headers: Headers, is_data: bool) -> None:
+        host = headers.get("host", "")
         if name_in(host) not in self._hosts and self._hosts.isdisjoint(EVERY_ADDRESS):
             raise ProblemError(
                 421,
@@ -147,71 +119,69 @@ class Guard:
                 f"This service answers to {', '.join(sorted(self._hosts))}, got Host {host!r:.100}."
                 " If that name is ours, start it with --allow-host.",
             )
+        for origin in headers.getlist("origin"):
+            _check_origin(origin, host)
+        if is_data:
+            _check_site(headers)
+            if self._token is not None:
+                _check_token(headers.get("authorization", ""), self._token)
 
-    async def _read_body(self, scope: Scope, receive: Receive, held: _Held) -> bytes:
-        """Read the whole body, as far as it may go."""
-        size = Headers(scope=scope).get("content-length", "0")
-        if size.isdecimal() and int(size[:20]) > self._limits.body_bytes:
+    async def _bounded(
+        self, scope: Scope, receive: Receive, send: Send, headers: Headers, is_data: bool
+    ) -> None:
+        """Let the application answer within the limits."""
+        limits, n_bytes, is_whole = self._limits, 0, False
+        size = headers.get("content-length", "0")
+        if size.isdecimal() and int(size[:20]) > limits.body_bytes:
             raise self._too_large(f"{size[:20]} bytes")
-        body, more = bytearray(), True
+        if is_data and self._n_requests >= limits.workers + limits.waiting:
+            raise _busy(f"answers {limits.workers + limits.waiting} requests at a time")
+
+        async def receiving() -> Message:
+            nonlocal n_bytes, is_whole
+            message = await receive()
+            n_new = len(message.get("body", b""))
+            n_bytes += n_new
+            self._n_bytes += n_new
+            if n_bytes > limits.body_bytes:
+                raise self._too_large("more")
+            if self._n_bytes > limits.bodies_bytes:
+                raise _busy(f"takes bodies of {limits.bodies_bytes} bytes together")
+            is_whole = not message.get("more_body", False)
+            return message
+
+        self._n_requests += is_data
+        self._telemetry.requests_in_work.set(self._n_requests)
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise ProblemError(400, "gone", "The client left before its body arrived.")
-                    piece = message.get("body", b"")
-                    self._hold(len(piece), held)
-                    body += piece
-                    if len(body) > self._limits.body_bytes:
-                        raise self._too_large("more")
-                    more = message.get("more_body", False)
+            async with asyncio.timeout(limits.seconds):
+                await self._app(scope, receiving, send)
         except TimeoutError:
-            detail = f"The body must arrive within {self._limits.seconds:g} s, and did not."
-            raise ProblemError(408, "body-too-slow", detail) from None
-        return bytes(body)
+            rule = f"A request must arrive and be answered within {limits.seconds:g} s"
+            if not is_whole and scope["method"] != "GET":
+                raise ProblemError(408, "body-too-slow", f"{rule}; the body is missing.") from None
+            detail = f"{rule}. Send less at a time; what was to be saved may have been saved."
+            raise ProblemError(504, "too-slow", detail) from None
+        finally:
+            self._n_bytes -= n_bytes
+            self._n_requests -= is_data
 
-    def _hold(self, n_bytes: int, held: _Held) -> None:
-        """Count bytes that have come, until the request is answered."""
-        held.bytes += n_bytes
-        self._held += n_bytes
-        if self._held > self._limits.bodies_bytes:
-            raise ProblemError(
-                503,
-                "busy",
-                f"The bodies of all requests together may have {self._limits.bodies_bytes} bytes, "
-                "and there are as many. Ask again in a second.",
-                {"Retry-After": "1", "Connection": "close"},
-            )
-
-    def _too_large(self, came: str) -> ProblemError:
+    def _too_large(self, received: str) -> ProblemError:
         return ProblemError(
             413,
             "body-too-large",
-            f"A body may have {self._limits.body_bytes} bytes, got {came}. "
+            f"A body may have {self._limits.body_bytes} bytes, got {received}. "
             "Send fewer or shorter texts at a time.",
+            {"Connection": "close"},
         )
 
 
-class _Held:
-    """How many bytes of a request's body are here."""
+def _busy(limit: str) -> ProblemError:
+    detail = f"This service {limit}, and there are as many. Ask again in a second."
+    return ProblemError(503, "busy", detail, {"Retry-After": "1", "Connection": "close"})
 
-    bytes = 0
 
-
-def _in_origin_form(scope: Scope) -> str:
-    """Turn ``GET http://host/path`` into ``GET /path``; return the host, which counts for Host."""
-    if scope["path"].startswith("/"):
-        return ""
-    try:
-        url = urlsplit(scope["path"])
-        raw = urlsplit(scope.get("raw_path") or scope["path"].encode())
-    except ValueError:
-        return ""
-    if url.scheme.lower() not in _SCHEMES:
-        return ""
-    scope["path"], scope["raw_path"] = url.path or "/", raw.path or b"/"
-    return url.netloc.rpartition("@")[2]
+def _is_data(path: str) -> bool:
+    return path not in _OPEN_PATHS and not path.startswith(_OPEN_FOLDER)
 
 
 def name_in(host: str) -> str:
@@ -227,62 +197,45 @@ def name_in(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _check_token(authorization: str, token: bytes, or_basic: bool = False) -> None:
-    scheme, _, given = authorization.partition(" ")
-    came = given.strip().encode()
-    if or_basic and scheme.lower() == "basic":
-        with suppress(binascii.Error):
-            scheme, came = "bearer", base64.b64decode(came, validate=True).partition(b":")[2]
-    is_right = hmac.compare_digest(came, token)
-    if scheme.lower() != "bearer" or not is_right:
-        said = "another one" if authorization else "none"
+def _check_token(authorization: str, token: bytes) -> None:
+    """Raise unless the token is there, as bearer or as the password of Basic authentication."""
+    scheme, _, credentials = authorization.partition(" ")
+    given = credentials.strip().encode()
+    if scheme.lower() == "basic":
+        try:
+            given = base64.b64decode(given, validate=True).partition(b":")[2]
+        except binascii.Error:
+            given = b""
+    is_right = hmac.compare_digest(given, token)
+    if scheme.lower() not in ("bearer", "basic") or not is_right:
         raise ProblemError(
             401,
             "token-needed",
-            f"The service's token must come with every request, got {said}. "
-            "Send it in the header Authorization: Bearer …",
+            "Every request must have the token of the service, got "
+            f"{'another one' if authorization else 'none'}. Send it in the header Authorization: "
+            "Bearer …",
             {"WWW-Authenticate": "Bearer"},
         )
 
 
 def _check_origin(origin: str, host: str) -> None:
-    """Keep out requests that another site's page has sent; programs send no ``Origin``."""
+    """Raise for requests of another site's page; programs send no ``Origin``."""
     try:
         url = urlsplit(origin)
-        same = url.scheme.lower() in _SCHEMES and url.netloc.lower() == host.lower() != ""
+        is_same = url.scheme.lower() in ("http", "https") and url.netloc.lower() == host.lower()
     except ValueError:
-        same = False
-    if not same:
+        is_same = False
+    if not is_same or not host:
         rule = "Only the service's own page may ask from a browser"
         raise ProblemError(403, "foreign-origin", f"{rule}, got Origin {origin!r:.100}.")
 
 
 def _check_site(headers: Headers) -> None:
-    """Keep out a foreign page's pictures and scripts, which are asked for without an ``Origin``.
+    """Raise for pictures and scripts of another site's page, which have no ``Origin``.
 
-    It could not read the answers, but have them computed. A link that a person follows is welcome.
+    The page could not read the answers, but have them computed. A link is allowed.
     """
     is_foreign = headers.get("sec-fetch-site", "") in ("cross-site", "same-site")
     if is_foreign and headers.get("sec-fetch-mode", "") != "navigate":
-        detail = "Only the service's own page may ask from a browser, got a request of another's."
-        raise ProblemError(403, "foreign-origin", detail)
-
-
-def _check_query(query: str) -> None:
-    """Keep out a parameter that comes twice: one of them would count, and nobody knows which."""
-    pairs = parse_qsl(query, keep_blank_values=True)
-    names = Counter(name for name, _ in pairs if name not in SEVERAL)
-    name, times = names.most_common(1)[0] if names else ("", 1)
-    if times > 1:
-        rule = "A parameter of the address must come once"
-        raise ProblemError(400, "does-not-fit", f"{rule}, got {name!r:.100} {times} times.")
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Return a ``receive`` that gives the body that was read, then whatever comes."""
-    left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def once() -> Message:
-        return left.pop() if left else await receive()
-
-    return once
+        rule = "Only the service's own page may ask from a browser"
+        raise ProblemError(403, "foreign-origin", f"{rule}, got a request of another page.")

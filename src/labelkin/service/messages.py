@@ -8,9 +8,9 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from labelkin.label_matrix.record import some_of
@@ -59,9 +59,7 @@ class LabelledDocument(BaseModel):
 
     text: Text
     accepted: list[Text] = []
-    rejected: Annotated[
-        list[Text], Field(validation_alias=AliasChoices("rejected", "refused"))
-    ] = []
+    rejected: list[Text] = []
 
     def check(self, limits: Limits) -> None:
         """Raise a problem for a text or for labels beyond the bounds."""
@@ -245,7 +243,7 @@ class LabelList(BaseModel):
 
 
 class Edge(BaseModel):
-    """What two labels say of each other, as in :class:`labelkin.explain.label_graph.LabelEdge`."""
+    """What two labels say of each other, as in :class:`labelkin.explain.graph.LabelEdge`."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -291,7 +289,7 @@ class LabelMap(BaseModel):
 
 
 class Saved(BaseModel):
-    """A document is in the journal; labels the model does not have wait for a new training."""
+    """A document was saved; labels that the model does not have need a new training."""
 
     id: int
     record: str
@@ -299,8 +297,8 @@ class Saved(BaseModel):
     unknown: list[str]
 
 
-class JournalState(BaseModel):
-    """What the journal holds for a model, and labels in it that the model does not have."""
+class SavedWorkState(BaseModel):
+    """Numbers of saved documents of a model, and saved labels that the model does not have."""
 
     documents: int
     learned: int
@@ -430,12 +428,12 @@ def _check_sizes(labels: Mapping[str, Sequence[str]], limits: Limits) -> None:
 
 
 MEDIA_TYPE = "application/problem+json"
-#: How many of the faults of one request are named.
+#: Faults of one request that are named.
 _MOST_FAULTS = 5
 
 
 class Problem(BaseModel):
-    """Why a request got no answer."""
+    """Reason why a request was not answered."""
 
     type: str
     title: str
@@ -443,17 +441,25 @@ class Problem(BaseModel):
     detail: str
 
 
-class ProblemError(Exception):
-    """A request cannot be answered, and the client learns why.
+#: Description of problems in OpenAPI, for every route.
+_PROBLEM = {
+    "description": "Problem",
+    "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {"4XX": _PROBLEM, "5XX": _PROBLEM}
+
+
+class ProblemError(HTTPException):
+    """A request that cannot be answered, with the reason for the client.
 
     Parameters
     ----------
     status : int
-        Of HTTP.
+        HTTP status.
     kind : str
-        What the problem is called: the end of its ``type``.
+        Name of the problem: the end of its ``type``.
     detail : str
-        The rule, what came, and the way out.
+        Rule, value received, and hint.
     headers : mapping or None, default None
         Further headers of the answer.
     """
@@ -461,94 +467,40 @@ class ProblemError(Exception):
     def __init__(
         self, status: int, kind: str, detail: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(detail)
-        self.status = status
+        super().__init__(status, detail, headers)
         self.kind = kind
-        self.detail = detail
-        self.headers = dict(headers or {})
 
-    def __reduce__(self) -> Any:
-        """Let one process hand it to another."""
-        return type(self), (self.status, self.kind, self.detail, self.headers)
 
-    def response(self) -> Response:
-        """Return the answer."""
-        problem = Problem(
-            type=f"urn:labelkin:problem:{self.kind}",
-            title=HTTPStatus(self.status).phrase,
-            status=self.status,
-            detail=self.detail,
-        )
-        # ASCII: a text may hold half a character, which UTF-8 cannot.
-        body = json.dumps(problem.model_dump(), ensure_ascii=True)
-        return Response(body, self.status, self.headers, MEDIA_TYPE)
+def problem_response(error: HTTPException) -> Response:
+    """Return a problem as the answer to a request."""
+    title = HTTPStatus(error.status_code).phrase
+    problem = {
+        "type": f"urn:labelkin:problem:{getattr(error, 'kind', title.lower().replace(' ', '-'))}",
+        "title": title,
+        "status": error.status_code,
+        "detail": error.detail,
+    }
+    # ASCII: a text may contain half a character, which UTF-8 cannot represent.
+    return Response(json.dumps(problem), error.status_code, error.headers, MEDIA_TYPE)
+
+
+async def answer_problem(request: Request, error: Exception) -> Response:
+    """Answer an exception of a route as a problem."""
+    if isinstance(error, RequestValidationError):
+        faults = [
+            f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}"
+            for fault in error.errors()
+        ]
+        shown = "; ".join(faults[:_MOST_FAULTS])
+        more = f" ({len(faults)} faults in all)" if len(faults) > _MOST_FAULTS else ""
+        detail = f"The request must fit /openapi.json; {shown}{more}."
+        error = ProblemError(400, "does-not-fit", detail)
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404 and not isinstance(error, ProblemError):
+        error.detail = f"There is nothing at {request.url.path}. /openapi.json lists the routes."
+    return problem_response(error)
 
 
 def json_answer(content: Any) -> Response:
-    """Return an answer that is right by the way it was made: to check it again takes its time."""
+    """Return an answer as JSON without validating it again, which takes time."""
     return Response(json.dumps(content, allow_nan=False), media_type="application/json")
-
-
-def declared(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return what OpenAPI says of these problems; those any route may have are included."""
-    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    everywhere = (400, 403, 408, 413, 421, 503)
-    return {
-        status: {"description": HTTPStatus(status).phrase, "content": content}
-        for status in sorted({*everywhere, *statuses})
-    }
-
-
-def answer_problems(app: FastAPI) -> None:
-    """Have the application answer every exception it expects as a problem, and describe them so."""
-    for kind in (ProblemError, RequestValidationError, HTTPException):
-        app.add_exception_handler(kind, _answer)
-    describe = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        description = describe()
-        schemas = description.setdefault("components", {}).setdefault("schemas", {})
-        # No route returns a problem, so none brings its schema along.
-        schemas["Problem"] = Problem.model_json_schema()
-        for unused in ("HTTPValidationError", "ValidationError"):
-            schemas.pop(unused, None)
-        for path in description["paths"].values():
-            for operation in path.values():
-                # FastAPI's own: requests that do not fit get 400 here.
-                responses = operation["responses"]
-                if "application/json" in responses.get("422", {}).get("content", {}):
-                    del responses["422"]
-        return description
-
-    app.openapi = openapi  # type: ignore[method-assign]
-
-
-async def _answer(request: Request, error: Exception) -> Response:
-    if isinstance(error, RequestValidationError):
-        error = _misfit(error)
-    elif isinstance(error, HTTPException):
-        error = _of_http(request, error)
-    assert isinstance(error, ProblemError)
-    return error.response()
-
-
-def _misfit(error: RequestValidationError) -> ProblemError:
-    """Name what does not fit the route's schema, without repeating what was sent."""
-    faults = error.errors()
-    shown = [
-        f"{'.'.join(map(str, fault['loc'])) or 'body'}: {fault['msg']}"
-        for fault in faults[:_MOST_FAULTS]
-    ]
-    more = f" ({len(faults)} faults in all)" if len(faults) > _MOST_FAULTS else ""
-    detail = f"The request must fit /openapi.json; {'; '.join(shown)}{more}."
-    return ProblemError(400, "does-not-fit", detail)
-
-
-def _of_http(request: Request, error: HTTPException) -> ProblemError:
-    details = {
-        404: f"There is nothing at {request.url.path}. /openapi.json lists what there is.",
-        405: f"{request.method} is not offered at {request.url.path}; see the header Allow.",
-    }
-    detail = details.get(error.status_code, str(error.detail))
-    kind = HTTPStatus(error.status_code).phrase.lower().replace(" ", "-")
-    return ProblemError(error.status_code, kind, detail, error.headers)

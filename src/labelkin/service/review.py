@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from pathlib import Path
+from threading import Lock
 from typing import Any, cast
 
 from pydantic import ValidationError
 
 from labelkin.corpora.lines import decoded_lines, json_objects
 from labelkin.curation.corrections import ANSWERS, Decision
-from labelkin.service.journal import Journal
+from labelkin.curation.saved_work import SavedWork
 from labelkin.service.messages import IssueRecord, ProblemError, ReviewedIssue, ReviewState
 from labelkin.service.serving import Limits
 
 
 def read_issues(path: Path, limits: Limits) -> list[IssueRecord]:
-    """Read issues as ``labelkin audit --out issues.jsonl`` writes them, within the bounds."""
+    """Read the issues that ``labelkin audit --out issues.jsonl`` writes, within the limits."""
     if not path.is_file():
         raise FileNotFoundError(
             f"There is no file of issues {path}. labelkin audit CORPUS --out {path.name} writes it."
         )
     if path.suffix.lower() in (".csv", ".tsv"):
         raise ValueError(
-            f"A review needs issues as JSON lines, which hold the texts, and {path.name} is a "
+            f"A review needs issues as JSON lines, which contain the texts, and {path.name} is a "
             "table. Write them with: labelkin audit CORPUS --out issues.jsonl."
         )
     issues: list[IssueRecord] = []
@@ -48,26 +48,27 @@ def read_issues(path: Path, limits: Limits) -> list[IssueRecord]:
 
 
 class Review:
-    """Issues in their order, and the answers that are in the journal.
+    """Issues in their order, and the answers in the saved work.
 
     Parameters
     ----------
     name : str
-        Of the file.
+        Name of the file of issues.
     issues : list of IssueRecord
-        What is asked.
-    journal : Journal
-        Where the answers are and go.
+        The issues.
+    saved_work : SavedWork
+        The file of the answers.
     """
 
-    def __init__(self, name: str, issues: list[IssueRecord], journal: Journal) -> None:
+    def __init__(self, name: str, issues: list[IssueRecord], saved_work: SavedWork) -> None:
         self.name = name
-        self.journal = journal
         self._issues = issues
+        self._saved_work = saved_work
+        self._lock = Lock()
         number = {(x.document, x.label, x.given): n for n, x in enumerate(issues, start=1)}
         #: Number → answer, in the order of the answers.
         self._answers: dict[int, Any] = {}
-        for one in journal.answers():
+        for one in saved_work.answers():
             found = number.get((one.document, one.label, one.given))
             if found is not None:
                 self._answers[found] = one.answer
@@ -77,29 +78,22 @@ class Review:
         issue = self._issue(number).model_dump()
         return ReviewedIssue(number=number, answer=self._answers.get(number), **issue)
 
-    def answer(self, number: int, answer: str | None) -> Future[list[int]]:
-        """Write an answer to the journal, ``None`` to withdraw it; shown when it is durable."""
+    def answer(self, number: int, answer: str | None) -> ReviewState:
+        """Save an answer, ``None`` to withdraw it; return the new state."""
         issue = self._issue(number)
-        said = cast(Any, answer or "")
-        decision = Decision(
-            issue.document, issue.label, issue.given, said, fingerprint=issue.fingerprint
-        )
-
-        def count(written: Future[list[int]]) -> None:
-            if written.cancelled() or written.exception() is not None:
-                return
+        given = cast(Any, answer or "")
+        cell = issue.document, issue.label, issue.given
+        with self._lock:
+            self._saved_work.save([Decision(*cell, given, fingerprint=issue.fingerprint)])
             self._answers.pop(number, None)
             if answer is not None:
                 self._answers[number] = answer
-
-        written = self.journal.append([decision])
-        written.add_done_callback(count)
-        return written
+            return self.state()
 
     def state(self) -> ReviewState:
-        """Return how far the review is."""
-        said = list(self._answers.values())
-        counts = {answer.replace(" ", "_"): said.count(answer) for answer in ANSWERS}
+        """Return how many issues were answered, the next one and the last one."""
+        given = list(self._answers.values())
+        counts = {answer.replace(" ", "_"): given.count(answer) for answer in ANSWERS}
         numbers = range(1, len(self._issues) + 1)
         return ReviewState(
             name=self.name,

@@ -1,74 +1,77 @@
-"""State shared by all requests: models, saved work, learning, review, metrics, worker threads."""
+"""State shared by all requests: models, saved work, learning, review and metrics."""
 
 from __future__ import annotations
 
-import asyncio
-import sqlite3
-from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple, ParamSpec, TypeVar
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
+from labelkin.curation.saved_work import Entry, SavedWork, Withdrawal, saved_work_path
 from labelkin.label_matrix.record import some_of
-from labelkin.service.health import Telemetry
-from labelkin.service.journal import Journal, default_journal
-from labelkin.service.journal_rows import Entry, Withdrawal
-from labelkin.service.messages import JournalState, LabelCount, ProblemError, ReviewState
-from labelkin.service.models import Learner, ServedModel
+from labelkin.service.messages import ProblemError, ReviewState
+from labelkin.service.models import Learner, ServedModel, read_models
 from labelkin.service.review import Review, read_issues
 from labelkin.service.serving import Limits
-from labelkin.service.work import WorkerPool, in_time
+from labelkin.service.telemetry import Telemetry
 
-#: Unknown labels of the journal that are listed, most common first.
-_MOST_UNKNOWN = 1_000
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Characters of a text and labels of a model, together, up to which an answer needs no thread.
+_SMALL = 20_000
+
+_log = logging.getLogger(__name__)
 
 
 class RunningService:
-    """Models that answer and learn, journals that are written, and the threads that work.
+    """Models that answer and learn, and the files of saved work.
 
     Parameters
     ----------
     paths : sequence of Path
         Model files.
-    models : mapping of str to ServedModel
-        The models of the files, in their order.
-    journal : Path or None
-        One journal for all models; ``None``: each has its own, beside its file.
+    saved_work : Path or None
+        One file for all models; ``None``: each model has its own, beside its file.
     limits : Limits
-        The bounds.
+        The limits.
     review : Path or None, default None
-        Issues of an audit to review. The answers go to the journal of the first model, or beside
+        Issues of an audit to review. The answers go to the saved work of the first model, or beside
         the file of issues if there is no model.
+    trusted : names, default ()
+        Types that model files may contain on request.
     """
 
     def __init__(
         self,
         paths: Sequence[Path],
-        models: Mapping[str, ServedModel],
-        journal: Path | None,
+        saved_work: Path | None,
         limits: Limits,
         review: Path | None = None,
+        trusted: Sequence[str] = (),
     ) -> None:
-        self.models = models
+        self.models = {} if review and not paths else read_models(paths, trusted)
         self.limits = limits
         self.telemetry = Telemetry()
-        self.workers = WorkerPool(limits)
         issues = None if review is None else read_issues(review, limits)
-        beside = [review] if review is not None and not paths else paths
-        places = [journal or default_journal(path) for path in beside]
+        places = [saved_work or saved_work_path(path) for path in paths or filter(None, [review])]
         self._review: Review | None = None
-        self._files: dict[Path, Journal] = {}
-        self._learners: list[Learner] = []
+        self._files: dict[Path, SavedWork] = {}
+        self._learners: dict[str, Learner] = {}
         try:
             for place in dict.fromkeys(places):
-                self._files[place] = Journal(place, limits.journal_bytes)
-            named = zip(models, map(self._files.__getitem__, places), strict=False)
-            self._journals = dict(named)
+                self._files[place] = SavedWork(place, limits.saved_work_bytes)
+            self._saved_work = {
+                name: self._files[place] for name, place in zip(self.models, places, strict=False)
+            }
             if issues is not None and review is not None:
                 self._review = Review(review.name, issues, self._files[places[0]])
-            self._learners.extend(map(self._start_learning, models.values()))
+            for name, model in self.models.items():
+                self._learners[name] = Learner(model, self._saved_work[name], self.telemetry)
         except BaseException:
             self.close()
             raise
@@ -81,6 +84,10 @@ class RunningService:
             raise ProblemError(404, "no-review", detail)
         return self._review
 
+    def review_state(self) -> ReviewState:
+        """Return the state of the review."""
+        return ReviewState() if self._review is None else self._review.state()
+
     def model(self, name: str) -> ServedModel:
         """Return a model by its id."""
         if name not in self.models:
@@ -88,78 +95,80 @@ class RunningService:
             raise ProblemError(404, "no-such-model", detail)
         return self.models[name]
 
-    async def write(self, entries: Sequence[Entry | Withdrawal]) -> list[int]:
-        """Write documents to the journal of their model; return their ids once they are durable."""
-        if not entries:
-            return []
-        journal = self._journals[entries[0].model]
-        return await self._durable(journal, journal.append(entries))
+    async def compute(
+        self,
+        model: ServedModel,
+        text: str,
+        function: Callable[P, T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Return the result of a function, for a long text or many labels from a worker thread.
 
-    async def check_journals(self) -> None:
-        """Raise a problem if a journal can no longer be written."""
-        tried = [self._durable(journal, journal.append(())) for journal in self._files.values()]
-        await asyncio.gather(*tried)
+        For a short text the way to a thread and back would cost as much as the answer.
+        """
+        if len(text) + len(model.names) <= _SMALL:
+            return function(*args, **kwargs)
+        return await run_in_threadpool(function, *args, **kwargs)
 
-    async def answer(self, number: int, answer: str | None) -> ReviewState:
-        """Write the answer to an issue, ``None`` to withdraw it; it is durable on return."""
-        await self._durable(self.review.journal, self.review.answer(number, answer))
-        return self.review.state()
+    def save(self, model: ServedModel, entries: Sequence[Entry | Withdrawal]) -> list[int]:
+        """Save documents of a model; they are on the disk on return, and learned soon."""
+        with _problem_if_not_saved():
+            numbers = self._saved_work[model.id].save(entries) if entries else []
+        self._learners[model.id].notify()
+        return numbers
 
-    def review_state(self) -> ReviewState:
-        """Return how far the review is."""
-        return ReviewState() if self._review is None else self._review.state()
+    def save_answer(self, number: int, answer: str | None) -> ReviewState:
+        """Save the answer to an issue, ``None`` to withdraw it; it is on the disk on return."""
+        with _problem_if_not_saved():
+            return self.review.answer(number, answer)
 
-    def journal_state(self, model: ServedModel) -> JournalState:
-        """Return how many documents of a model are saved and learned, and unknown labels."""
-        unknown = model.unknown.most_common(_MOST_UNKNOWN)
-        return JournalState(
-            documents=self._journals[model.id].n_documents[model.id],
-            learned=model.snapshot.learned,
-            unknown=[LabelCount(label=name, documents=count) for name, count in unknown],
-        )
+    def count_saved(self, model: ServedModel) -> int:
+        """Return the number of saved documents of a model."""
+        return self._saved_work[model.id].count(model.id)
+
+    def check_ready(self) -> None:
+        """Raise a problem if a file of saved work cannot be written."""
+        with _problem_if_not_saved():
+            for saved_work in self._files.values():
+                saved_work.check_writable()
 
     def metrics(self) -> bytes:
-        """Return what was counted and timed, for Prometheus."""
-        self.telemetry.taken.set(self.workers.taken)
-        for place, journal in self._files.items():
-            self.telemetry.journal_documents.labels(place.name).set(journal.n_documents.total())
-            self.telemetry.journal_bytes.labels(place.name).set(journal.bytes_on_disk())
+        """Return the metrics in the format of Prometheus."""
+        for place, saved_work in self._files.items():
+            self.telemetry.saved_documents.labels(place.name).set(saved_work.count())
+            self.telemetry.saved_bytes.labels(place.name).set(saved_work.bytes_on_disk())
         return self.telemetry.text()
 
     def close(self) -> None:
-        """Finish what was taken, write what waits, and end the threads."""
-        self.workers.close()
-        for journal in self._files.values():
-            journal.close()
-        for learner in self._learners:
+        """End the learning threads and close the files."""
+        for learner in self._learners.values():
             learner.close()
+        for saved_work in self._files.values():
+            saved_work.close()
 
-    def _start_learning(self, model: ServedModel) -> Learner:
-        """Learn what the journal has, then every further document."""
-        journal = self._journals[model.id]
 
-        def replay() -> list[Entry]:
-            return journal.replay(model.id, after=model.mark, texts=False)
+@contextmanager
+def _problem_if_not_saved() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        _log.error("saved work cannot be written: %s", error)
+        name = Path(str(error.filename)).name
+        raise ProblemError(
+            503,
+            "saved-work-not-writable",
+            f"Documents and answers must be written to {name} before they are acknowledged, and it "
+            f"cannot be written: {error.strerror}. Nothing was saved.",
+            {"Retry-After": "10"},
+        ) from error
 
-        learner = Learner(model, self.telemetry, replay)
-        if entries := replay():
-            learner.learn(entries)
-        journal.listen(learner.hear, learner.hear_anew)
-        return learner
 
-    async def _durable(self, journal: Journal, written: Future[list[int]]) -> list[int]:
-        """Wait until entries are on the disk; that they cannot be is a problem with the name."""
-        hint = "It may have been saved all the same; the journal shows it."
-        try:
-            return await in_time(written, self.limits.seconds, hint)
-        except (sqlite3.Error, OSError) as error:
-            raise ProblemError(
-                503,
-                "journal-not-writable",
-                f"The journal {journal.path.name} must be written before anything is saved, and "
-                f"cannot be: {getattr(error, 'strerror', None) or error}. Nothing was saved.",
-                {"Retry-After": "10"},
-            ) from error
+class Asked(NamedTuple):
+    """The service, and the model that a request is about."""
+
+    service: RunningService
+    model: ServedModel
 
 
 async def _service_of(request: Request) -> RunningService:
@@ -167,5 +176,11 @@ async def _service_of(request: Request) -> RunningService:
     return service
 
 
-#: The dependency by which a route gets the service.
+async def _model_of(model_id: str, request: Request) -> Asked:
+    service: RunningService = request.app.state.service
+    return Asked(service, service.model(model_id))
+
+
+#: The dependency of a route on the service, and on the service and the model in the address.
 Service = Annotated[RunningService, Depends(_service_of)]
+OfModel = Annotated[Asked, Depends(_model_of)]

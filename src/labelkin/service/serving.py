@@ -6,7 +6,7 @@ import gc
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-#: Connections that may wait to be taken up.
+#: Connections that may wait to be accepted.
 _BACKLOG = 2048
 
 
@@ -25,31 +25,32 @@ def create_app(
     *,
     hosts: Sequence[str] = (),
     token: str | None = None,
-    journal: str | os.PathLike[str] | None = None,
+    saved_work: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     review: str | os.PathLike[str] | None = None,
     trusted: Sequence[str] = (),
 ) -> FastAPI:
-    """Return the ASGI application that serves models; its lifespan ends its threads.
+    """Return the ASGI application that serves models; its lifespan closes the saved work.
 
     Parameters
     ----------
     models : sequence of paths
         Model files, as :func:`labelkin.storage.save` writes them: pipelines from texts to labels.
-        There may be none where there is a review.
+        The list may be empty if there is a review.
     hosts : sequence of str, default ()
-        Names and addresses it is called by, besides those of this machine.
+        Names and addresses of the service, besides those of this machine.
     token : str or None, default None
-        What every request must bring as ``Authorization: Bearer …``; ``None``: nothing.
-    journal : path or None, default None
-        One file for all models; ``None``: each has ``NAME.journal.sqlite`` beside it.
+        Token of every request, in ``Authorization: Bearer …``; ``None``: no token.
+    saved_work : path or None, default None
+        One file for all models; ``None``: each model has ``NAME.saved.sqlite`` beside its file.
     limits : Limits or None, default None
-        The bounds; ``None``: those of :class:`Limits`.
+        The limits; ``None``: the defaults of :class:`Limits`.
     review : path or None, default None
-        Issues of an audit to go through on the page, JSON lines as ``labelkin audit --out`` writes
-        them. The answers go to the journal, of the first model or, without any, beside the file.
+        Issues of an audit to review on the page, JSON lines as ``labelkin audit --out`` writes
+        them. The answers go to the saved work of the first model or, without a model, beside the
+        file.
     trusted : sequence of str, default ()
-        What model files may hold that is asked for by name, as :func:`labelkin.load` takes it.
+        Types that model files may contain on request, as in :func:`labelkin.load`.
 
     Returns
     -------
@@ -64,10 +65,16 @@ def create_app(
     _check_token(token)
     with _extra_installed():
         from labelkin.service.app import build_app
-    place = None if journal is None else Path(journal)
-    issues = None if review is None else Path(review)
-    paths = _model_paths(models)
-    return build_app(paths, hosts, token, place, limits or Limits(), issues, trusted)
+        from labelkin.service.running_service import RunningService
+    limits = limits or Limits()
+    service = RunningService(
+        _model_paths(models),
+        None if saved_work is None else Path(saved_work),
+        limits,
+        None if review is None else Path(review),
+        trusted,
+    )
+    return build_app(service, hosts, token)
 
 
 def serve(
@@ -77,31 +84,31 @@ def serve(
     port: int = 8000,
     token: str | None = None,
     insecure: bool = False,
-    journal: str | os.PathLike[str] | None = None,
+    saved_work: str | os.PathLike[str] | None = None,
     limits: Limits | None = None,
     hosts: Sequence[str] = (),
     announce: Callable[[str], None] | None = None,
     review: str | os.PathLike[str] | None = None,
     trusted: Sequence[str] = (),
 ) -> None:
-    """Serve models in this process until interrupted or terminated.
+    """Serve models in this process until it is interrupted or terminated.
 
-    Requests that were accepted are answered first.
+    Accepted requests are answered first.
 
     Parameters
     ----------
-    models, token, journal, limits, review, trusted
-        As :func:`create_app` takes them.
+    models, token, saved_work, limits, review, trusted
+        As in :func:`create_app`.
     host : str, default "127.0.0.1"
-        Where to listen. Beyond this machine a token is needed.
+        Address of the service. An address beyond this machine needs a token.
     port : int, default 8000
         The port; 0 is any that is free.
     insecure : bool, default False
         Whether to listen beyond this machine without a token.
     hosts : sequence of str, default ()
-        Further names it is called by, such as that of a proxy before it.
+        Further names of the service, such as that of a reverse proxy.
     announce : callable or None, default None
-        Called with the address once the service listens.
+        Called with the address when the service listens.
 
     Examples
     --------
@@ -119,7 +126,7 @@ def serve(
         models,
         hosts=[host, *hosts],
         token=token,
-        journal=journal,
+        saved_work=saved_work,
         limits=limits,
         review=review,
         trusted=trusted,
@@ -144,12 +151,14 @@ def _model_paths(models: Any) -> list[Path]:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The bounds of the service; a request beyond them is answered with a problem of its own.
+    """Limits of the service; each has a problem of its own.
 
     Attributes
     ----------
     body_bytes : int, default 8 MiB
         Size of a request's body.
+    bodies_bytes : int, default 128 MiB
+        Size of all bodies that are being received or answered.
     text_characters : int, default 1,000,000
         Length of one text.
     batch_documents : int, default 256
@@ -160,20 +169,16 @@ class Limits:
         Length of a label's name.
     review_issues : int, default 100,000
         Issues in a file that is reviewed.
-    workers : int, default 4
-        Requests worked on at the same time.
+    workers : int, default 16
+        Threads that compute answers and save.
     waiting : int, default 256
-        Requests that may wait for their turn; the next one is answered 503 at once.
+        Requests that may wait; a further one is answered 503 at once.
     seconds : float, default 30
-        From a request's whole header to its answer; its body has as long to arrive.
-    header_seconds : float, default 10
-        For the header of a request to arrive, from the connection's beginning or the last answer.
+        From a request's header to its answer.
     connections : int, default 512
-        Open connections. Beyond them the one that waits for a request longest is closed.
-    bodies_bytes : int, default 128 MiB
-        Size of all bodies that are being received or worked on.
-    journal_bytes : int, default 16 GiB
-        Size of a journal, from which on nothing more is saved.
+        Open connections; a request on a further one is answered 503.
+    saved_work_bytes : int, default 16 GiB
+        Size of a file of saved work.
 
     Examples
     --------
@@ -182,23 +187,22 @@ class Limits:
     """
 
     body_bytes: int = 8 * 2**20
+    bodies_bytes: int = 128 * 2**20
     text_characters: int = 1_000_000
     batch_documents: int = 256
     known_labels: int = 1_000
     label_characters: int = 1_000
     review_issues: int = 100_000
-    workers: int = 4
+    workers: int = 16
     waiting: int = 256
     seconds: float = 30.0
-    header_seconds: float = 10.0
     connections: int = 512
-    bodies_bytes: int = 128 * 2**20
-    journal_bytes: int = 16 * 2**30
+    saved_work_bytes: int = 16 * 2**30
 
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            least = 0 if field.name in ("waiting", "seconds", "header_seconds") else 1
+            least = 0 if field.name in ("waiting", "seconds") else 1
             if not value >= least:
                 raise ValueError(f"{field.name} must be at least {least}, got {value!r}.")
 
@@ -220,7 +224,7 @@ def is_local(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """Return a socket that takes connections; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, connections are recognised by asyncio, which then sends small answers at once.
+    # asyncio sends small answers at once if the protocol is given as TCP.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         if os.name == "posix":  # elsewhere it would let two services share the port
@@ -240,46 +244,28 @@ def listen(host: str, port: int) -> socket.socket:
 def _run_server(
     app: FastAPI, listening: socket.socket, limits: Limits, announce: Callable[[str], None] | None
 ) -> None:
-    """Answer at a socket until a signal comes; then finish what was taken."""
+    """Answer at a socket until a signal comes; then finish the accepted requests."""
     with _extra_installed():
         import uvicorn
-
-        from labelkin.service.connections import bounded_protocol, most_at_once
-
-    class Server(uvicorn.Server):
-        """Announces its address when it has started."""
-
-        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-            await super().startup(sockets)
-            listening.listen(_BACKLOG)
-            if announce is not None and self.started:
-                host, port = listening.getsockname()[:2]
-                announce(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        limit_concurrency=limits.connections,
         timeout_graceful_shutdown=round(limits.seconds) + 5,
-        http=bounded_protocol(limits),
-        backlog=most_at_once(limits),  # to asyncio also how many are taken up in one round
-        # Not uvloop where it is installed: it takes up one connection a round, in which all others
-        # are answered, so that the hundredth client waits for a hundred rounds.
         loop="asyncio",
         ws="none",
     )
-    # Models and modules stay. To look through them for garbage would take a tenth of a second, and
-    # under load twice a second, in which nobody is answered.
+    # Models and modules stay: the collector need not visit them, which takes a tenth of a second.
     gc.collect()
     gc.freeze()
-    try:
-        Server(config).run(sockets=[listening])
-    except KeyboardInterrupt:  # raised again after all has ended in order
-        return
-    finally:
-        gc.unfreeze()
+    if announce is not None:  # connections wait at the socket until the server starts
+        host, port = listening.getsockname()[:2]
+        announce(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    with suppress(KeyboardInterrupt):  # raised again after an orderly end
+        uvicorn.Server(config).run(sockets=[listening])
 
 
 def _check_token(token: str | None) -> None:

@@ -1,25 +1,40 @@
-"""Vocabularies: labels as concepts, with a URI, names in several languages and broader concepts.
+"""Vocabularies: labels as concepts with a URI, names in several languages and broader concepts.
 
 ===============  ===================================================================================
-``record``       ``Vocabulary``: what is known of all concepts, small enough for a model file
-``files``        ``read_vocabulary``: SKOS, Annif's TSV and CSV, tables of two columns
-``skos``         RDF → concepts; nothing is fetched, and nothing unfolds
-``label_names``  ``LabelNames``: the labels of a model as people read, search and choose them
-``rules``        ``Rules``: a label implies another, or labels of a group exclude each other
+``record``       ``Vocabulary``: the concepts, small enough for a model file
+``files``        ``read_vocabulary``: SKOS and tables; ``read_relations``: rules from a table
+``skos``         RDF → concepts, without network access and with bounds
+``label_names``  ``LabelNames``: the labels of a model for display, search and selection
+``rules``        ``Rules``: implications between labels, and groups that exclude each other
+``bound_rules``  rules applied to known labels, log-odds and decisions
+``matching``     vocabularies and rules for the labels of a corpus
 ===============  ===================================================================================
 
-The label stays what the documents have, a URI as a rule; names are what is shown.
+Documents have labels, usually URIs; users see names.
 """
 
-from labelkin.vocabulary.files import read_vocabulary
+from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import FoundLabel, LabelNames
 from labelkin.vocabulary.record import Concept, Vocabulary, vocabulary_of
+from labelkin.vocabulary.rules import (
+    BoundRules,
+    ProposedRule,
+    Rules,
+    rules_from,
+    rules_of,
+)
 
 __all__ = [
+    "BoundRules",
     "Concept",
     "FoundLabel",
     "LabelNames",
+    "ProposedRule",
+    "Rules",
     "Vocabulary",
+    "read_relations",
     "read_vocabulary",
+    "rules_from",
+    "rules_of",
     "vocabulary_of",
 ]

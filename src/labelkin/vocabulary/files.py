@@ -1,4 +1,4 @@
-"""Vocabularies from files: SKOS, and tables as Annif has them or with two columns."""
+"""Vocabularies and relations from files: SKOS, and tables."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from labelkin.corpora.lines import decoded_lines, stem_of, table_rows
+from labelkin.vocabulary.bound_rules import groups_of
 from labelkin.vocabulary.record import Concept, Vocabulary
-from labelkin.vocabulary.skos import FORMATS, read_concepts
+from labelkin.vocabulary.rules import Rules
+from labelkin.vocabulary.skos import SKOS_FORMATS, read_concepts
 
 #: Vocabularies that come with the package, by name.
 PACKAGED = {"newsroom": "newsroom.ttl"}
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _TABLES = (".csv", ".tsv", ".tab", ".txt")
 _LABEL = re.compile(r"(?:pref_?)?label(?:[_@]([a-z]{1,8}(?:-[a-z0-9]{1,8})*))?", re.IGNORECASE)
 _URI_COLUMNS = ("uri", "concept", "code", "id")
@@ -36,8 +40,8 @@ def read_vocabulary(path: str | os.PathLike[str], *, language: str | None = None
         - ``"newsroom"``: the vocabulary of :func:`labelkin.corpora.newsroom`, which comes with the
           package.
     language : str, optional
-        Of the names that are shown, and of names in a table that does not say; ``None``: the one
-        that most concepts have a name in.
+        Language of the shown names, and of names without language in a table; ``None``: the
+        language with names for most concepts.
 
     Returns
     -------
@@ -61,21 +65,100 @@ def read_vocabulary(path: str | os.PathLike[str], *, language: str | None = None
             concepts = read_concepts(file.read(), PACKAGED[given])
         return concepts.vocabulary(given, language)
     path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"{path.name} must be a file, but there is none in {path.absolute().parent}. Check "
-            f"the path. ({', '.join(PACKAGED)} comes with the package.)"
-        )
+    _check_file(path)
     ending = Path(path.name.lower().removesuffix(".gz")).suffix
     if ending in _TABLES:
         return _read_table(path, ending, language)
-    if path.suffix.lower() not in FORMATS:
-        known = ", ".join((*FORMATS, *_TABLES[:2]))
+    if path.suffix.lower() not in SKOS_FORMATS:
+        known = ", ".join((*SKOS_FORMATS, *_TABLES[:2]))
         raise ValueError(
             f"{path.name}: a vocabulary must be called {known}, got {path.suffix.lower()!r}. "
             "Rename it by its format."
         )
     return read_concepts(path.read_bytes(), path.name).vocabulary(path.stem, language)
+
+
+def read_relations(path: str | os.PathLike[str]) -> Rules:
+    r"""Read rules from a table of two or three columns: narrower, broader and maybe relation.
+
+    Each line has two labels. The relation is ``broader``, the default (the first implies the
+    second), or ``excludes`` (no document has both). Excluding pairs are gathered into groups.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.csv`` or ``.tsv`` file. A header and blank lines are skipped.
+
+    Returns
+    -------
+    Rules
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> folder = TemporaryDirectory()
+    >>> table = Path(folder.name, "pets.csv")
+    >>> _ = table.write_text("narrower,broader,relation\npoodle,dog,broader\ncat,dog,excludes\n")
+    >>> read_relations(table)
+    Rules(exclusive=[('cat', 'dog')], implies=[('poodle', 'dog')])
+    >>> folder.cleanup()
+    """
+    path = Path(path)
+    relations = list(_relations(path))
+    try:
+        return Rules(
+            exclusive=groups_of((a, b) for relation, a, b in relations if relation == "excludes"),
+            implies=[(a, b) for relation, a, b in relations if relation == "broader"],
+        )
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def _relations(path: Path) -> Iterator[tuple[str, str, str]]:
+    ending = path.suffix.lower()
+    if ending not in _DELIMITERS:
+        raise ValueError(
+            f"{path.name}: a table must be called .csv (commas) or .tsv (tabs), got {ending!r}. "
+            "Rename it."
+        )
+    _check_file(path)
+    header = ["narrower", "broader", "relation"]
+    rows = table_rows(decoded_lines(path, "utf-8-sig"), path.name, _DELIMITERS[ending])
+    for number, (place, cells) in enumerate(rows):
+        row = [cell.strip() for cell in cells]
+        names = [cell.lower() for cell in row]
+        if not any(row) or (number == 0 and names in (header, header[:2])):
+            continue
+        if number == 0 and sorted(names) in (sorted(header), sorted(header[:2])):
+            raise ValueError(
+                f"{place}: the columns must be narrower, broader, relation in this order, got "
+                f"{', '.join(names)}. Move the columns."
+            )
+        if len(row) not in (2, 3):
+            raise ValueError(
+                f"{place}: a row must have 2 or 3 columns (narrower, broader, relation), got "
+                f"{len(row)}. Is the delimiter right? Labels that contain it need quotes."
+            )
+        relation = row[2].lower() if len(row) == 3 and row[2] else "broader"
+        if relation not in ("broader", "excludes"):
+            raise ValueError(
+                f"{place}: relation must be 'broader' or 'excludes', got {row[2]!r}. Leave other "
+                "relations out."
+            )
+        if not row[0] or not row[1] or row[0] == row[1]:
+            raise ValueError(
+                f"{place}: a row must name two different labels, got {row[0]!r} and {row[1]!r}. "
+                "Complete it or leave it out."
+            )
+        yield relation, row[0], row[1]
+
+
+def _check_file(path: Path) -> None:
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path.name} must be a file, but there is none in {path.absolute().parent}. Check "
+            f"the path. ({', '.join(PACKAGED)} comes with the package.)"
+        )
 
 
 def _read_table(path: Path, ending: str, language: str | None) -> Vocabulary:
@@ -97,7 +180,7 @@ def _read_table(path: Path, ending: str, language: str | None) -> Vocabulary:
 
 
 def _delimiter(first: str, ending: str) -> str:
-    """Return what stands between the cells of the first line, most often."""
+    """Return the most frequent delimiter of the first line."""
     usual = "," if ending == ".csv" else "\t"
     cells = {sign: len(next(csv.reader([first], delimiter=sign))) for sign in (usual, ";", "\t")}
     return max(cells, key=lambda sign: cells[sign])
@@ -125,25 +208,25 @@ def _concepts(name: str, rows: Sequence[tuple[str, list[str]]]) -> Iterator[Conc
                     "the delimiter right, and the file whole?"
                 )
             names = {tag: cells[j] for tag, j in columns.names.items() if cells[j]}
-            uri, notation = cells[columns.uri], columns.notation_of(cells)
+            uri, notation = cells[columns.uri], ""
+            if columns.notation is not None:
+                notation = cells[columns.notation]
         uri = uri[1:-1] if uri.startswith("<") and uri.endswith(">") else uri
         if not uri:
             raise ValueError(f"{place}: a concept must have a URI, got an empty cell.")
         yield Concept(uri, names, notation)
 
 
-class _Columns:
-    """Which column of a table is what."""
+class _Columns(NamedTuple):
+    """The columns of a table."""
 
-    def __init__(self, uri: int, names: dict[str, int], notation: int | None) -> None:
-        self.uri, self.names, self._notation = uri, names, notation
-
-    def notation_of(self, cells: Sequence[str]) -> str:
-        return "" if self._notation is None else cells[self._notation]
+    uri: int
+    names: dict[str, int]
+    notation: int | None
 
 
 def _columns(name: str, header: Sequence[str]) -> _Columns | None:
-    """Read a header; ``None`` where the first line is none."""
+    """Return the columns of a header; ``None`` if the first line is not a header."""
     uri = next((header.index(word) for word in _URI_COLUMNS if word in header), None)
     names: dict[str, int] = {}
     for j, cell in enumerate(header):

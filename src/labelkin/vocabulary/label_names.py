@@ -1,9 +1,10 @@
-"""The labels of a model as people read them, search them and choose among them."""
+"""The labels of a model with their names, for display, search and selection."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,21 +13,24 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import some_of
 from labelkin.vocabulary.record import Vocabulary
-from labelkin.vocabulary.similar import SimilarNames
 
-#: Languages whose names are kept ready: there may be dozens.
+#: Number of languages whose names are cached.
 _MOST_READY = 8
+
+#: The least share of common pairs of letters, the number of names that are then compared letter by
+#: letter, and their least similarity.
+_SHARED, _COMPARED, _ALIKE = 0.2, 50, 0.65
 
 
 class FoundLabel(NamedTuple):
-    """A label that a search has found.
+    """A label in the result of a search.
 
     Attributes
     ----------
     column : int
-        Which label.
+        Column of the label.
     matched : str
-        The name, alternative label, notation or URI that was found in it.
+        The matched name, alternative label, notation or URI.
 
     Examples
     --------
@@ -41,23 +45,22 @@ class FoundLabel(NamedTuple):
     matched: str
 
 
-#: What a search looks at: the text without case, the text, its label, and its kind, from 0, names
-#: that are shown, to 3, those in other languages.
+#: A text of a search: in lower case, as shown, its label, and its kind, from 0 (shown names) to 3
+#: (names in other languages).
 _Text = tuple[str, str, int, int]
 
 
 class LabelNames:
-    """Labels, and what a vocabulary calls them; without one every label is its own name.
+    """Labels and their names in a vocabulary; without one every label is its own name.
 
-    A label is the concept of its URI, or else, where that fits more labels, of its notation or its
-    preferred label in one language.
+    Labels are matched by URI, notation or preferred label in one language, whichever fits most.
 
     Parameters
     ----------
     labels : sequence
         The labels in column order.
     vocabulary : Vocabulary, optional
-        What is known of them.
+        Their concepts.
 
     Examples
     --------
@@ -81,11 +84,11 @@ class LabelNames:
 
     @property
     def n_named(self) -> int:
-        """How many of the labels are concepts of the vocabulary."""
+        """Number of labels that are concepts of the vocabulary."""
         return sum(place is not None for place in self._places)
 
     def check_some(self, source: str) -> None:
-        """Raise where there is a vocabulary, read from ``source``, and no label is of it."""
+        """Raise if no label is a concept of the vocabulary, which was read from ``source``."""
         vocabulary = self.vocabulary
         if vocabulary is None or self.n_named:
             return
@@ -102,7 +105,7 @@ class LabelNames:
         return self._in(language).names
 
     def distinct(self, language: str | None = None) -> dict[str, str]:
-        """Return label → name, with the label in brackets where two have one name."""
+        """Return label → name, with the label in brackets if two labels have the same name."""
         names = self.all(language)
         counts = Counter(names)
         return {
@@ -111,7 +114,7 @@ class LabelNames:
         }
 
     def of(self, label: Any, language: str | None = None) -> str:
-        """Return the name of one label; what is no label of the model is its own name."""
+        """Return the name of one label; a text that is not a label is returned unchanged."""
         column = self._column.get(str(label))
         if column is not None:
             return self.all(language)[column]
@@ -133,10 +136,9 @@ class LabelNames:
         return self.vocabulary.notations[place] or None
 
     def label(self, text: str) -> str | None:
-        """Return the label that a text means exactly: itself, its URI, its notation, or its name.
+        """Return the label with a text as label, URI, notation or name; ``None`` if ambiguous.
 
-        Case does not count in names, whatever the language. A text that means several labels means
-        none.
+        Upper and lower case of names are equal.
         """
         if text in self._column:
             return text
@@ -147,7 +149,7 @@ class LabelNames:
         return self.labels[next(iter(found))] if len(found) == 1 else None
 
     def concept(self, text: str) -> str | None:
-        """Return the URI of the one concept that a text means, a label or not."""
+        """Return the URI of the only concept with a text as URI, notation or name."""
         if self.vocabulary is None:
             return None
         uri, places = self.vocabulary.current(text), self._concepts.get(text.casefold(), set())
@@ -156,16 +158,16 @@ class LabelNames:
         return self.vocabulary.uris[next(iter(places))] if len(places) == 1 else None
 
     def read(self, text: str, what: str, *, or_concept: bool = False) -> str:
-        """Return the label that a text means; one that means none, or several, is an error.
+        """Return the label of a text as :meth:`label` does; no label, or several, is an error.
 
         Parameters
         ----------
         text : str
             A label, a URI, a notation or a name in any language.
         what : str
-            What messages call it, such as ``"--accept"``.
+            Its name in messages, such as ``"--accept"``.
         or_concept : bool, default False
-            Return the URI of a concept that is not a label, if the text means one.
+            Also return the URI of a concept that is not a label.
         """
         label = self.label(text)
         if label is None and or_concept:
@@ -188,11 +190,11 @@ class LabelNames:
         )
 
     def search(self, query: str, language: str | None = None) -> list[FoundLabel]:
-        """Return the labels with a name that contains a text, in any case.
+        """Return the labels with a name that contains a text, in upper or lower case.
 
-        Looked through are the names in the language asked for, alternative labels, notations and
-        the labels themselves; names in other languages where nothing else is found. Those that
-        begin with the text come first, then those whose shown name has it.
+        The search covers names in the language, alternative labels, notations and labels; names in
+        other languages only if nothing else matches. Names that begin with the text come first,
+        then shown names.
         """
         wanted = query.casefold().strip()
         if "://" in wanted and self.vocabulary is not None:
@@ -216,9 +218,9 @@ class LabelNames:
         return [FoundLabel(j, best[j][1]) for j in order]
 
     def similar(self, query: str, language: str | None = None) -> list[FoundLabel]:
-        """Return the labels with a name that is spelled nearly like a text, most alike first.
+        """Return the labels with a name that is spelled nearly like a text, most similar first.
 
-        Looked through is what :meth:`search` looks through first.
+        The search covers the same names as :meth:`search`, without other languages.
         """
         ready = self._in(language)
         found: dict[int, str] = {}
@@ -230,17 +232,17 @@ class LabelNames:
     def allowed(
         self, include: Iterable[str] = (), exclude: Iterable[str] = (), prefix: str = "--"
     ) -> NDArray[np.bool_]:
-        """Return which labels may be given; that none may is an error.
+        """Return the mask of allowed labels; no allowed label is an error.
 
         Parameters
         ----------
         include : iterable of str, default ()
-            Concepts, by URI, notation or name; with those that are narrower they are all that may
-            be given. None named: every label.
+            Concepts, by URI, notation or name: only these and narrower ones are allowed. Empty:
+            every label.
         exclude : iterable of str, default ()
-            Concepts that may not be given, nor those that are narrower.
+            Concepts that are not allowed, with narrower ones.
         prefix : str, default "--"
-            What messages put before ``include`` and ``exclude``: a command has options.
+            Prefix of ``include`` and ``exclude`` in messages: that of command options.
         """
         include, exclude = list(include), list(exclude)
         mask = np.full(len(self.labels), not include)
@@ -254,10 +256,7 @@ class LabelNames:
         return mask
 
     def _and_narrower(self, texts: list[str], what: str) -> list[int]:
-        """Return the columns of concepts, which may be no labels themselves, and of narrower ones.
-
-        A text is a label, a URI, a notation or a name.
-        """
+        """Return the columns of concepts, labels or not, and of narrower ones."""
         vocabulary = self.vocabulary
         if vocabulary is None:
             return [self._column[self.read(text, what)] for text in texts]
@@ -282,7 +281,7 @@ class LabelNames:
         return None if column is None else self._places[column]
 
     def _in(self, language: str | None) -> _InOneLanguage:
-        """Return the names in a language, those of the last few of which are kept."""
+        """Return the names in a language; those of the last few languages are cached."""
         tag = ""
         if self.vocabulary is not None and language:
             tag = self.vocabulary.language_like(language) or ""
@@ -301,7 +300,7 @@ class LabelNames:
 
     @cached_property
     def _codes(self) -> list[_Text]:
-        """Alternative labels, notations, and the labels where they are no names."""
+        """Alternative labels, notations, and labels that are not names."""
         if self.vocabulary is None:
             return []
         found = []
@@ -315,7 +314,7 @@ class LabelNames:
         for j, (label, place) in enumerate(zip(self.labels, self._places, strict=True)):
             if place is None:
                 continue
-            # All URIs of a vocabulary begin alike: what tells them apart is their end.
+            # All URIs of a vocabulary begin alike: their ends differ.
             end = label.replace("#", "/").rpartition("/")[2] if "://" in label else label
             found += [
                 (text.casefold(), text, j, 2)
@@ -339,7 +338,7 @@ class LabelNames:
 
     @cached_property
     def _concepts(self) -> dict[str, set[int]]:
-        """Which concepts, labels or not, a name in any language or a notation means.
+        """Concepts by name in any language or notation.
 
         Preferred labels and notations come before alternative labels.
         """
@@ -359,7 +358,7 @@ class LabelNames:
 
     @cached_property
     def _offered(self) -> list[tuple[str, str]]:
-        """What a text that means no label may have been meant to be, and what to show of it."""
+        """Texts of labels for suggestions of a spelling, and how to show them."""
         texts = [(folded, text) for folded, text, *_ in (*self._other_languages, *self._codes)]
         return [*zip(self.labels, self.labels, strict=True), *texts]
 
@@ -369,7 +368,7 @@ class LabelNames:
 
     @cached_property
     def _meant(self) -> dict[str, set[int]]:
-        """Which labels a text means; preferred labels come before notations and alternatives."""
+        """Labels by text; preferred labels come before notations and alternatives."""
         meant: dict[str, set[int]] = {}
         if self.vocabulary is None:
             return meant
@@ -392,7 +391,7 @@ def _three(items: Sequence[str]) -> str:
 
 
 class _InOneLanguage:
-    """The names of all labels in one language, and what searches need of them, once it is asked."""
+    """The names of all labels in one language, and the texts of searches."""
 
     def __init__(self, names: list[str], codes: list[_Text]) -> None:
         self.names = names
@@ -400,16 +399,78 @@ class _InOneLanguage:
 
     @cached_property
     def texts(self) -> list[_Text]:
-        """What is searched first: names, alternative labels, notations."""
+        """The first texts of a search: names, alternative labels, notations."""
         return [(name.casefold(), name, j, 0) for j, name in enumerate(self.names)] + self._codes
 
     @cached_property
     def places(self) -> list[int]:
-        """The place of each name in a list in order, whatever their case."""
+        """The rank of each name in alphabetical order."""
         order = sorted(range(len(self.names)), key=lambda j: (self.texts[j][0], self.names[j]))
         return np.argsort(order).tolist()
 
     @cached_property
     def spelled(self) -> SimilarNames:
-        """The texts, to be found by how they are spelled."""
+        """The index of the texts by spelling."""
         return SimilarNames([text for _, text, _, _ in self.texts])
+
+
+class SimilarNames:
+    """Search for names that are spelled nearly like a text, its first letters or one of its words.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names.
+
+    Examples
+    --------
+    >>> names = SimilarNames(["wheat", "sweet wine", "gold", "Winter wheat"])
+    >>> names.near("wheet")
+    [0, 1, 3]
+    >>> names.near("Glod"), names.near("aluminium")
+    ([2], [])
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = [name.casefold() for name in names]
+        places: dict[str, list[int]] = {}
+        for place, name in enumerate(self._names):
+            for pair in set(_letter_pairs(name)):
+                places.setdefault(pair, []).append(place)
+        self._places = {pair: np.array(found) for pair, found in places.items()}
+
+    def near(self, text: str, most: int = 8) -> list[int]:
+        """Return the places of the names that are similar to a text, most similar first."""
+        wanted = " ".join(text.casefold().split())
+        pairs = Counter(_letter_pairs(wanted))
+        found = [self._places[pair] for pair in pairs if pair in self._places]
+        if len(wanted) < 3 or not found:
+            return []
+        shared = np.bincount(np.concatenate(found), minlength=len(self._names))
+        candidates = np.flatnonzero(shared >= _SHARED * len(pairs))
+        lengths = np.array([len(self._names[place]) for place in candidates])
+        order = np.lexsort((lengths, -shared[candidates]))[:_COMPARED]
+        alike = [(_likeness(wanted, self._names[place]), place) for place in candidates[order]]
+        best = sorted((-like, int(place)) for like, place in alike if like >= _ALIKE)
+        return [place for _, place in best[:most]]
+
+
+def _letter_pairs(name: str) -> list[str]:
+    """Return the pairs of letters of each word, its beginning included."""
+    return [
+        padded[i : i + 2]
+        for padded in (f" {word}" for word in name.split())
+        for i in range(len(padded) - 1)
+    ]
+
+
+def _likeness(wanted: str, name: str) -> float:
+    """Return the similarity of a name as a whole or, a little less, of its beginning or a word."""
+    parts = {name[: len(wanted)], *name.split()} - {name}
+    matcher = SequenceMatcher(b=wanted, autojunk=False)
+    matcher.set_seq1(name)
+    best = matcher.ratio()
+    for part in parts:
+        matcher.set_seq1(part)
+        best = max(best, 0.95 * matcher.ratio())
+    return best

@@ -12,11 +12,10 @@ from scipy import sparse
 
 from labelkin.corpora import Corpus
 from labelkin.label_matrix import LabelMatrix
-from labelkin.vocabulary.files import read_vocabulary
+from labelkin.vocabulary.files import read_relations, read_vocabulary
 from labelkin.vocabulary.label_names import LabelNames
-from labelkin.vocabulary.languages import LANGUAGE_CODES
-from labelkin.vocabulary.record import Vocabulary
-from labelkin.vocabulary.rules import Rules, read_relations, rules_of
+from labelkin.vocabulary.record import LANGUAGE_CODES, Vocabulary
+from labelkin.vocabulary.rules import Rules, rules_of
 
 
 def corpus_vocabulary(
@@ -52,6 +51,17 @@ def corpus_vocabulary(
     return None
 
 
+def distinct_names(
+    labels: Sequence[Any], vocabulary: Vocabulary | None, source: str
+) -> dict[str, str]:
+    """Return label → name, each distinct; empty without a vocabulary."""
+    if vocabulary is None:
+        return {}
+    names = LabelNames(labels, vocabulary)
+    names.check_some(source)
+    return names.distinct()
+
+
 def current_labels(labels: LabelMatrix, vocabulary: Vocabulary | None) -> LabelMatrix:
     """Return labels with replaced concepts merged into their successors."""
     old = labels.names.tolist()
@@ -81,7 +91,7 @@ class MatchedRules(NamedTuple):
 
     rules: Rules
     n_found: int
-    unknown: list[str]
+    unknown: Sequence[Any]
 
 
 def rules_between(

@@ -1,4 +1,4 @@
-"""What a vocabulary says of its concepts, in columns: 50,000 of them are a few megabytes."""
+"""The concepts of a vocabulary, in columns: 50,000 of them are a few megabytes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ from numpy.typing import NDArray
 
 from labelkin.label_matrix.record import some_of
 
-Pairs = NDArray[np.int32]
-#: Texts that only some concepts have: whose they are, and the texts.
-Marked = tuple[NDArray[np.int32], tuple[str, ...]]
+#: Snowball's names of languages → the codes of BCP 47.
+LANGUAGE_CODES = {
+    "arabic": "ar", "basque": "eu", "catalan": "ca", "danish": "da", "dutch": "nl", "english": "en",
+    "finnish": "fi", "french": "fr", "german": "de", "greek": "el", "hindi": "hi",
+    "hungarian": "hu", "indonesian": "id", "irish": "ga", "italian": "it", "lithuanian": "lt",
+    "nepali": "ne", "norwegian": "no", "porter": "en", "portuguese": "pt", "romanian": "ro",
+    "russian": "ru", "serbian": "sr", "spanish": "es", "swedish": "sv", "tamil": "ta",
+    "turkish": "tr", "yiddish": "yi",
+}  # fmt: skip
+
+_Pairs = NDArray[np.int32]
+#: Texts of some concepts: the positions of the concepts, and the texts.
+_Marked = tuple[NDArray[np.int32], tuple[str, ...]]
 
 
 class Concept(NamedTuple):
@@ -24,17 +34,17 @@ class Concept(NamedTuple):
     Attributes
     ----------
     uri : str
-        What it is called by programs; documents have it as their label.
+        Its identifier; documents have it as their label.
     labels : mapping of str to str
-        Its preferred label by language; ``""`` is the language of a name that has none.
+        Its preferred label by language; ``""`` is the language of names without language.
     notation : str
-        Its code, such as a number of a classification; empty if it has none.
+        Its code, such as the number in a classification; may be empty.
     alternatives : mapping of str to tuple of str
-        Other names by language, by which it is found.
+        Other names by language, for search.
     broader : tuple of str
         URIs of the concepts above it.
     notes : mapping of str to str
-        What it is meant for, by language.
+        Its definition or scope, by language.
 
     Examples
     --------
@@ -59,21 +69,21 @@ class Vocabulary:
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     language : str
-        The language of the names that are shown unless another is asked for.
+        The default language of shown names.
     uris : tuple of str
         The concepts, sorted.
     labels : dict of str to tuple of str
-        Language → the preferred label of each concept, empty where it has none.
+        Language → the preferred label of each concept; may be empty.
     notations : tuple of str
-        The code of each concept, empty where it has none.
+        The code of each concept; may be empty.
     alternatives, notes : dict of str to (array, tuple of str)
         Language → positions of concepts, and a text for each.
     broader, disjoint : array of int, (n_pairs, 2)
-        Positions of a concept and of one above it, or of one that no document has beside it.
+        Positions of a concept and of a broader one, or of one that excludes it.
     replaced : dict of str to str
-        URIs that are no longer used → what is used in their place.
+        Replaced URIs → their successors.
 
     Examples
     --------
@@ -98,10 +108,10 @@ class Vocabulary:
     uris: tuple[str, ...]
     labels: dict[str, tuple[str, ...]]
     notations: tuple[str, ...]
-    alternatives: dict[str, Marked] = field(default_factory=dict)
-    notes: dict[str, Marked] = field(default_factory=dict)
-    broader: Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
-    disjoint: Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    alternatives: dict[str, _Marked] = field(default_factory=dict)
+    notes: dict[str, _Marked] = field(default_factory=dict)
+    broader: _Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    disjoint: _Pairs = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     replaced: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -114,22 +124,21 @@ class Vocabulary:
         disjoint: Iterable[tuple[str, str]] = (),
         replaced: Mapping[str, str] | None = None,
     ) -> Vocabulary:
-        """Gather concepts; a broader one that is not among them is left out.
+        """Return the vocabulary of concepts; broader concepts that are missing are left out.
 
         Parameters
         ----------
         concepts : iterable of Concept
             In any order; each URI once.
         name : str, default "vocabulary"
-            What it is called.
+            Its name.
         language : str, optional
-            Of the names that are shown; ``None``: the one that most concepts have a name in,
-            English before others.
+            Language of shown names; ``None``: the one with names for most concepts, English before
+            others.
         disjoint : iterable of pairs of str, default ()
-            URIs of concepts that no document has both of.
+            URIs of concepts that exclude each other.
         replaced : mapping of str to str, optional
-            URI that is no longer used → its successor; chains are followed. Such concepts are left
-            out.
+            Replaced URI → its successor; chains are followed. Replaced concepts are left out.
         """
         successors = _followed(replaced or {})
         kept = sorted(
@@ -175,16 +184,16 @@ class Vocabulary:
     def of_names(
         cls, names: Mapping[str, str], *, name: str = "labels", language: str | None = None
     ) -> Vocabulary:
-        """Return the vocabulary of labels that have one name each, as a corpus carries them.
+        """Return the vocabulary of labels with one name each, as a corpus has them.
 
         Parameters
         ----------
         names : mapping of str to str
             Label → its name.
         name : str, default "labels"
-            What the vocabulary is called.
+            Name of the vocabulary.
         language : str, optional
-            Of the names, where it is known.
+            Language of the names, if known.
         """
         tag = (language or "").lower()
         concepts = (Concept(label, {tag: text}) for label, text in names.items())
@@ -192,18 +201,18 @@ class Vocabulary:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that there are names in, sorted; names without a language do not count."""
+        """The languages of names, sorted, without names that have no language."""
         return tuple(tag for tag in self.labels if tag)
 
     def shown_in(self, language: str | None) -> Vocabulary:
-        """Return the vocabulary with the names shown in a language; one it has not is an error.
+        """Return the vocabulary with names shown in a language; an unknown language is an error.
 
-        Names that have no language are taken to be in it where no name has one.
+        If no name has a language, all names are taken to be in it.
 
         Parameters
         ----------
         language : str or None
-            Such as ``"en"``; ``None``: the one that most concepts have a name in.
+            Such as ``"en"``; ``None``: the one with names for most concepts.
         """
         counts = {tag: sum(map(bool, texts)) for tag, texts in self.labels.items()}
         if language is None:
@@ -221,7 +230,7 @@ class Vocabulary:
         return replace(self, language=wanted if found is None else found)
 
     def language_like(self, language: str) -> str | None:
-        """Return the language of this vocabulary that is asked for, ``en`` also by ``en-GB``."""
+        """Return the most similar language of this vocabulary: ``en`` for ``en-GB``."""
         wanted = language.lower()
         if wanted in self.labels and wanted:
             return wanted
@@ -230,12 +239,12 @@ class Vocabulary:
         return min(near, key=len, default=None)
 
     def name_of(self, uri: str, language: str | None = None) -> str:
-        """Return the name of a concept, in another language where it has none in this one.
+        """Return the name of a concept; in another language if it has none in this one.
 
         Parameters
         ----------
         uri : str
-            The concept; one that is not in the vocabulary is its own name.
+            The concept; a URI outside the vocabulary is returned unchanged.
         language : str, optional
             Such as ``"en"``; ``None``: :attr:`language`.
         """
@@ -250,12 +259,12 @@ class Vocabulary:
         return self.uris[place]
 
     def concept(self, uri: str) -> Concept:
-        """Return all that is known of a concept; one that is not in the vocabulary is a KeyError.
+        """Return a concept; a URI outside the vocabulary is a KeyError.
 
         Parameters
         ----------
         uri : str
-            The concept; one that was replaced is its successor.
+            The concept; a replaced one is its successor.
         """
         place = self.place_of(uri)
         if place is None:
@@ -270,7 +279,7 @@ class Vocabulary:
         )
 
     def current(self, uri: str) -> str:
-        """Return the URI that is used in the place of one, itself unless it was replaced."""
+        """Return the successor of a replaced URI, or the URI itself."""
         return self.replaced.get(uri, uri)
 
     def place_of(self, uri: str) -> int | None:
@@ -278,7 +287,7 @@ class Vocabulary:
         return self._places.get(self.current(uri))
 
     def narrower(self, uris: Iterable[str]) -> set[str]:
-        """Return concepts and all below them, however deep."""
+        """Return concepts and all narrower ones."""
         places = [place for uri in uris if (place := self.place_of(uri)) is not None]
         seen = set(places)
         for place in places:
@@ -289,10 +298,10 @@ class Vocabulary:
         return {self.uris[place] for place in places}
 
     def match(self, labels: Sequence[str]) -> list[int | None]:
-        """Return the position of the concept that each label is; ``None``: of no concept.
+        """Return the position of the concept of each label, or ``None``.
 
-        Labels are URIs of concepts, or else notations, or preferred labels in one language:
-        whichever most labels are. A name of two concepts is neither's.
+        Labels are URIs, notations, or preferred labels in one language, whichever fits most labels.
+        A name of two concepts matches neither.
         """
         found = [self.place_of(label) for label in labels]
         n_found = sum(place is not None for place in found)
@@ -322,7 +331,7 @@ class Vocabulary:
             yield self.labels[tag]
 
     def _order(self, language: str | None) -> list[str]:
-        """Return the languages in the order in which a name is looked for."""
+        """Return the languages in the order of the search for a name."""
         wanted = None if language is None else self.language_like(language)
         if wanted not in self._orders:
             first = [wanted or "", self.language, ""]
@@ -347,17 +356,17 @@ class Vocabulary:
 
 
 def vocabulary_of(model: Any) -> Vocabulary | None:
-    """Return the vocabulary that a model carries, itself or in the last step of a pipeline.
+    """Return the vocabulary of a model, or of the last step of a pipeline.
 
     Parameters
     ----------
     model : estimator
-        Whose attribute ``concepts_`` is a vocabulary, as ``labelkin train --vocab`` sets it.
+        With a vocabulary as the attribute ``concepts_``, as set by ``labelkin train --vocab``.
 
     Returns
     -------
     Vocabulary or None
-        None where it carries none.
+        None without vocabulary.
 
     Examples
     --------
@@ -375,7 +384,7 @@ def vocabulary_of(model: Any) -> Vocabulary | None:
 
 
 def unique_places(names: Sequence[str]) -> dict[str, int]:
-    """Return name → position, of those that are there once.
+    """Return name → position, of names that occur once.
 
     Examples
     --------
@@ -387,18 +396,18 @@ def unique_places(names: Sequence[str]) -> dict[str, int]:
 
 
 def _rows(owners: NDArray[np.int32], place: int) -> slice:
-    """Return where the owners, which are in order, are a position."""
+    """Return the range of a position among the sorted owners."""
     first, last = np.searchsorted(owners, [place, place + 1])
     return slice(first, last)
 
 
-def _at(place: int, marked: Mapping[str, Marked]) -> dict[str, tuple[str, ...]]:
+def _at(place: int, marked: Mapping[str, _Marked]) -> dict[str, tuple[str, ...]]:
     found = {tag: texts[_rows(owners, place)] for tag, (owners, texts) in marked.items()}
     return {tag: texts for tag, texts in found.items() if texts}
 
 
 def _followed(replaced: Mapping[str, str]) -> dict[str, str]:
-    """Return the last successor of each; where replacements run in a circle nothing is replaced."""
+    """Return the last successor of each replaced URI; circles are left out."""
     followed: dict[str, str] = {}
     for old in replaced:
         way = {old}
@@ -414,8 +423,8 @@ def _followed(replaced: Mapping[str, str]) -> dict[str, str]:
     return followed
 
 
-def _marked(concepts: Sequence[Concept], what: str) -> dict[str, Marked]:
-    """Return, by language, the texts that some of the concepts have, in the order of these."""
+def _marked(concepts: Sequence[Concept], what: str) -> dict[str, _Marked]:
+    """Return the texts of some concepts by language, in the order of the concepts."""
     found: dict[str, list[tuple[int, str]]] = {}
     for i, concept in enumerate(concepts):
         for tag, texts in getattr(concept, what).items():
@@ -427,5 +436,5 @@ def _marked(concepts: Sequence[Concept], what: str) -> dict[str, Marked]:
     }
 
 
-def _pairs(pairs: Iterable[tuple[int, int]]) -> Pairs:
+def _pairs(pairs: Iterable[tuple[int, int]]) -> _Pairs:
     return np.array(sorted(pairs), dtype=np.int32).reshape(-1, 2)

@@ -20,7 +20,7 @@ from typing import Any
 
 from labelkin.vocabulary.record import Concept, Vocabulary
 
-FORMATS = {
+SKOS_FORMATS = {
     ".ttl": "turtle",
     ".rdf": "xml",
     ".xml": "xml",
@@ -36,23 +36,23 @@ _CHARACTERS, _PER_BYTE = 10**6, 50
 _PER_BYTE_OF_XML = 10
 _rdflib_lock = Lock()
 _ENTITY = re.compile(rb"""<!ENTITY\s+(?:%\s+)?[^\s"'>]+\s+("[^"]*"|'[^']*')""")
-Pair = tuple[Any, Any]
+_Pair = tuple[Any, Any]
 
 
 @dataclass(frozen=True)
 class SkosConcepts:
-    """What a SKOS file says.
+    """The content of a SKOS file.
 
     Attributes
     ----------
     file : str
-        The name of the file, for messages.
+        Name of the file, for messages.
     concepts : list of Concept
         By URI.
     disjoint : list of pairs of str
-        URIs of concepts that no document has both of.
+        URIs of concepts that exclude each other.
     replaced : dict of str to str
-        URIs that are no longer used → their successors.
+        Replaced URIs → their successors.
     """
 
     file: str
@@ -61,7 +61,7 @@ class SkosConcepts:
     replaced: dict[str, str]
 
     def vocabulary(self, name: str, language: str | None = None) -> Vocabulary:
-        """Return it as a vocabulary whose names are shown in a language."""
+        """Return the vocabulary with names shown in a language."""
         try:
             return Vocabulary.of(
                 self.concepts,
@@ -75,7 +75,7 @@ class SkosConcepts:
 
 
 def read_concepts(data: bytes, file: str) -> SkosConcepts:
-    """Read the bytes of a SKOS file; the ending of its name says in which language it is written.
+    """Read the bytes of a SKOS file in the format of its suffix.
 
     ``skos:broader`` and ``skos:narrower``, also their transitive forms, are relations between
     concepts, ``owl:disjointWith`` too; ``dct:isReplacedBy`` names a successor. Names are
@@ -86,7 +86,7 @@ def read_concepts(data: bytes, file: str) -> SkosConcepts:
     broader, disjoint = _relations(rdflib, graph)
     concepts = {
         *graph.subjects(rdflib.RDF.type, rdflib.SKOS.Concept),
-        # By SKOS, whatever has a broader concept, or is one, is a concept.
+        # In SKOS, both sides of a broader relation are concepts.
         *(concept for pair in broader for concept in pair),
     }
     if not concepts:
@@ -127,7 +127,7 @@ def read_concepts(data: bytes, file: str) -> SkosConcepts:
 
 
 class _Literals:
-    """The texts of a graph, by what they are of and by language."""
+    """The texts of a graph, by subject and language."""
 
     def __init__(self, rdflib: Any, graph: Any) -> None:
         self._rdflib, self._graph = rdflib, graph
@@ -161,7 +161,7 @@ class _Literals:
 
 
 def _replaced(rdflib: Any, graph: Any) -> dict[str, str]:
-    """Return URI → successor; a concept with several has none that could be taken by a program."""
+    """Return URI → successor; concepts with several successors are left out."""
     successors: dict[str, set[str]] = {}
     terms = rdflib.DCTERMS
     replaces = ((old, new) for new, old in graph.subject_objects(terms.replaces))
@@ -171,7 +171,7 @@ def _replaced(rdflib: Any, graph: Any) -> dict[str, str]:
     return {old: min(new) for old, new in successors.items() if len(new) == 1}
 
 
-def _relations(rdflib: Any, graph: Any) -> tuple[set[Pair], set[Pair]]:
+def _relations(rdflib: Any, graph: Any) -> tuple[set[_Pair], set[_Pair]]:
     """Return pairs (narrower, broader), and disjoint pairs in order."""
     skos = rdflib.SKOS
     broader = {
@@ -193,7 +193,7 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
             'A SKOS vocabulary needs rdflib: pip install "labelkin[skos]". Tables (.csv, .tsv) '
             "need nothing."
         ) from None
-    language = FORMATS[Path(file).suffix.lower()]
+    language = SKOS_FORMATS[Path(file).suffix.lower()]
     graph, room = rdflib.Graph(), _CHARACTERS + _PER_BYTE * len(data)
     if language == "xml":
         _check_entities(data, file)
@@ -207,12 +207,12 @@ def _read_graph(data: bytes, file: str) -> tuple[Any, Any]:
 
 @contextmanager
 def _bounded(store: Any, room: int) -> Iterator[None]:
-    """Let rdflib raise where it would fetch a context, or hold more characters than ``room``.
+    """Make rdflib raise if it would fetch a context, or store more characters than ``room``.
 
-    What is counted are the triples and prefixes in the store, and the terms of JSON-LD contexts.
+    The characters are those of triples and prefixes in the store and of terms of JSON-LD contexts.
     """
 
-    def refuse(address: Any, *_: Any) -> Any:
+    def reject(address: Any, *_: Any) -> Any:
         raise ValueError(
             f"a JSON-LD file must carry its context, got a reference to {address!r:.80}, and "
             "nothing is fetched. Put the context into the file"
@@ -234,7 +234,7 @@ def _bounded(store: Any, room: int) -> Iterator[None]:
     contexts: Any = import_module("rdflib.plugins.shared.jsonld.context")
     with _rdflib_lock:
         before = contexts.source_to_json, contexts.Term
-        contexts.source_to_json, contexts.Term = refuse, bounded(contexts.Term)
+        contexts.source_to_json, contexts.Term = reject, bounded(contexts.Term)
         try:
             yield
         finally:
@@ -243,7 +243,7 @@ def _bounded(store: Any, room: int) -> Iterator[None]:
 
 @contextmanager
 def _saying_unreadable(file: str, language: str) -> Iterator[None]:
-    """Turn whatever a parser raises, each its own kind, into one error that names the file."""
+    """Turn the errors of parsers into one error with the name of the file."""
     try:
         yield
     except MemoryError:
@@ -258,7 +258,7 @@ def _saying_unreadable(file: str, language: str) -> Iterator[None]:
 
 def _check_entities(data: bytes, file: str) -> None:
     """Raise for entities that unfold into others, are long or are many."""
-    # Other encodings than these would hide the signs that are looked for.
+    # Other encodings would hide the declarations.
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         raise ValueError(f"{file}: RDF/XML must be UTF-8 or another encoding of bytes. Convert it.")
     n_declared = data.count(b"<!ENTITY")

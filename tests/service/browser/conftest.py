@@ -42,10 +42,10 @@ def browser():
 
 @pytest.fixture(scope="module")
 def server(news_file, tmp_path_factory):
-    """Serve the newsroom model in a process of its own; `journal` is where documents go."""
-    journal = tmp_path_factory.mktemp("browser") / "journal.sqlite"
-    with server_process(news_file, journal) as process:
-        process.journal = journal
+    """Serve the newsroom model in a process of its own; `saved_work` is where documents go."""
+    saved_work = tmp_path_factory.mktemp("browser") / "saved.sqlite"
+    with server_process(news_file, saved_work) as process:
+        process.saved_work = saved_work
         yield process
 
 

@@ -17,7 +17,7 @@ from page_reader import (
     write,
 )
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
 SCHEMES = ("light", "dark")
@@ -65,10 +65,10 @@ def test_the_keyboard_alone_is_enough(page, server, keep_picture):
     press("Escape")
     assert page.evaluate("document.activeElement === document.body")
 
-    n_saved = len(read_journal(server.journal).documents)
+    n_saved = len(read_saved_documents(server.saved_work).documents)
     press("s")
     page.get_by_text("Saved as document").first.wait_for()
-    assert len(read_journal(server.journal).documents) == n_saved + 1
+    assert len(read_saved_documents(server.saved_work).documents) == n_saved + 1
     page.get_by_text("learned from").wait_for()  # the next test asks a model at rest
     press("?")
     assert page.get_by_role("dialog", name="Help and shortcuts").is_visible()

@@ -19,7 +19,8 @@ from page_reader import (
 )
 
 import labelkin.service
-from labelkin.service import Limits, read_journal
+from labelkin.curation.saved_work import read_saved_documents
+from labelkin.service import Limits
 
 WORDS = Path(labelkin.service.__file__).parent / "page" / "words"
 FOREIGN = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich"
@@ -83,7 +84,7 @@ def test_a_label_the_model_does_not_know_is_added_saved_and_taken_back(page, ser
     chip.wait_for()
     page.click("#save")
     page.get_by_text("with 1 label.").wait_for()
-    texts, label_sets, _ = read_journal(server.journal)
+    texts, label_sets, _ = read_saved_documents(server.saved_work)
     assert [set(found) for one, found in zip(texts, label_sets, strict=True) if one == text] == [
         {"Hafenpolitik"}
     ]
@@ -96,7 +97,7 @@ def test_a_label_the_model_does_not_know_is_added_saved_and_taken_back(page, ser
 def brief(news_file, tmp_path):
     """Serve texts of a hundred characters at most."""
     limits = Limits(text_characters=100)
-    with serving(news_file, journal=tmp_path / "j.sqlite", limits=limits) as client:
+    with serving(news_file, saved_work=tmp_path / "j.sqlite", limits=limits) as client:
         yield f"{client.base_url}/"
 
 

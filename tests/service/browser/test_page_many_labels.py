@@ -36,8 +36,8 @@ def many_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(many_file, tmp_path_factory):
-    journal = tmp_path_factory.mktemp("browser") / "journal.sqlite"
-    with server_process(many_file, journal) as process:
+    saved_work = tmp_path_factory.mktemp("browser") / "saved.sqlite"
+    with server_process(many_file, saved_work) as process:
         yield process
 
 

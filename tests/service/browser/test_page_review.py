@@ -8,7 +8,7 @@ from issue_list import FIRST, SECOND, write_issues
 from live_server import server_process
 from page_reader import axe_source, inspect, overflow
 
-from labelkin.service import read_answers
+from labelkin.curation.saved_work import read_answers
 
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_scale_factor": 2}
 
@@ -17,7 +17,7 @@ PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "device_s
 def review(tmp_path):
     """Serve a list of issues without a model."""
     with server_process(None, tmp_path / "j.sqlite", review=write_issues(tmp_path)) as process:
-        process.journal = tmp_path / "j.sqlite"
+        process.saved_work = tmp_path / "j.sqlite"
         yield process
 
 
@@ -37,8 +37,8 @@ def progress(page):
     return page.locator("#progress-text").inner_text()
 
 
-def said(journal):
-    return [(one.document, one.answer) for one in read_answers(journal)]
+def said(saved_work):
+    return [(one.document, one.answer) for one in read_answers(saved_work)]
 
 
 def test_the_reasons_are_there(page, keep_picture):
@@ -64,7 +64,7 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     press("x")
     page.get_by_text("All issues are answered.").wait_for()
     assert progress(page) == "3 of 3 answered: 1 changed, 1 kept, 1 undecided"
-    assert said(review.journal) == [("n7", "change"), ("n8", "keep"), ("n9", "cannot say")]
+    assert said(review.saved_work) == [("n7", "change"), ("n8", "keep"), ("n9", "cannot say")]
     keep_picture(page, "review-done")
 
     press("u")
@@ -72,7 +72,7 @@ def test_three_keys_undo_and_the_end(page, review, keep_picture):
     assert page.get_by_text("wheat implies grain").is_visible()
     press("Control+z")
     asked(page, "wrong", "gold")
-    assert said(review.journal) == [("n7", "change")]
+    assert said(review.saved_work) == [("n7", "change")]
     press("k")
     asked(page, "missing", "grain")
     changed = page.get_by_role("button", name="Yes, add grain")
@@ -94,7 +94,7 @@ def test_the_mouse_does_it_too(page, review):
     asked(page, "wrong", "gold")
     page.get_by_role("button", name="Undo").click()
     asked(page, "missing", "grain")
-    assert said(review.journal) == []
+    assert said(review.saved_work) == []
     page.keyboard.press("u")
     page.get_by_text("Nothing to undo.").wait_for()
     page.get_by_role("button", name="On", exact=True).click()
@@ -104,20 +104,20 @@ def test_the_mouse_does_it_too(page, review):
 
 
 def test_answers_are_there_after_a_restart(open_page, tmp_path):
-    issues, journal = write_issues(tmp_path), tmp_path / "j.sqlite"
-    with server_process(None, journal, review=issues) as server:
+    issues, saved_work = write_issues(tmp_path), tmp_path / "j.sqlite"
+    with server_process(None, saved_work, review=issues) as server:
         page = open_page(f"{server.address}review")
         asked(page, "missing", "grain")
         page.keyboard.press("c")
         asked(page, "wrong", "gold")
         server.kill()
-    with server_process(None, journal, review=issues) as server:
+    with server_process(None, saved_work, review=issues) as server:
         page = open_page(server.address)  # without a model it is the first page, too
         asked(page, "wrong", "gold")
         assert progress(page).startswith("1 of 3 answered: 1 changed")
         page.keyboard.press("u")
         asked(page, "missing", "grain")
-    assert said(journal) == []
+    assert said(saved_work) == []
 
 
 def test_no_answer_is_lost_when_the_service_is_gone(open_page, review):
@@ -128,7 +128,7 @@ def test_no_answer_is_lost_when_the_service_is_gone(open_page, review):
     page.get_by_role("alert").wait_for()
     assert "does not answer" in page.locator("#trouble-text").inner_text()
     asked(page, "missing", "grain")
-    assert said(review.journal) == []
+    assert said(review.saved_work) == []
 
 
 def test_the_keyboard_alone_and_a_screen_reader(page):

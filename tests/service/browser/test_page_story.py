@@ -20,7 +20,7 @@ from page_reader import (
     write,
 )
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 
 def test_a_document_is_pasted_read_labelled_explained_undone_saved_and_there_after_a_reload(
@@ -65,10 +65,10 @@ def test_a_document_is_pasted_read_labelled_explained_undone_saved_and_there_aft
 
     page.click("#save")
     page.get_by_text("Saved as document 1 with 1 label.").wait_for()
-    texts, label_sets, _ = read_journal(server.journal)
+    texts, label_sets, _ = read_saved_documents(server.saved_work)
     assert (texts, [list(labels) for labels in label_sets]) == ([TEXT], [[first]])
-    with closing(sqlite3.connect(server.journal)) as journal:
-        assert journal.execute("SELECT rejected FROM documents").fetchone() == (f'["{second}"]',)
+    with closing(sqlite3.connect(server.saved_work)) as saved_work:
+        assert saved_work.execute("SELECT rejected FROM documents").fetchone() == (f'["{second}"]',)
     page.get_by_text("learned from 1 saved document").wait_for()
     learned = row_of(page, third).locator(".probability").inner_text()
     page.locator("#explanation .big", has_text=learned).wait_for()
@@ -300,7 +300,7 @@ def test_empty_files_tables_and_binary_files_leave_the_text_unchanged(page, tmp_
 
 def saved_as(server, text):
     """Return the label sets of all saved documents with this text."""
-    found = read_journal(server.journal)
+    found = read_saved_documents(server.saved_work)
     pairs = zip(found.documents, found.label_sets, strict=True)
     return [list(names) for document, names in pairs if document == text]
 
@@ -328,7 +328,7 @@ def test_a_text_that_replaces_a_saved_one_starts_without_labels(page, server):
 def test_saving_again_replaces_the_saved_document(page, server):
     text = "Corn harvests and oil prices rose on Friday."
     write(page, text)
-    n_before = len(read_journal(server.journal).documents)
+    n_before = len(read_saved_documents(server.saved_work).documents)
     for n_labels in (1, 2):
         row_of(page, labels(page)[0]).get_by_role("button", name="Accept").click()
         page.wait_for_function(
@@ -342,7 +342,7 @@ def test_saving_again_replaces_the_saved_document(page, server):
     page.click("#save")
     page.locator("#save.done").wait_for()
     assert saved_as(server, text) == []
-    assert len(read_journal(server.journal).documents) == n_before + 1
+    assert len(read_saved_documents(server.saved_work).documents) == n_before + 1
 
 
 def test_a_document_that_deserves_no_label_is_saved_when_asked_twice(page, server):
@@ -350,10 +350,10 @@ def test_a_document_that_deserves_no_label_is_saved_when_asked_twice(page, serve
     write(page, text)
     page.click("#save")
     page.get_by_text("Save once more if the document deserves none.").first.wait_for()
-    n_saved = len(read_journal(server.journal).documents)
+    n_saved = len(read_saved_documents(server.saved_work).documents)
     page.get_by_role("button", name="Save without labels").click()
     page.get_by_text("with 0 labels.").wait_for()
-    texts, label_sets, _ = read_journal(server.journal)
+    texts, label_sets, _ = read_saved_documents(server.saved_work)
     assert len(texts) == n_saved + 1
     assert (texts[-1], list(label_sets[-1])) == (text, [])
     page.get_by_text("learned from").wait_for()  # the next test asks a model at rest

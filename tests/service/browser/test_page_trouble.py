@@ -6,7 +6,7 @@ import pytest
 from live_server import serving
 from page_reader import TEXT, ask, chosen, expected_labels, labels, row_of, wait_for_labels, write
 
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 
 MARKUP = '<img src="x" onerror="window.harmed = true">'
 
@@ -111,7 +111,7 @@ def test_a_problem_is_shown_in_the_service_s_own_words(open_page, server):
 
 
 def test_a_token_is_asked_for_until_it_is_right_and_then_kept(open_page, news_file, tmp_path):
-    with serving(news_file, token="right", journal=tmp_path / "j.sqlite") as client:
+    with serving(news_file, token="right", saved_work=tmp_path / "j.sqlite") as client:
         page = open_page(f"{client.base_url}/", expected_faults=["401"])
         dialog = page.get_by_role("dialog", name="This service asks for a token")
         dialog.get_by_label("Token").fill("wrong")
@@ -128,15 +128,15 @@ def test_a_token_is_asked_for_until_it_is_right_and_then_kept(open_page, news_fi
 
 @pytest.fixture
 def two_models(news_file, ruled_file, tmp_path):
-    journal = tmp_path / "two.sqlite"
-    with serving(news_file, ruled_file, journal=journal) as client:
-        yield f"{client.base_url}/", journal
+    saved_work = tmp_path / "two.sqlite"
+    with serving(news_file, ruled_file, saved_work=saved_work) as client:
+        yield f"{client.base_url}/", saved_work
 
 
 def test_another_model_is_chosen_and_its_rules_are_shown_and_saved(
     open_page, two_models, keep_picture
 ):
-    address, journal = two_models
+    address, saved_work = two_models
     page = open_page(address)
     write(page, "Wheat farmers and grain traders met.")
     with page.expect_response("**/ruled/suggest"):
@@ -149,7 +149,9 @@ def test_another_model_is_chosen_and_its_rules_are_shown_and_saved(
     keep_picture(page, "rules")
     page.click("#save")
     page.get_by_text("Saved as document 1 with 2 labels.").wait_for()
-    assert [set(labels) for labels in read_journal(journal).label_sets] == [{"wheat", "grain"}]
+    assert [set(labels) for labels in read_saved_documents(saved_work).label_sets] == [
+        {"wheat", "grain"}
+    ]
     page.reload()
     page.locator("#accepted", has_text="grain by a rule").wait_for()
     assert page.locator("#model-choice").input_value() == "ruled"

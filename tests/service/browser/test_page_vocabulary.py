@@ -8,7 +8,7 @@ from page_reader import axe_source, chosen, inspect, labels, overflow
 from sklearn.pipeline import make_pipeline
 
 from labelkin import LabelDependenceClassifier, NaiveBayes, storage
-from labelkin.service import read_journal
+from labelkin.curation.saved_work import read_saved_documents
 from labelkin.text import WordCounts
 from labelkin.vocabulary import read_vocabulary
 
@@ -18,7 +18,7 @@ BASE = "http://example.org/newsroom/"
 
 @pytest.fixture(scope="module")
 def place(newsroom, tmp_path_factory):
-    """Serve a model whose labels are URIs; return its address and its journal."""
+    """Serve a model whose labels are URIs; return its address and its saved_work."""
     folder = tmp_path_factory.mktemp("uris")
     train = newsroom.train
     sets = [[BASE + name for name in names] for names in newsroom.label_sets(train)]
@@ -26,12 +26,12 @@ def place(newsroom, tmp_path_factory):
     pipeline = make_pipeline(WordCounts(), classifier).fit(newsroom.documents[train], sets)
     pipeline[-1].concepts_ = read_vocabulary("newsroom", language="en")
     file = storage.save(pipeline, folder / "news.labelkin")
-    with server_process(file, folder / "journal.sqlite") as server:
-        yield server.address, folder / "journal.sqlite"
+    with server_process(file, folder / "saved.sqlite") as server:
+        yield server.address, folder / "saved.sqlite"
 
 
 def test_names_are_shown_in_the_language_chosen_and_uris_are_saved(open_page, place, keep_picture):
-    address, journal = place
+    address, saved_work = place
     page = open_page(address)
     page.fill("#text", "The wheat harvest and grain exports rose.")
     page.locator(".row .label", has_text="wheat").first.wait_for()
@@ -64,7 +64,7 @@ def test_names_are_shown_in_the_language_chosen_and_uris_are_saved(open_page, pl
     page.locator("#accepted .chip-name", has_text="Weizen").wait_for()
     page.click("#save")
     page.get_by_text("Saved as document 1; the model learns from it.").wait_for()
-    assert read_journal(journal).label_sets == [(BASE + "wheat",)]
+    assert read_saved_documents(saved_work).label_sets == [(BASE + "wheat",)]
 
 
 def test_a_search_that_is_open_is_seen_whole_on_a_phone_and_a_new_document_forgets_it(

@@ -376,7 +376,9 @@ def _unpack(archive: Path, folder: Path) -> None:
         ):
             content.extractall(work, filter="data")
             for path in sorted(Path(work).iterdir()):
-                shutil.move(path, folder / path.name)
+                if (folder / path.name).is_dir():
+                    shutil.rmtree(folder / path.name)
+                path.replace(folder / path.name)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise FetchError(
             f"{archive} cannot be unpacked ({error}). Delete it and fetch again."

@@ -1,7 +1,7 @@
 """Contradictions: cells that break a rule, and near-duplicate texts with different labels.
 
 At least one of the cells that break a rule is wrong; which one depends on the probability of an
-error in each (:func:`one_of_two`, and :func:`labelkin.vocabulary.rules.bound.at_most_one`).
+error in each (:func:`one_of_two`, and :func:`labelkin.vocabulary.bound_rules.at_most_one`).
 Near-duplicates with different labels are listed; they do not change probabilities, which made the
 list of errors worse in 18 of 30 experiments with injected errors and better in 7.
 """
@@ -22,7 +22,7 @@ from labelkin.odds import probability_of
 from labelkin.records import short_repr
 from labelkin.scikit_learn import sound_sparse
 from labelkin.solvers.cosine_index import unit_rows
-from labelkin.vocabulary.rules.bound import BoundRules, at_most_one
+from labelkin.vocabulary.bound_rules import BoundRules, at_most_one
 
 #: Bands of a document's signature, and numbers in a band: documents that agree in a band are
 #: compared. Of pairs that share 80 % of their words, 1 in 5,000 is overlooked.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,12 @@ _RUNS_DEPTH = 3  # results/<corpus>/runs/<run>
 
 def read_run(folder: Path) -> tuple[Run, CorpusResults]:
     """Return a stored run and the results of its corpus."""
+    if not (folder / "run.json").is_file():
+        seeds = sorted(str(one) for one in folder.parent.glob(f"{escape(folder.name)}@seed*"))
+        hint = "labelkin experiment list names the folders of runs."
+        if seeds:
+            hint = f"Name one seed: {', '.join(seeds[:3])}."
+        raise ValueError(f"A run must be a folder with run.json, and {folder} has none. {hint}")
     place = folder.resolve()
     results = read_results(place.parents[_RUNS_DEPTH - 1], partial=True)
     for corpus in results.corpora:

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args, get_origin
 
-from labelkin import registry
 from labelkin.evaluation.metrics.inputs import SCORE_NAMES
 from labelkin.research.experiments.plan import (
     AUTO,
@@ -33,6 +32,7 @@ from labelkin.research.experiments.prepared_corpus import WEIGHTS
 from labelkin.research.experiments.train import (
     BASE_PARAMETERS,
     BINARY_RELEVANCE,
+    PartKind,
     check_rule,
     parameter_types,
     part_names,
@@ -321,7 +321,7 @@ def _read_parts(
 
 def _read_part(
     table: Mapping[str, Any],
-    kind: registry.Kind,
+    kind: PartKind,
     place: _Place,
     *,
     key: str = "classifier",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, Literal, NamedTuple, cast, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from labelkin.models.builder import STRONG, build_part, view_members
 from labelkin.models.classifier import LabelDependenceClassifier
 from labelkin.models.rescorer import LabelRescorer
 from labelkin.odds import constant_labels
+from labelkin.research import related as methods
 from labelkin.research.experiments.plan import (
     AUTO,
     Addition,
@@ -84,8 +85,10 @@ def _random_forests(random_state: Any = None) -> PerLabel:
     return PerLabel(RandomForestClassifier(random_state=random_state))
 
 
-#: Parts for experiments alone, besides those of the registry.
-_MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
+#: Kinds of parts in an experiment.
+PartKind = registry.Kind | Literal["related"]
+#: Parts that only experiments can name, beside those of the registry.
+_MORE_PARTS: dict[PartKind, dict[str, Callable[..., Any]]] = {
     "content": {
         "gaussian_naive_bayes": GaussianNB,  # one per label
         "ensemble": _ensemble,
@@ -97,6 +100,21 @@ _MORE_PARTS: dict[registry.Kind, dict[str, Callable[..., Any]]] = {
     "labels": {},
     "thresholds": {"not_empty": lambda: LabelLimits(at_least=1)},
     "related": {
+        "classifier_chain": methods.ClassifierChain,
+        "chain_ensemble": methods.ChainEnsemble,
+        "probabilistic_chain": methods.ProbabilisticChain,
+        "stacked_relevance": methods.StackedRelevance,
+        "dependent_relevance": methods.DependentRelevance,
+        "dependency_network": methods.DependencyNetwork,
+        "mlknn": methods.MLkNN,
+        "brknn": methods.BRkNN,
+        "iblr": methods.IBLR,
+        "multilabel_tree": methods.MultilabelTree,
+        "multilabel_forest": methods.MultilabelForest,
+        "mixture_model": methods.MixtureModel,
+        "parametric_mixture": methods.ParametricMixture,
+        "label_powerset": methods.LabelPowerset,
+        "rakel": methods.RAkEL,
         "binary_relevance": lambda: None,  # the content classifier itself
         "label_dependence": _label_dependence,
     },
@@ -224,17 +242,17 @@ def make_related(related: RelatedMethod, seed: int) -> Any:
     return build_named("related", related.classifier, seed, **given, **related.parameters)
 
 
-def build_named(kind: registry.Kind, name: str, seed: Any = None, **parameters: Any) -> Any:
+def build_named(kind: PartKind, name: str, seed: Any = None, **parameters: Any) -> Any:
     """Return an unfitted part by its name in an experiment."""
-    return build_part(kind, _part(kind, name), random_state=seed, **parameters)
+    return build_part(cast(registry.Kind, kind), _part(kind, name), random_state=seed, **parameters)
 
 
-def part_names(kind: registry.Kind) -> tuple[str, ...]:
+def part_names(kind: PartKind) -> tuple[str, ...]:
     """Return the names of content classifiers, label classifiers or rules in an experiment."""
-    return (*registry.names(kind), *_MORE_PARTS[kind])
+    return (*registry.PARTS.get(cast(registry.Kind, kind), ()), *_MORE_PARTS[kind])
 
 
-def parameter_types(kind: registry.Kind | Callable[..., Any], name: str = "") -> dict[str, Any]:
+def parameter_types(kind: PartKind | Callable[..., Any], name: str = "") -> dict[str, Any]:
     """Return the parameters of a part, or of any class, with their types.
 
     Examples
@@ -261,9 +279,9 @@ def check_rule(thresholds: Thresholds) -> None:
     make_rule(thresholds).fit(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.eye(2))
 
 
-def _part(kind: registry.Kind, name: str) -> Callable[..., Any]:
+def _part(kind: PartKind, name: str) -> Callable[..., Any]:
     more = _MORE_PARTS[kind]
-    return more[name] if name in more else registry.part_class(kind, name)
+    return more[name] if name in more else registry.part_class(cast(registry.Kind, kind), name)
 
 
 def fit_offset(content: Matrix, labels: LabelMatrix) -> Calibration:

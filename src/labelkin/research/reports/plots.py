@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from labelkin.explain.label_graph import short_name
+from labelkin.explain.graph import short_name
 from labelkin.pages.pictures import COLOURS, Picture, drawing, finish
 from labelkin.research.reports.results import Outcome, System
 from labelkin.research.reports.tables import score_text

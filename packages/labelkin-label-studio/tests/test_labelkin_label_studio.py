@@ -1,0 +1,305 @@
+"""Label Studio's protocol: suggested choices, known drafts, annotations saved once."""
+
+import base64
+
+import pytest
+from live_server import serving, wait_until
+
+from labelkin.curation.saved_work import export_documents, read_saved_documents
+
+CHOICES = """<View><Text name="text" value="$story"/>
+<Choices name="topics" toName="text" choice="multiple">
+<Choice value="gas"/><Choice value="crude-oil"/><Choice value="wheat"/>
+<Choice value="Corn!" alias="corn"/><Choice value="grain"/>
+<Choice value="no label of ours"/></Choices></View>"""
+TAXONOMY = """<View><Text name="text" value="$story"/><Taxonomy name="tree" toName="text">
+<Choice value="farming"><Choice value="grain"><Choice value="wheat"/></Choice></Choice>
+<Choice value="gas"/></Taxonomy></View>"""
+PROJECT = {"id": 3, "created_at": "2026-11-16T10:00:00Z", "label_config": CHOICES}
+pytestmark = pytest.mark.xdist_group("service")
+
+
+def chosen(*choices, name="topics", kind="choices"):
+    return [{"from_name": name, "to_name": "text", "type": kind, "value": {kind: list(choices)}}]
+
+
+def predict(client, *stories, config=CHOICES, params=None, drafts=(), model="news"):
+    tasks = [
+        {"id": i, "data": {"story": story}, "drafts": list(drafts), "project": 3}
+        for i, story in enumerate(stories)
+    ]
+    body = {"tasks": tasks, "label_config": config, "params": params, "project": "3.17"}
+    answer = client.post(f"/label-studio/{model}/predict", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"]
+
+
+def event(number=1, choices=("gas",), action="ANNOTATION_CREATED", story="Gas.", **more):
+    annotation = {"id": number, "task": 9, "result": chosen(*choices), **more}
+    task = {"id": 9, "data": {"story": story}}
+    return {"action": action, "project": PROJECT, "task": task, "annotation": annotation}
+
+
+def test_it_says_that_it_is_there_and_what_it_is_called(client):
+    assert client.get("/label-studio/news/health").json()["status"] == "UP"
+    body = {"project": "3.17", "schema": CHOICES, "hostname": "http://x", "access_token": "secret"}
+    version = client.post("/label-studio/news/setup", json=body).json()["model_version"]
+    assert version.startswith("news ")
+    assert client.get("/label-studio/news/versions").json() == {"versions": [version]}
+    assert client.get("/label-studio/none/health").status_code == 404
+
+
+def test_suggestions_are_choices_of_the_project_as_the_model_decides(client, newsroom, news_model):
+    stories = newsroom.documents[newsroom.test[:80]]
+    decided = news_model.predict(stories)
+    names = news_model[-1].label_names_.tolist()
+    probabilities = news_model.predict_proba(stories)
+    results = predict(client, *stories)
+    there = {"gas", "crude-oil", "wheat", "corn", "grain"}
+    n_given = 0
+    for row, probability, result in zip(decided, probabilities, results, strict=True):
+        expected = {names[j] for j in row.nonzero()[0]} & there
+        given = result["result"][0]["value"]["choices"] if result["result"] else []
+        assert set(given) == expected
+        assert given == sorted(given, key=lambda name: -result["scores"][name])
+        assert set(result["scores"]) == there
+        for name, score in result["scores"].items():
+            assert score == pytest.approx(probability[names.index(name)], rel=1e-5)
+        n_given += len(given)
+    assert n_given > 5
+
+
+def test_a_taxonomy_has_the_way_to_its_choices(client, newsroom):
+    [result] = predict(
+        client,
+        "Wheat and grain harvest.",
+        config=TAXONOMY,
+        params={
+            "context": {
+                "result": chosen(["farming", "grain", "wheat"], name="tree", kind="taxonomy")
+            }
+        },
+    )
+    [region] = result["result"]
+    assert region["type"] == "taxonomy"
+    assert region["from_name"] == "tree"
+    assert ["farming", "grain", "wheat"] in region["value"]["taxonomy"]
+
+
+def test_the_place_of_a_taxonomy_that_was_chosen_stays(client):
+    twice = TAXONOMY.replace('<Choice value="gas"/>', '<Choice value="wheat"/>')
+    for way in (["wheat"], ["farming", "grain", "wheat"]):
+        params = {"context": {"result": chosen(way, name="tree", kind="taxonomy")}}
+        [result] = predict(client, "The harvest.", config=twice, params=params)
+        given = result["result"][0]["value"]["taxonomy"]
+        assert [one for one in given if one[-1] == "wheat"] == [way]
+
+
+@pytest.mark.parametrize(
+    ("value", "data"),
+    [
+        ("$a.b", {"a": {"b": "Wheat and grain harvest."}}),
+        ("$a[1]", {"a": ["", "Wheat and grain harvest."]}),
+        ("A story: $a", {"a": "Wheat and grain harvest."}),
+    ],
+)
+def test_texts_are_found_where_label_studio_finds_them(client, value, data):
+    config = CHOICES.replace("$story", value).replace("<View>", "<View><![CDATA[ ]]>", 1)
+    tasks = [{"id": 1, "data": data}]
+    body = {"tasks": tasks, "label_config": config}
+    [found] = client.post("/label-studio/news/predict", json=body).json()["results"]
+    [expected] = predict(client, "Wheat and grain harvest.")
+    assert found == expected
+    assert found["result"]
+
+
+@pytest.mark.parametrize("where", ["context", "draft"])
+def test_what_is_chosen_so_far_is_known_and_the_others_respond(client, where):
+    [before] = predict(client, "The harvest.")
+    result = chosen("wheat")
+    older = {"updated_at": "2026-01-01", "result": chosen("gas")}
+    drafts = [{"updated_at": "2026-01-02", "result": result}, older] if where == "draft" else []
+    params = {"context": {"result": result}} if where == "context" else None
+    [after] = predict(client, "The harvest.", params=params, drafts=drafts)
+    assert "wheat" in after["result"][0]["value"]["choices"]
+    assert after["scores"]["wheat"] == 1
+    assert after["scores"]["grain"] > before["scores"]["grain"]
+
+
+def test_a_single_choice_is_the_best_one(client):
+    config = CHOICES.replace('choice="multiple"', 'choice="single"')
+    params = {"context": {"result": chosen("wheat", "grain")}}
+    [result] = predict(client, "Wheat.", config=config, params=params)
+    assert len(result["result"][0]["value"]["choices"]) == 1
+
+
+def test_the_score_is_low_where_much_is_open(client, newsroom):
+    results = predict(client, *newsroom.documents[newsroom.test[:40]])
+    scores = [result["score"] for result in results]
+    assert all(0 < score <= 1 for score in scores)
+    open_ones = [sum(p * (1 - p) for p in result["scores"].values()) for result in results]
+    surest, least = scores.index(max(scores)), scores.index(min(scores))
+    assert open_ones[surest] < open_ones[least]
+
+
+@pytest.fixture
+def alone(news_file, tmp_path):
+    saved_work = tmp_path / "saved.sqlite"
+    with serving(news_file, saved_work=saved_work) as asking:
+        yield asking, saved_work
+
+
+def test_an_annotation_is_saved_once_and_changes_the_next_prediction(alone):
+    client, saved_work = alone
+    [before] = predict(client, "Something.")
+    for _ in range(2):  # a webhook may come again
+        for number in range(40):
+            body = event(number, ("gas", "wheat", "no label of ours"), story=f"Story {number}")
+            answer = client.post("/label-studio/news/webhook", json=body)
+            assert answer.json() == {"saved": 1, "withdrawn": 0, "job": None}
+    documents, label_sets, _ = read_saved_documents(saved_work)
+    assert documents == [f"Story {number}" for number in range(40)]
+    assert set(label_sets) == {("gas", "wheat", "no label of ours")}
+
+    def learned():
+        return client.get("/api/models/news/saved").json()["learned"] == 40
+
+    wait_until(learned)
+    [after] = predict(client, "Something.")
+    assert after["model_version"] != before["model_version"]
+    params = {"context": {"result": chosen("gas")}}
+    assert predict(client, "x", params=params)[0]["scores"]["wheat"] > before["scores"]["wheat"]
+    assert client.get("/api/models/news/saved").json()["documents"] == 40
+
+
+def test_an_update_replaces_and_a_deletion_withdraws(alone):
+    client, saved_work = alone
+
+    def send(body):
+        answer = client.post("/label-studio/news/webhook", json=body)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def state():
+        return client.get("/api/models/news/saved").json()
+
+    send(event(1, ("gas",)))
+    send(event(2, ("wheat",)))
+    wait_until(lambda: state()["learned"] == 2)
+    [first] = predict(client, "x")
+    send(event(1, ("grain",), action="ANNOTATION_UPDATED"))
+    assert read_saved_documents(saved_work).label_sets == [("wheat",), ("grain",)]
+    wait_until(lambda: predict(client, "x")[0]["model_version"] != first["model_version"])
+    assert state()["documents"] == state()["learned"] == 2
+    gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 2}]}
+    assert send(gone)["withdrawn"] == 1
+    assert send(event(1, (), was_cancelled=True, action="ANNOTATION_UPDATED"))["withdrawn"] == 1
+    assert read_saved_documents(saved_work).label_sets == []
+    wait_until(lambda: state()["learned"] == 0)
+    assert state()["documents"] == 0
+    send(gone)
+    send(event(2, ("wheat",), action="ANNOTATION_UPDATED"))
+    assert read_saved_documents(saved_work).label_sets == [("wheat",)]
+
+
+def test_a_message_that_comes_late_or_twice_does_not_undo_a_later_one(alone):
+    client, saved_work = alone
+
+    def send(body):
+        assert client.post("/label-studio/news/webhook", json=body).status_code == 200
+        return read_saved_documents(saved_work).label_sets
+
+    assert send(event(1, ("gas",))) == [("gas",)]
+    assert send(event(1, ("grain",), action="ANNOTATION_UPDATED")) == [("grain",)]
+    assert send(event(1, ("gas",))) == [("grain",)]  # made once, and told twice
+    gone = {"action": "ANNOTATIONS_DELETED", "project": PROJECT, "annotations": [{"id": 1}]}
+    assert send(gone) == []
+    assert send(event(1, ("gas",))) == []
+    wait_until(lambda: client.get("/api/models/news/saved").json()["learned"] == 0)
+    assert client.get("/api/models/news/saved").json()["documents"] == 0
+
+
+def test_what_was_suggested_and_not_chosen_is_rejected(alone):
+    client, saved_work = alone
+    body = event(5, ("gas",), prediction={"result": chosen("gas", "wheat")})
+    client.post("/label-studio/news/webhook", json=body)
+    [entry] = export_documents(saved_work)
+    assert (entry["labels"], entry["rejected"]) == (["gas"], ["wheat"])
+
+
+def test_what_was_replaced_stays_so_after_a_restart(news_file, tmp_path):
+    saved_work = tmp_path / "saved.sqlite"
+    versions = []
+
+    def version(client):
+        return predict(client, "x")[0]["model_version"].split("+")[1]
+
+    for labels, action in ((("gas",), "ANNOTATION_CREATED"), (("wheat",), "ANNOTATION_UPDATED")):
+        with serving(news_file, saved_work=saved_work) as client:
+            client.post("/label-studio/news/webhook", json=event(1, labels, action=action))
+            wait_until(lambda: version(client)[:2] == "1 " and version(client) not in versions)
+            versions.append(version(client))
+    with serving(news_file, saved_work=saved_work) as client:
+        assert version(client) == versions[1]
+        assert client.get("/api/models/news/saved").json()["documents"] == 1
+
+
+def test_choices_that_say_nothing_are_no_labels(alone):
+    client, saved_work = alone
+    client.post("/label-studio/news/webhook", json=event(1, ("", " ", "gas")))
+    assert read_saved_documents(saved_work).label_sets == [("gas",)]
+
+
+def test_other_events_are_passed_over(client):
+    for body in ({"action": "START_TRAINING", "project": PROJECT}, {"action": "TASKS_CREATED"}):
+        answer = client.post("/label-studio/news/webhook", json=body)
+        assert answer.json() == {"saved": 0, "withdrawn": 0, "job": None}
+
+
+@pytest.mark.parametrize(
+    ("config", "rule"),
+    [
+        ("<View>", "must be the XML of Label Studio"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><View/>', "got a document type"),
+        ("<View/>", "got no choices"),
+        (
+            CHOICES.replace('alias="corn"', "").replace('Choice value="', 'Choice value="not '),
+            "choices 'not gas'",
+        ),
+        ("<View>" * 99 + "</View>" * 99, "nested more than 50 deep"),
+        (CHOICES.replace("<Text", "<Image"), "got no choices"),
+        (CHOICES.replace("<Text", '<Text valueType="url"'), "got no choices"),
+    ],
+)
+def test_an_interface_without_our_labels_is_a_problem(client, config, rule):
+    answer = client.post("/label-studio/news/setup", json={"schema": config})
+    assert answer.status_code == 422
+    assert rule in answer.json()["detail"]
+
+
+def test_tasks_and_events_that_do_not_fit_are_problems(client):
+    body = {"tasks": [{"id": 1, "data": {"story": [1]}}], "label_config": CHOICES}
+    answer = client.post("/label-studio/news/predict", json=body)
+    assert (answer.status_code, "must have texts" in answer.json()["detail"]) == (422, True)
+    body = {"tasks": [{"id": 1, "data": {"text": "Gas."}}], "label_config": CHOICES}
+    detail = client.post("/label-studio/news/predict", json=body).json()["detail"]
+    assert "under 'story', got keys 'text' in task 1" in detail
+    answer = client.post("/label-studio/news/webhook", json={"action": "ANNOTATION_CREATED"})
+    assert "send its payload" in answer.json()["detail"]
+    body = {"tasks": [{}] * 257, "label_config": CHOICES}
+    assert client.post("/label-studio/news/predict", json=body).status_code == 413
+
+
+def test_a_token_may_come_as_a_password(news_file, tmp_path):
+    with serving(news_file, saved_work=tmp_path / "saved.sqlite", token="tok") as client:
+
+        def status(path, secret):
+            header = {"Authorization": "Basic " + base64.b64encode(secret).decode()}
+            return client.get(path, headers=header).status_code
+
+        assert status("/label-studio/news/health", b"anyone:tok") == 200
+        assert status("/label-studio/news/health", b"anyone:other") == 401
+        assert status("/label-studio/news/health", b"\xff") == 401
+        header = {"Authorization": "Bearer tok"}
+        assert client.get("/label-studio/news/health", headers=header).status_code == 200
+        assert client.get("/label-studio/news/health").status_code == 401

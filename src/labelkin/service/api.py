@@ -1,0 +1,152 @@
+"""The routes of ``/api``: suggestions, reasons, labels, saved documents, and the review."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from fastapi.responses import Response
+
+from labelkin.curation.saved_work import Entry, Withdrawal
+from labelkin.service import answers, messages
+from labelkin.service.messages import json_answer
+from labelkin.service.models import ServedModel
+from labelkin.service.running_service import OfModel, Service
+from labelkin.vocabulary.record import LANGUAGE_CODES
+
+#: Unknown labels of the saved work that are listed, most common first.
+_MOST_UNKNOWN = 1_000
+
+_Listed = Annotated[int, Query(ge=1, le=messages.MOST_LISTED)]
+_Edges = Annotated[int, Query(ge=0, le=messages.MOST_EDGES)]
+
+router = APIRouter(prefix="/api/models", tags=["labelkin"])
+
+
+@router.post("/{model_id}/suggest", response_model=messages.Suggestions)
+async def suggest_labels(request: messages.SuggestRequest, asked: OfModel) -> Response:
+    """Rank the open labels of a text, given those that are accepted and rejected."""
+    service, model = asked
+    request.check(service.limits)
+    found = await service.compute(model, request.text, answers.suggest, model, request)
+    return json_answer(found)
+
+
+@router.get("")
+async def list_models(service: Service) -> messages.ModelList:
+    """List the models that are served."""
+    models = [_info(model) for model in service.models.values()]
+    return messages.ModelList.model_validate({"models": models, "limits": service.limits})
+
+
+@router.post("/{model_id}/explain", response_model_exclude_defaults=True)
+def explain_label(request: messages.ExplainRequest, asked: OfModel) -> messages.Explained:
+    """Explain which words and which other labels are evidence for and against a label."""
+    request.check(asked.service.limits)
+    return answers.explain(asked.model, request)
+
+
+@router.get("/{model_id}/labels", response_model_exclude_defaults=True)
+def list_labels(
+    asked: OfModel,
+    q: str = "",
+    limit: _Listed = 20,
+    offset: Annotated[int, Query(ge=0)] = 0,
+    language: messages.Language = None,
+) -> messages.LabelList:
+    """Search the labels by a part of their names, in any case; those that begin with it first.
+
+    If no name contains it, the result has the labels that are spelled similarly.
+    Labels of a vocabulary are also found by alternative labels and notations.
+    """
+    return answers.search_labels(asked.model, q, limit, offset, language)
+
+
+@router.get("/{model_id}/related", response_model_exclude_defaults=True)
+def list_related(
+    asked: OfModel, label: str, limit: _Listed = 10, language: messages.Language = None
+) -> messages.RelatedLabels:
+    """List the labels that are the strongest evidence for or against a label."""
+    return answers.related_labels(asked.model, label, limit, language)
+
+
+@router.get("/{model_id}/graph", response_model_exclude_defaults=True)
+def draw_graph(
+    asked: OfModel,
+    attractions: _Edges = 20,
+    repulsions: _Edges = 10,
+    label: str | None = None,
+    language: messages.Language = None,
+) -> messages.LabelMap:
+    """Draw the labels that attract and repel each other most; or one label and its neighbours."""
+    return answers.label_map(asked.model, attractions, repulsions, label, language)
+
+
+@router.post("/{model_id}/documents", status_code=201)
+def save_document(request: messages.DocumentToSave, asked: OfModel) -> messages.Saved:
+    """Save a labelled document before the answer; the same text or record is replaced."""
+    service, model = asked
+    request.check(service.limits)
+    record = blake2b(request.text.encode(), digest_size=16).hexdigest()
+    old = {request.record or record} - {record}
+    withdrawn = [Withdrawal(model.id, f"record {model.id} {one}") for one in old]
+    labels = tuple(request.accepted), tuple(request.rejected)
+    entry = Entry(model.id, request.text, *labels, origin=f"record {model.id} {record}")
+    *_, number = service.save(model, [*withdrawn, entry])
+    unknown = sorted({name for name in request.accepted if name not in model.column})
+    return messages.Saved(id=number, record=record, learned=model.snapshot.learned, unknown=unknown)
+
+
+@router.get("/{model_id}/saved")
+def show_saved_work(asked: OfModel) -> messages.SavedWorkState:
+    """Return how many documents are saved and learned, and labels that the model does not have."""
+    service, model = asked
+    unknown = [
+        messages.LabelCount(label=name, documents=count)
+        for name, count in model.unknown.most_common(_MOST_UNKNOWN)
+    ]
+    return messages.SavedWorkState(
+        documents=service.count_saved(model), learned=model.snapshot.learned, unknown=unknown
+    )
+
+
+review_router = APIRouter(prefix="/api/review", tags=["review"])
+
+
+@review_router.get("")
+async def show_review(service: Service) -> messages.ReviewState:
+    """Return the number of issues of an audit, and how many are answered."""
+    return service.review_state()
+
+
+@review_router.get("/issues/{number}")
+async def show_issue(
+    service: Service, number: Annotated[int, Path(ge=1, le=messages.MOST_NUMBER)]
+) -> messages.ReviewedIssue:
+    """Return an issue with its text, its reasons and its answer; the first is 1."""
+    return service.review.issue(number)
+
+
+@review_router.post("/answers")
+def answer_issue(request: messages.ReviewAnswer, service: Service) -> messages.ReviewState:
+    """Save the answer that the label is to be changed or kept, or cannot be said; null: undo."""
+    return service.save_answer(request.number, request.answer)
+
+
+def _info(model: ServedModel) -> messages.ModelInfo:
+    rescorer, vocabulary = model.classifier.rescorer_, model.shown.vocabulary
+    return messages.ModelInfo(
+        id=model.id,
+        name=model.title,
+        n_labels=len(model.names),
+        n_documents=rescorer.n_documents_,
+        created=model.header.created,
+        content=type(model.classifier.content_).__name__,
+        evidence_weight=rescorer.evidence_weight_,
+        summary=model.header.summary,
+        vocabulary=None if vocabulary is None else vocabulary.name,
+        languages=[] if vocabulary is None else list(vocabulary.languages),
+        language=None if vocabulary is None else vocabulary.language,
+        text_language=LANGUAGE_CODES.get(model.language),
+    )

@@ -1,0 +1,24 @@
+"""Names that ``labelkin.content`` exports."""
+
+import subprocess
+import sys
+
+import pytest
+
+import labelkin
+from labelkin import content
+
+
+def test_every_exported_name_is_the_one_at_the_top():
+    for name in content.__all__:
+        assert getattr(content, name) is getattr(labelkin, name)
+
+
+def test_an_unknown_name_is_an_error():
+    with pytest.raises(AttributeError, match=r"labelkin\.content' has no attribute 'PlatSVM'"):
+        content.PlatSVM
+
+
+def test_importing_the_package_loads_no_classifier():
+    code = "import sys, labelkin.content; sys.exit('labelkin.content.platt_svm' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,143 @@
+"""JSON lines: what is written comes back, and what is wrong is named."""
+
+import gzip
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from labelkin.corpora import Documents
+from labelkin.corpora.corpus import read_texts
+
+# NumPy cuts off zeros at the end of names.
+CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+TEA = {"id": "a", "text": "Tea, please.", "labels": ["tea"], "split": "train"}
+SUGAR = {"id": "b", "text": "Sugar?", "labels": ["tea", "sugar"], "split": "test"}
+NOTHING = {"id": 7, "text": "", "labels": [], "split": "train"}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_lines(*lines, name="news.jsonl"):
+        path = tmp_path / name
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        path.write_text("\n".join(texts), encoding="utf-8")
+        return path
+
+    return write_lines
+
+
+def test_a_file_becomes_a_corpus(write):
+    corpus = read_texts(write(TEA, SUGAR, "", NOTHING))
+    assert corpus.name == "news"
+    assert corpus.documents.tolist() == ["Tea, please.", "Sugar?", ""]
+    assert corpus.label_names.tolist() == ["sugar", "tea"]
+    assert corpus.Y.tolist() == [[0, 1], [1, 1], [0, 0]]
+    assert corpus.ids.tolist() == ["a", "b", "7"]
+    assert corpus.train.tolist() == [0, 2]
+    assert corpus.test.tolist() == [1]
+    assert corpus.features == "text"
+
+
+def test_a_file_without_splits_is_all_for_training(write):
+    corpus = read_texts(write({"id": "a", "text": "x", "labels": ["tea"], "year": 1999}))
+    assert corpus.train.tolist() == [0]
+    assert corpus.test.tolist() == []
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.text(CHARACTERS), st.lists(st.text(CHARACTERS, min_size=1), max_size=3)),
+        min_size=1,
+        max_size=8,
+    ).filter(lambda documents: any(labels for _, labels in documents)),
+    st.booleans(),
+    st.integers(1, 5),
+)
+def test_any_text_comes_back_as_it_was(tmp_path_factory, documents, raw, block):
+    path = tmp_path_factory.mktemp("any") / "any.jsonl.gz"
+    with gzip.open(path, "wt", encoding="utf-8", newline="\n") as file:
+        for i, (text, labels) in enumerate(documents):
+            row = {"id": i, "text": text, "labels": labels}
+            file.write(json.dumps(row, ensure_ascii=not raw) + "\n")
+    corpus = read_texts(path)
+    assert corpus.documents.tolist() == [text for text, _ in documents]
+    assert [set(labels) for labels in corpus.label_sets()] == [set(ls) for _, ls in documents]
+    blocks = list(Documents(path).blocks(block))
+    assert all(len(some) == block for some in blocks[:-1])
+    assert [document.text for some in blocks for document in some] == corpus.documents.tolist()
+
+
+def test_a_large_file_is_read_in_little_memory(tmp_path):
+    path = tmp_path / "large.jsonl"
+    line = json.dumps({"id": 1, "text": "word " * 2000, "labels": ["tea"]}) + "\n"
+    path.write_text(line * 2500)
+    assert path.stat().st_size > 25e6
+    tracemalloc.start()
+    assert sum(len(block) for block in Documents(path).blocks(50)) == 2500
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"id": "c", "text": "cut o', r"line 2: a line must be one JSON object.*Unterminated"),
+        ("[1, 2]", r"line 2: a line must be one JSON object, got list"),
+        ({"id": "c", "head": "x"}, r"line 2: .* got no 'text', 'labels' among .*'id', 'head'"),
+        ({**TEA, "id": None}, r"line 2: id must be text or a whole number, got None"),
+        ({**TEA, "id": True}, r"line 2: id must be text or a whole number, got True"),
+        ({**TEA, "text": ["x"]}, r"line 2: 'text' must be the document's text, got \['x'\]"),
+        ({**TEA, "labels": "tea"}, r"line 2: labels must be a list of texts .* got 'tea'"),
+        ({**TEA, "labels": ["tea", ""]}, r"line 2: labels must be a list of texts that are not em"),
+        ({**TEA, "labels": [3]}, r"line 2: labels must be a list of texts .* got \[3\]"),
+        ({**TEA, "split": "dev"}, r"line 2: split must be 'train' or 'test', got 'dev'"),
+        (TEA, r"news.jsonl, line 2: ids must be distinct, got 'a' again, first in .*, line 1"),
+        ({"id": "c", "text": "", "labels": []}, r"line 2: either every document .* 1 of 2"),
+    ],
+)
+def test_a_wrong_line_is_named(write, line, message):
+    with pytest.raises(ValueError, match=message):
+        read_texts(write(TEA, line))
+
+
+def test_an_empty_file_is_no_corpus(write):
+    with pytest.raises(ValueError, match=r"news\.jsonl: a corpus must have documents, got none"):
+        read_texts(write("", "  "))
+
+
+def test_documents_without_any_label_are_no_corpus(write):
+    with pytest.raises(ValueError, match=r"a corpus must have labels, got none in 1 documents"):
+        read_texts(write(NOTHING))
+
+
+@pytest.mark.parametrize("before", [0, 5, 1_048_575, 1_048_576])
+def test_a_byte_of_another_encoding_is_located(tmp_path, before):
+    path = tmp_path / "latin.jsonl"
+    line = b'{"id": "1", "text": "caf\xe9", "labels": ["tea"]}'
+    path.write_bytes(b" " * before + line)
+    offset = before + line.index(b"\xe9")
+    with pytest.raises(
+        ValueError, match=rf"must be utf-8, got 0xE9 at byte {offset} .*encoding='latin-1'"
+    ):
+        read_texts(path, encoding="utf-8")
+    assert read_texts(path).documents.tolist() == ["café"]
+    assert read_texts(path, encoding="latin-1").documents.tolist() == ["café"]
+
+
+def test_blocks_have_a_document_at_least(write):
+    with pytest.raises(ValueError, match="block must be at least 1, got 0"):
+        next(Documents(write(TEA)).blocks(0))
+
+
+def test_ids_are_on_every_line_or_on_none(write):
+    bare = [{key: row[key] for key in ("text", "labels", "split")} for row in (TEA, SUGAR)]
+    corpus = read_texts(write(*bare))
+    assert corpus.ids is None
+    assert corpus.documents.tolist() == ["Tea, please.", "Sugar?"]
+    with pytest.raises(ValueError, match="line 2: either every document must have an id or none"):
+        read_texts(write(TEA, bare[1]))
