@@ -20,11 +20,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from labelkin.label_matrix import LabelMatrix, read_labels
 from labelkin.label_matrix.record import check_choice, check_whole_number
 from labelkin.scikit_learn import LinkedEstimator, read_numbers, sound_sparse, unit_length
-<<<<<<< HEAD
-from labelkin.text.words import SparseTransformer, WordCounts, check_whole_number
-=======
-from labelkin.text.words import TermOutput
->>>>>>> w-research
+from labelkin.text.words import SparseTransformer, WordCounts
 
 Criterion = Literal["information_gain", "chi2"]
 Combine = Literal["sum", "max", "weighted"]
