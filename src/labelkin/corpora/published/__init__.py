@@ -181,7 +181,7 @@ def _read_table() -> Iterator[KnownCorpus]:
 def _mulan(name: str) -> dict[str, Any]:
     address = f"https://sourceforge.net/projects/mulan/files/datasets/{name}.rar/download"
     return {
-        "read": "arff:read_mulan",
+        "read": "arff:read_arff",
         "home": "http://mulan.sourceforge.net/datasets-mlc.html",
         "licence": "none stated by MULAN; cite the authors whom its page names",
         "folder": f"mulan/{name}",

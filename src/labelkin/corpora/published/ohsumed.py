@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from labelkin.corpora.arff import read_meka
+from labelkin.corpora.arff import read_arff
 from labelkin.corpora.corpus import Corpus, label_fields, object_array
 from labelkin.label_matrix import read_labels
 
@@ -69,7 +69,7 @@ def read_ohsumed_arff(path: str | PathLike[str]) -> Corpus:
     path : path
         The file, maybe packed.
     """
-    corpus = read_meka(path)
+    corpus = read_arff(path)
     n_documents = corpus.Y.shape[0]
     if n_documents != N_DOCUMENTS_ARFF:
         raise ValueError(
