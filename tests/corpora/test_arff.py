@@ -294,10 +294,6 @@ def test_a_row_that_does_not_fit_is_named_with_its_line(tmp_path, rows, match):
             r"a label must be declared \{0,1\}, got 'tea'",
         ),
         (HEADER.replace("@data\n", ""), r"line 8: the header must have .* got '1,0,2,3'"),
-        (
-            HEADER.replace("-C 2", "-C"),
-            r"one file \*.xml, got none. Name the .* tiny.xml, or count",
-        ),
         (HEADER.replace("-C 2", "-C 4"), r"both labels and features of the 4 attributes, got -C 4"),
         (HEADER.replace("-C 2", "-C 0"), r"both labels and features of the 4 attributes, got -C 0"),
         ("", r"line 1: the header must have @relation, .* Is it an ARFF file\?"),
